@@ -31,12 +31,12 @@ from typing import Any, Final
 from audiencekit.integrations import spark
 from benchmarks.benchmark import benchmark_parser, tell
 from benchmarks.machine import describe_machine, list_versions
-from benchmarks.sdk_faults import OUT
 from benchmarks.sections import write_section
 from benchmarks.series import Spread
 from benchmarks.spark_core import KEYWORDS, CoreProcesses, core_processes, seconds_alone, timed_core
 from benchmarks.spark_session import EXECUTORS, SparkTrial, spark_trial, started_processor_seconds
 from benchmarks.stopwatch import Stopwatch
+from benchmarks.trials import OUT
 
 BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
 END: Final = "<!-- spark: end -->"

@@ -29,9 +29,9 @@ from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.types import is_bytes, is_list
 from benchmarks.benchmark import count, tell
 from benchmarks.machine import describe_machine, list_versions
-from benchmarks.sdk_faults import OUT
 from benchmarks.sections import write_section
 from benchmarks.spark_session import NUMBER, spark_trial
+from benchmarks.trials import OUT
 
 BEGIN: Final = "<!-- spark equality: what follows is written by python -m benchmarks.spark_equality -->"
 END: Final = "<!-- spark equality: end -->"

@@ -22,10 +22,9 @@ import audiencekit
 from audiencekit.settings import load_settings
 from benchmarks.benchmark import Benchmark, benchmark_parser, contact_list, settings_of, tell
 from benchmarks.emulator_process import running_emulator
-from benchmarks.sdk_faults import OUT
 from benchmarks.sections import write_section
 from benchmarks.series import Run, Series, Spread
-from benchmarks.trials import Contestant, Figures, run_trial
+from benchmarks.trials import OUT, Contestant, Figures, run_trial
 
 BEGIN: Final = "<!-- sync: what follows is written by python -m benchmarks.sync -->"
 END: Final = "<!-- sync: end -->"

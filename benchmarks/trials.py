@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 Figures: TypeAlias = dict[str, float]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+OUT: Final = ROOT / "benchmarks" / "RESULTS.md"
 _OWN_PROCESS: Final = "benchmarks.own_process"
 _KIBIBYTE: Final = 1_024
 _READ_BYTES: Final = 1_048_576

@@ -24,19 +24,19 @@ class Arrival:
     trial: Trial
 
     def header(self, name: str) -> str:
-        """Its value, empty without it."""
+        """Return its value, empty without it."""
         return self.request.headers.get(name, "")
 
 
 async def greet(arrival: Arrival) -> None:
-    """Asks for the body, where the client waits to be asked."""
+    """Ask for the body, where the client waits to be asked."""
     if arrival.header("Expect").lower() == "100-continue":
         await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         arrival.request.writer.output_size = 0
 
 
 async def take_in(arrival: Arrival, entry: RequestEntry) -> Received:
-    """The body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
+    """Return the body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
     if arrival.trial.announced:
         await greet(arrival)
     received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))

@@ -32,7 +32,7 @@ class Received:
 
 
 async def receive(parts: AsyncIterable[bytes]) -> Received:
-    """Takes in a whole body; throws away one that is too large, so that its sender can hear the answer."""
+    """Take in a whole body; throw away one that is too large, so that its sender can hear the answer."""
     kept: list[bytes] = []
     size = 0
     async for part in parts:
@@ -47,7 +47,7 @@ async def receive(parts: AsyncIterable[bytes]) -> Received:
 
 
 def parse_json(content: bytes) -> Any:
-    """The value of a JSON text. Raises ValueError, which quotes nothing, for other texts and repeated keys."""
+    """Return the value of a JSON text. Raises ValueError, which quotes nothing, for other texts and repeated keys."""
     try:
         document = orjson.loads(content)
         # A repeated key is lost on the way in, so a text that comes out again as it was has none.
@@ -76,7 +76,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Holds the garbage collector while many small objects are made: it takes half of the time of parsing."""
+    """Hold the garbage collector while many small objects are made: it takes half of the time of parsing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

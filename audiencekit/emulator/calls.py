@@ -49,17 +49,17 @@ class Call:
         return self.attributes.get("oauth_token", "").partition("-")[0]
 
     def attribute(self, name: str) -> str | None:
-        """A parameter of authorization, from the header, the query or the form, whichever has it first."""
+        """Return a parameter of authorization, from the header, the query or the form, whichever has it first."""
         if name in self.attributes:
             return self.attributes[name]
         pairs = [*self.query, *(decode_pairs(self.body) if is_form(self.media_type) else ())]
         return next((text.decode("utf-8", "replace") for each, text in pairs if each == name.encode()), None)
 
     def refuse(self, status: int, code: str, message: str, parameter: str | None = None) -> RefusalError:
-        """A refusal that echoes the ids of the path."""
+        """Return a refusal that echoes the ids of the path."""
         return refuse(status, code, message, parameter, params=self.ids)
 
 
 def is_form(media_type: str) -> bool:
-    """Whether a body of this type is a form, which a signature covers."""
+    """Return whether a body of this type is a form, which a signature covers."""
     return media_type.startswith("application/x-www-form-urlencoded")

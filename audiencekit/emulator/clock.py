@@ -13,13 +13,13 @@ class Clock:
         self.offset_seconds = 0.0
 
     def now(self) -> float:
-        """Epoch seconds."""
+        """Return epoch seconds."""
         return self._source() + self.offset_seconds
 
     def advance(self, seconds: float) -> None:
-        """Moves the clock, backwards when `seconds` is negative."""
+        """Move the clock, backwards when `seconds` is negative."""
         self.offset_seconds += seconds
 
     def set(self, epoch: float) -> None:
-        """Moves the clock so that it says `epoch` now, and goes on from there."""
+        """Move the clock so that it says `epoch` now, and goes on from there."""
         self.offset_seconds = epoch - self._source()

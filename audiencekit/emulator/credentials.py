@@ -52,7 +52,7 @@ class Origin:
 
 
 def make_origin(seed: int) -> Origin:
-    """Credentials and ids of the emulator with this seed."""
+    """Return credentials and ids of the emulator with this seed."""
     chance = random.Random(f"audiencekit emulator {seed}")
     consumer_key, consumer_secret, token, token_secret = (_local(chance, length) for length in (20, 45, 30, 40))
     user_id = str(chance.randrange(10**9, 10**10))

@@ -9,7 +9,7 @@ from audiencekit.emulator.calls import Call, is_form
 
 
 def check_body(call: Call) -> None:
-    """Refuses a query (400), and a body that is not declared as JSON in UTF-8 (415)."""
+    """Refuse a query (400), and a body that is not declared as JSON in UTF-8 (415)."""
     if call.query and not is_form(call.media_type):  # of a form, the type is what is wrong
         raise call.refuse(400, "INVALID_PARAMETER", "This endpoint takes no query parameters")
     media_type, _, parameter = call.media_type.replace(" ", "").lower().partition(";")

@@ -50,7 +50,7 @@ class Doors:
         }
 
     def open(self, method: str, path: str, body: bytes) -> Answer:
-        """The answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
+        """Return the answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
         name, slash, rest = path.removeprefix("/").partition("/")
         if name not in {door for _, door in self._doors} or bool(slash and rest) != (name in _WITH_ID):
             raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")

@@ -33,7 +33,7 @@ class Feed(Protocol):
         """Whether nothing comes any more."""
 
     def take(self) -> list[bytes]:
-        """The lines that came since the last call."""
+        """Return the lines that came since the last call."""
 
     def changed(self) -> asyncio.Future[None]:
         """Done when there is more to take, or when it ended."""
@@ -77,12 +77,12 @@ def success_of_items(data: list[Any], echoes: list[dict[str, Any]]) -> Answer:
 
 
 def refuse_items(problems: list[list[Problem]], echoes: list[dict[str, Any]]) -> RefusalError:
-    """The refusal of a batch because of some of its items: a list for each item, empty for a good one."""
+    """Return the refusal of a batch because of some of its items: a list for each item, empty for a good one."""
     return RefusalError(400, {"operation_errors": problems, "request": echoes})
 
 
 def problem(code: str, message: str, parameter: str | None = None) -> Problem:
-    """One entry of `errors`, or of an operation's list in `operation_errors`."""
+    """Return one entry of `errors`, or of an operation's list in `operation_errors`."""
     entry = {"code": code, "message": message}
     if parameter is not None:
         entry["parameter"] = parameter
@@ -90,17 +90,17 @@ def problem(code: str, message: str, parameter: str | None = None) -> Problem:
 
 
 def refuse_legacy(status: int, code: int, message: str) -> RefusalError:
-    """A refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
+    """Return a refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
     return RefusalError(status, {"errors": [{"code": code, "message": message}]})
 
 
 def refuse_problem(status: int, title: str, detail: str, kind: str = "about:blank") -> RefusalError:
-    """A refusal by the data API (specification part 0, section 2.2)."""
+    """Return a refusal by the data API (specification part 0, section 2.2)."""
     return RefusalError(status, {"errors": [show_problem(status, title, detail, kind)]})
 
 
 def show_problem(status: int, title: str, detail: str, kind: str) -> dict[str, Any]:
-    """One entry of `errors` in the data API."""
+    """Return one entry of `errors` in the data API."""
     return {"title": title, "type": kind, "detail": detail, "status": status}
 
 
@@ -113,6 +113,6 @@ def refuse(
     params: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> RefusalError:
-    """A refusal of the request as a whole; `params` is the echo, empty when it comes before parsing."""
+    """Return a refusal of the request as a whole; `params` is the echo, empty when it comes before parsing."""
     document = {"errors": [problem(code, message, parameter)], "request": {"params": params or {}}}
     return RefusalError(status, document, headers)

@@ -35,7 +35,7 @@ class Handlers:
                 seed_funding_instrument(account)
 
     def handle(self, match: Match, received: ReceivedCall) -> Answer:
-        """The answer of the endpoint. Raises RefusalError, and then nothing has changed."""
+        """Return the answer of the endpoint. Raises RefusalError, and then nothing has changed."""
         answer = match.route.handler(self._make_call(match, received))
         self.look_for_posts(received.now)
         if self._state is not None and (received.method != "GET" or match.route.changes):
@@ -43,7 +43,7 @@ class Handlers:
         return answer
 
     def look_for_posts(self, now: float) -> None:
-        """Tells linked webhooks of posts that came since the last look."""
+        """Tell linked webhooks of posts that came since the last look."""
         self._new_posts.look(now)
 
     def check_access(self, match: Match, user_id: str) -> None:
@@ -56,7 +56,7 @@ class Handlers:
         check_permission(self._store.users.of(user_id), match)
 
     def set_account(self, account_id: str, body: bytes, now: float) -> dict[str, Any]:
-        """Changes what the API cannot. Raises RefusalError: 404, and 400 for a faulty order."""
+        """Change what the API cannot. Raises RefusalError: 404, and 400 for a faulty order."""
         account = self._store.accounts.get(account_id)
         if account is None:
             raise refuse(404, "NOT_FOUND", "There is no account with this id")
@@ -67,13 +67,13 @@ class Handlers:
         return show_settings(account)
 
     def lose_members(self, now: float) -> None:
-        """Empties every list, as a service that restarts without its data."""
+        """Empty every list, as a service that restarts without its data."""
         self._store.lose_members()
         if self._state is not None:
             self._state.add_call(replace(LOST_MEMBERS, now=now))
 
     def restore(self, router: Router, state: StateFile) -> None:
-        """Does again what the state file holds. Raises StateError when that is refused now."""
+        """Do again what the state file holds. Raises StateError when that is refused now."""
         self._store.requests.restore(state.requests())
         try:
             for saved in state.calls():

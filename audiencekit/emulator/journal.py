@@ -44,17 +44,17 @@ class RequestLog:
         self._entries: list[RequestEntry] = []
 
     def open(self, arrival: float, method: str, path: str) -> RequestEntry:
-        """A new entry, to be filled in when more is known."""
+        """Return a new entry, to be filled in when more is known."""
         entry = RequestEntry(self._entries[-1].seq + 1 if self._entries else 1, arrival, method, path)
         self._entries.append(entry)
         return entry
 
     def restore(self, entries: Iterable[RequestEntry]) -> None:
-        """Puts the entries of an earlier emulator before all others."""
+        """Put the entries of an earlier emulator before all others."""
         self._entries[:0] = entries
 
     def documents(self) -> list[dict[str, Any]]:
-        """The entries as JSON objects."""
+        """Return the entries as JSON objects."""
         return [asdict(entry) for entry in self._entries]
 
 
@@ -81,14 +81,14 @@ class OperationLog:
         return self._operations
 
     def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Logged]) -> None:
-        """Adds the operations of one request. Raises OSError, and adds nothing, when there is no room for them."""
+        """Add the operations of one request. Raises OSError, and adds nothing, when there is no room for them."""
         facts = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
         kept, content = self._sealed.add(orjson.dumps(facts)), self._sealed.add(body)
         self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, content))
         self._operations += len(facts)
 
     def attribute(self, first: int, last: int, fault: int) -> None:
-        """Notes that a fault struck the request of the operations after the `first`-th, up to the `last`-th."""
+        """Note that a fault struck the request of the operations after the `first`-th, up to the `last`-th."""
         for upload in reversed(self._uploads):
             if upload.first_seq <= first:
                 break

@@ -30,7 +30,7 @@ class Line(asyncio.Protocol):
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> Line | None:
-        """The line that a request came by; None when it is gone already."""
+        """Return the line that a request came by; None when it is gone already."""
         line = request.transport.get_protocol() if request.transport is not None else None
         return line if isinstance(line, cls) else None
 
@@ -64,12 +64,12 @@ class Line(asyncio.Protocol):
         self._server.resume_writing()
 
     def count_request(self) -> int:
-        """How many requests the line had before this one."""
+        """Return how many requests the line had before this one."""
         self._requests += 1
         return self._requests - 1
 
     def abort(self) -> None:
-        """Resets the connection: what was not sent yet is lost."""
+        """Reset the connection: what was not sent yet is lost."""
         if self._transport is None or self._gone.is_set():
             return
         # Closed like this, a socket sends a reset, and no farewell.
@@ -78,7 +78,7 @@ class Line(asyncio.Protocol):
         self._transport.abort()
 
     def stop_reading(self, seconds: float | None) -> None:
-        """Leaves what comes where it is: nothing happens on the connection; after `seconds`, if any, a reset."""
+        """Leave what comes where it is: nothing happens on the connection; after `seconds`, if any, a reset."""
         if self._transport is not None:
             self._transport.pause_reading()
         if seconds is not None:
@@ -90,7 +90,7 @@ class Line(asyncio.Protocol):
         return self._gone.is_set() or self._end.is_set()
 
     async def pause(self, seconds: float | None, until: asyncio.Future[Any] | None = None) -> None:
-        """Waits so many seconds (None: for ever), or until `until` is done, the line is gone or the emulator ends."""
+        """Wait so many seconds (None: for ever), or until `until` is done, the line is gone or the emulator ends."""
         if seconds is not None and seconds <= 0:
             return
         watches = [asyncio.ensure_future(self._gone.wait()), asyncio.ensure_future(self._end.wait())]
@@ -103,7 +103,7 @@ class Line(asyncio.Protocol):
                 watch.cancel()
 
     async def write(self, pieces: Iterable[Piece]) -> None:
-        """Sends pieces past the server, each after its pause, and closes."""
+        """Send pieces past the server, each after its pause, and close."""
         for content, pause_seconds in pieces:
             await self.pause(pause_seconds)
             if self._transport is None or self._transport.is_closing() or self._end.is_set():
@@ -114,7 +114,7 @@ class Line(asyncio.Protocol):
             self._transport.close()
 
     async def _drain(self) -> None:
-        """Waits until the other end has taken most of what was sent: an answer without end must not pile up here."""
+        """Wait until the other end has taken most of what was sent: an answer without end must not pile up here."""
         await asyncio.sleep(0)
         if not self._writable.is_set():
             await self.pause(None, until=asyncio.ensure_future(self._writable.wait()))

@@ -60,7 +60,7 @@ class Listener:
         return f"{'https' if self._encrypt or self._context else 'http'}://{LOOPBACK}:{self.port}"
 
     async def open(self, port: int) -> None:
-        """Listens; 0 lets the system choose. Raises OSError when the port is taken."""
+        """Listen; 0 lets the system choose. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(
             self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True, ssl=self._context
@@ -73,7 +73,7 @@ class Listener:
         return line if self._encrypt is None else self._encrypt(line)
 
     def stop_for(self, seconds: float) -> None:
-        """Resets every connection and refuses new ones for so long; it begins anew when that is under way."""
+        """Reset every connection and refuse new ones for so long; it begins anew when that is under way."""
         if self._listening is not None:
             self._listening.close()
             self._listening = None
@@ -92,7 +92,7 @@ class Listener:
                 await asyncio.sleep(_REOPEN_PAUSE_SECONDS)
 
     async def close(self) -> None:
-        """Ends everything."""
+        """End everything."""
         if self._return is not None:
             self._return.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -19,7 +19,7 @@ class Listed(Protocol):
     deleted: bool
 
     def value(self, attribute: str) -> Any:
-        """The value to sort a list by."""
+        """Return the value to sort a list by."""
 
 
 R = TypeVar("R", bound=Listed)
@@ -34,7 +34,7 @@ class Page(Generic[R]):
     total_count: int | None
 
     def members(self) -> dict[str, Any]:
-        """The members of the envelope of a list, besides its data."""
+        """Return the members of the envelope of a list, besides its data."""
         total = {} if self.total_count is None else {"total_count": self.total_count}
         return {"next_cursor": self.next_cursor, **total}
 
@@ -50,7 +50,7 @@ class ListQuery:
     order: tuple[tuple[str, bool], ...]  # attribute, whether descending
 
     def page(self, parameters: Parameters, records: Sequence[R], wanted: Callable[[R], bool]) -> Page[R]:
-        """The records of one page. Raises RefusalError for a cursor that no page gave."""
+        """Return the records of one page. Raises RefusalError for a cursor that no page gave."""
         arranged = list(records)
         for attribute, descending in reversed(self.order):
             arranged.sort(key=lambda record: _place(record.value(attribute)), reverse=descending)
@@ -70,7 +70,7 @@ class ListQuery:
 
 
 def _place(value: Any) -> tuple[bool, Any]:
-    """A sort key that puts records without a value first."""
+    """Return a sort key that puts records without a value first."""
     return (False, 0) if value is None else (True, value)
 
 
@@ -88,7 +88,7 @@ class Listing:
 
 
 def read_list_query(parameters: Parameters, listing: Listing) -> ListQuery:
-    """Reads count, cursor, sort_by, with_deleted and with_total_count. Raises RefusalError."""
+    """Read count, cursor, sort_by, with_deleted and with_total_count. Raises RefusalError."""
     if listing.takes_with_total_count and parameters.given("with_total_count") == "true":
         parameters.exclusive("with_total_count", "cursor")
     count = listing.default_count

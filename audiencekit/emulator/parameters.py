@@ -38,7 +38,7 @@ class Parameters:
 
     @classmethod
     def of(cls, call: Call, params: Mapping[str, Any]) -> Parameters:
-        """The parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError.
+        """Return the parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError.
 
         With profile `x`, lists of words are taken as in a query, and what a query cannot have is passed over: the
         client of the public service sends back whole records.
@@ -57,11 +57,11 @@ class Parameters:
         return parameters
 
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
-        """The refusal of one parameter."""
+        """Return the refusal of one parameter."""
         return self._call.refuse(400, code, message, name)
 
     def text(self, name: str, *, longest: int | None = None, empty: bool = False) -> str | None:
-        """A text of 1 (or, with `empty`, 0) to `longest` characters; None when it is not given."""
+        """Return a text of 1 (or, with `empty`, 0) to `longest` characters; None when it is not given."""
         given = self._unread.pop(name, None)
         if given is None:
             return None
@@ -71,12 +71,12 @@ class Parameters:
         return given
 
     def required_text(self, name: str, *, longest: int | None = None) -> str:
-        """A text that must be given."""
+        """Return a text that must be given."""
         self._require(name)
         return self.text(name, longest=longest) or ""
 
     def capitals(self, name: str, *, length: int) -> str | None:
-        """A code of so many capital letters, such as a currency; None when it is not given."""
+        """Return a code of so many capital letters, such as a currency; None when it is not given."""
         given = self._unread.pop(name, None)
         if given is None:
             return None
@@ -86,12 +86,12 @@ class Parameters:
         return given
 
     def required_capitals(self, name: str, *, length: int) -> str:
-        """A code of capital letters that must be given."""
+        """Return a code of capital letters that must be given."""
         self._require(name)
         return self.capitals(name, length=length) or ""
 
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
-        """A whole number between two bounds."""
+        """Return a whole number between two bounds."""
         given = self._unread.pop(name, None)
         if given is None:
             return default
@@ -113,7 +113,7 @@ class Parameters:
         return given == "true"
 
     def choice(self, name: str, choices: Collection[str], default: str) -> str:
-        """One of several words."""
+        """Return one of several words."""
         given = self._unread.pop(name, None)
         if given is None:
             return default
@@ -123,7 +123,7 @@ class Parameters:
         return given
 
     def required_choice(self, name: str, choices: Collection[str]) -> str:
-        """One of several words that must be given."""
+        """Return one of several words that must be given."""
         self._require(name)
         return self.choice(name, choices, "")
 
@@ -141,12 +141,12 @@ class Parameters:
         return listed
 
     def required_words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str]:
-        """A comma-separated list that must be given."""
+        """Return a comma-separated list that must be given."""
         self._require(name)
         return self.words(name, most=most, choices=choices) or []
 
     def long(self, name: str) -> int | None:
-        """The number of a user or a tweet; None when it is not given."""
+        """Return the number of a user or a tweet; None when it is not given."""
         given = self._unread.pop(name, None)
         if given is None:
             return None
@@ -154,27 +154,27 @@ class Parameters:
         return int(given)
 
     def required_long(self, name: str) -> int:
-        """The number of a user or a tweet, which must be given."""
+        """Return the number of a user or a tweet, which must be given."""
         self._require(name)
         return self.long(name) or 0
 
     def path_long(self, name: str) -> int:
-        """The number that stands in the path."""
+        """Return the number that stands in the path."""
         self.echo[name] = number = self._read_long(self._call.ids[name], name)
         return number
 
     def required_longs(self, name: str, *, most: int = MAX_IDS) -> list[int]:
-        """Comma-separated numbers of tweets, which must be given."""
+        """Return comma-separated numbers of tweets, which must be given."""
         listed = self.required_words(name, most=most)
         self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
         return numbers
 
     def longs(self, name: str, *, most: int = MAX_IDS) -> list[int] | None:
-        """Comma-separated numbers of tweets; None when they are not given."""
+        """Return comma-separated numbers of tweets; None when they are not given."""
         return self.required_longs(name, most=most) if name in self._unread else None
 
     def time(self, name: str) -> int | None:
-        """Epoch seconds of an ISO 8601 time; None when it is not given."""
+        """Return epoch seconds of an ISO 8601 time; None when it is not given."""
         given = self._unread.pop(name, None)
         if given is None:
             return None
@@ -185,28 +185,28 @@ class Parameters:
         return moment
 
     def required_time(self, name: str) -> int:
-        """Epoch seconds of a time that must be given."""
+        """Return epoch seconds of a time that must be given."""
         self._require(name)
         return self.time(name) or 0
 
     def web_address(self, name: str, *, empty: bool = False) -> str | None:
-        """An address of the web; None when it is not given."""
+        """Return an address of the web; None when it is not given."""
         given = self.text(name, empty=empty)
         if given and not is_web_address(given):
             raise self._expected("URL", given, name)
         return given
 
     def given(self, name: str) -> str | None:
-        """A parameter as it stands in the query, without reading it."""
+        """Return a parameter as it stands in the query, without reading it."""
         return self._unread.get(name)
 
     def exclusive(self, first: str, second: str) -> None:
-        """Refuses a query that has both, of which neither was read yet."""
+        """Refuse a query that has both, of which neither was read yet."""
         if first in self._unread and second in self._unread:
             raise self.fault(second, f"{first} and {second} are exclusive parameters", "EXCLUSIVE_PARAMETERS")
 
     def finish(self) -> None:
-        """Refuses parameters that were not read, so that a client hears of a misspelled name.
+        """Refuse parameters that were not read, so that a client hears of a misspelled name.
 
         With profile `x` they are ignored, since the client of the public service itself sends back whole records.
         """
@@ -229,7 +229,7 @@ class Parameters:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether `text` is an http or https address with a host, and no spaces."""
+    """Return whether `text` is an http or https address with a host, and no spaces."""
     try:
         address = urlsplit(text)
         return address.scheme in ("http", "https") and bool(address.hostname) and not re.search(r"\s", text)

@@ -69,7 +69,7 @@ class Quota:
     refusal: Callable[[], RefusalError] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """The three headers, the same on successes and errors; three more where the window is the account's."""
+        """Return the three headers, the same on successes and errors; three more where the window is the account's."""
         facts = {"limit": str(self.limit), "remaining": str(self.remaining), "reset": str(self.reset)}
         prefixes = ("x-rate-limit", *(["x-account-rate-limit"] if self.of_account else []))
         return {f"{prefix}-{name}": text for prefix in prefixes for name, text in facts.items()}
@@ -88,7 +88,7 @@ class RateLimits:
         self._open: dict[Hashable, tuple[float, int]] = {}
 
     def take(self, window: Window, owner: Hashable, now: float) -> Quota:
-        """Counts one request of `owner`. A request that is not granted is not counted either."""
+        """Count one request of `owner`. A request that is not granted is not counted either."""
         opened, used = self._open.get((window.name, owner), (now, 0))
         # A window in the future is what is left of a clock that was since moved back.
         if not opened <= now < opened + window.seconds:

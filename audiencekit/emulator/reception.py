@@ -85,17 +85,17 @@ class Reception:
             self._handlers.restore(self._router, self._state)
 
     def close(self) -> None:
-        """Drops what was to be applied later, and lets go of the state file."""
+        """Drop what was to be applied later, and let go of the state file."""
         self.late.close()
         if self._state is not None:
             self._state.close()
 
     def lose_members(self) -> None:
-        """Empties every list, as a service that restarts without its data."""
+        """Empty every list, as a service that restarts without its data."""
         self._handlers.lose_members(self.clock.now())
 
     def admit(self, line: Line) -> None:
-        """Lets the faults of connections strike a new one."""
+        """Let the faults of connections strike a new one."""
         met = self.faults.meet(Situation(place=Place.CONNECT, now=self.clock.now()))
         match met and met[0]:
             case Cut():
@@ -106,7 +106,7 @@ class Reception:
                 self._stop(outage)
 
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """The answer to `request`, already sent when it is one in parts or that of a fault."""
+        """Return the answer to `request`, already sent when it is one in parts or that of a fault."""
         self.late.run_due()
         line = Line.of(request)
         if line is None:

@@ -112,7 +112,7 @@ class Router:
         raise refuse(404, "ROUTE_NOT_FOUND", "The requested resource could not be found")
 
     def _fit_any(self, method: str, segments: tuple[str, ...], address: Address) -> tuple[Match | None, list[str]]:
-        """The first route that fits, or else the methods of those that would but for the method."""
+        """Return the first route that fits, or else the methods of those that would but for the method."""
         allowed = []
         for route, pattern in self._routes:
             ids = _fit(pattern, segments) if address in route.addresses else None

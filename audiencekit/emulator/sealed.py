@@ -38,7 +38,7 @@ class SealedFile:
         self._end = 0
 
     def add(self, content: bytes) -> Place:
-        """Where `content` is from now on. Raises OSError when there is no room for it."""
+        """Return where `content` is from now on. Raises OSError when there is no room for it."""
         if self._descriptor < 0:
             self._open()
         sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
@@ -50,7 +50,7 @@ class SealedFile:
         return place
 
     def read(self, place: Place) -> bytes:
-        """The content that was written at `place`."""
+        """Return the content that was written at `place`."""
         sealed = b""
         while len(sealed) < place.size:
             sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))

@@ -126,7 +126,7 @@ class Emulator:
         }
 
     def ready_line(self) -> str:
-        """One line of JSON: addresses, ids and environment."""
+        """Return one line of JSON: addresses, ids and environment."""
         return json.dumps(
             {
                 "ads_url": self.ads_url,
@@ -183,7 +183,7 @@ def _encrypt(options: EmulatorOptions) -> Encryption | None:
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:
-    """Serves until SIGTERM or SIGINT. `announce` is given the ready line once everything answers."""
+    """Serve until SIGTERM or SIGINT. `announce` is given the ready line once everything answers."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     async with Emulator(options) as emulator:

@@ -46,7 +46,7 @@ class Signatures:
         self._nonces: dict[int, set[tuple[str, str, str]]] = {}
 
     def verify(self, call: SignedCall, now: float, tokens: Mapping[str, str] | None) -> dict[str, str]:
-        """The attributes of the header of `call`. Raises RefusalError (401) unless it is signed as it must be.
+        """Return the attributes of the header of `call`. Raises RefusalError (401) unless it is signed as it must be.
 
         `tokens` are the ones that may sign it, with their secrets; None when the application signs without a token.
         """
@@ -79,7 +79,7 @@ class Signatures:
 
 
 def parse_authorization(header: str | None) -> dict[str, str] | None:
-    """The decoded attributes of an `OAuth …` header; None when it is not one, or names an attribute twice."""
+    """Return the decoded attributes of an `OAuth …` header; None when it is not one, or names an attribute twice."""
     scheme, _, rest = (header or "").partition(" ")
     attributes: dict[str, str] = {}
     if scheme.lower() != "oauth" or not rest.isascii():
@@ -108,7 +108,7 @@ def _complete(attributes: Mapping[str, str], *, needs_token: bool) -> bool:
 
 
 def decode_pairs(query: bytes) -> list[Pair]:
-    """Names and values of a query or form body, decoded (RFC 5849, section 3.4.1.3.1)."""
+    """Return names and values of a query or form body, decoded (RFC 5849, section 3.4.1.3.1)."""
     pairs = []
     for part in query.split(b"&"):
         if part:
@@ -118,7 +118,7 @@ def decode_pairs(query: bytes) -> list[Pair]:
 
 
 def base_string(call: SignedCall, attributes: Mapping[str, str]) -> str:
-    """The text that is signed (RFC 5849, section 3.4.1)."""
+    """Return the text that is signed (RFC 5849, section 3.4.1)."""
     covered = [(name.encode(), text.encode()) for name, text in attributes.items() if name != "realm"]
     covered += decode_pairs(call.query) + decode_pairs(call.form)
     covered = [pair for pair in covered if pair[0] != b"oauth_signature"]
@@ -136,7 +136,7 @@ def _normalized(pairs: Iterable[Pair]) -> str:
 
 
 def sign(text: str, consumer_secret: str, token_secret: str) -> str:
-    """The HMAC-SHA1 signature of `text`, in base64 (RFC 5849, section 3.4.2)."""
+    """Return the HMAC-SHA1 signature of `text`, in base64 (RFC 5849, section 3.4.2)."""
     key = f"{_escape_text(consumer_secret)}&{_escape_text(token_secret)}"
     # SHA-1 is what OAuth 1.0a prescribes.
     return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha1).digest()).decode()

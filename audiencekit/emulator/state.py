@@ -60,7 +60,7 @@ LOST_MEMBERS: Final = ReceivedCall(0.0, "", "LOSE MEMBERS", "", b"", "{}", "", b
 
 
 def open_state(options: EmulatorOptions, clock: Clock) -> StateFile | None:
-    """The state file of some options, if they name one; `clock` is moved to where it was. Raises StateError."""
+    """Return the state file of some options, if they name one; `clock` is moved to where it was. Raises StateError."""
     if options.state is None:
         return None
     state = StateFile(options.state)
@@ -80,14 +80,14 @@ class StateFile:
         self._database = _open(path)
 
     def claim(self, **facts: Any) -> None:
-        """Writes what must not change from one start to the next. Raises StateError when it did."""
+        """Write what must not change from one start to the next. Raises StateError when it did."""
         for name, value in facts.items():
             before = self.fact(name, value)
             if before != value:
                 raise StateError(f"the state file was made with {name} {before!r}, not {value!r}")
 
     def fact(self, name: str, default: Any) -> Any:
-        """The fact under a name; when there is none, `default`, which is kept from now on."""
+        """Return the fact under a name; when there is none, `default`, which is kept from now on."""
         found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         if found is None:
             self.keep(name, default)
@@ -95,33 +95,33 @@ class StateFile:
         return found[0]
 
     def keep(self, name: str, value: Any) -> None:
-        """Keeps a value under a name."""
+        """Keep a value under a name."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def add_request(self, entry: RequestEntry) -> None:
-        """Keeps an entry of the request log."""
+        """Keep an entry of the request log."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?)", astuple(entry))
 
     def add_call(self, call: ReceivedCall) -> None:
-        """Keeps a call, before its answer is sent."""
+        """Keep a call, before its answer is sent."""
         with self._database:
             self._database.execute("INSERT INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(call))
 
     def requests(self) -> Iterator[RequestEntry]:
-        """The request log."""
+        """Return the request log."""
         return (RequestEntry(*row) for row in self._database.execute("SELECT * FROM requests ORDER BY seq"))
 
     def calls(self) -> Iterator[ReceivedCall]:
-        """The calls in the order in which they were handled."""
+        """Return the calls in the order in which they were handled."""
         rows = self._database.execute(
             "SELECT now, address, method, path, query, attributes, media_type, body FROM calls ORDER BY seq"
         )
         return (ReceivedCall(*row) for row in rows)
 
     def close(self) -> None:
-        """Lets the next emulator have the file."""
+        """Let the next emulator have the file."""
         self._database.close()
 
 

@@ -50,20 +50,20 @@ class Store:
         self._add_account(foreign_id, "Account of another business", business_id, now).is_foreign = True
 
     def make_id(self) -> str:
-        """An id that nothing else has."""
+        """Return an id that nothing else has."""
         # Ids do not follow each other, so that no client comes to rely on their order.
         serial = self.origin.first_serial + 37 * self.ids_made
         self.ids_made += 1
         return base36(serial)
 
     def make_long_id(self, now: float) -> str:
-        """An id of the kind that tweets and cards have, which nothing else has."""
+        """Return an id of the kind that tweets and cards have, which nothing else has."""
         serial = self.ids_made
         self.ids_made += 1
         return long_id(now, serial)
 
     def make_account(self, now: float) -> Account:
-        """A new account of the user's business."""
+        """Return a new account of the user's business."""
         return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
@@ -74,7 +74,7 @@ class Store:
         return account
 
     def accounts_of_user(self) -> Iterator[Account]:
-        """The accounts that the user may address, deleted ones too."""
+        """Return the accounts that the user may address, deleted ones too."""
         return (account for account in self.accounts.values() if not account.is_foreign)
 
     def make_audience(
@@ -87,7 +87,7 @@ class Store:
         audience_type: str = "CRM",
         segments: Segment | None = None,
     ) -> Audience:
-        """A new audience of `account`."""
+        """Return a new audience of `account`."""
         audience = Audience(
             self.make_id(), account.id, name, description, now, now, audience_type=audience_type, segments=segments
         )
@@ -95,28 +95,28 @@ class Store:
         return audience
 
     def find_audience(self, audience_id: str) -> Audience | None:
-        """The audience with this id, of whichever account, deleted or not."""
+        """Return the audience with this id, of whichever account, deleted or not."""
         for account in self.accounts.values():
             if audience_id in account.audiences:
                 return account.audiences[audience_id]
         return None
 
     def find_list(self, list_id: str) -> Audience | DoNotReachList | None:
-        """The audience or do-not-reach list with this id, of whichever account, deleted or not."""
+        """Return the audience or do-not-reach list with this id, of whichever account, deleted or not."""
         for account in self.accounts.values():
             if list_id in account.do_not_reach_lists:
                 return account.do_not_reach_lists[list_id]
         return self.find_audience(list_id)
 
     def shared_with(self, account: Account) -> Iterator[Audience]:
-        """The audiences of other accounts that `account` was given a permission on."""
+        """Return the audiences of other accounts that `account` was given a permission on."""
         for owner in self.accounts.values():
             for audience in owner.audiences.values():
                 if audience.permission_of(account.id) is not None:
                     yield audience
 
     def catch_up(self, account: Account, now: float) -> None:
-        """Makes the counts that fell due. To be called before anything of `account` is changed or shown."""
+        """Make the counts that fell due. To be called before anything of `account` is changed or shown."""
         for counted in account.lists():
             if not counted.deleted:
                 counted.processing.catch_up(now, partial(self._count, account, counted), self._processing_seconds)
@@ -127,7 +127,7 @@ class Store:
         return self.population.count(counted.members.members(moment))
 
     def lose_members(self) -> None:
-        """Empties every list. The logs keep what was applied: they are the witness."""
+        """Empty every list. The logs keep what was applied: they are the witness."""
         for account in self.accounts.values():
             for emptied in account.lists():
                 emptied.members = Membership()

@@ -16,7 +16,7 @@ _FORM: Final = re.compile(
 
 
 def parse_time(text: object) -> int | None:
-    """Epoch seconds of an ISO 8601 time, None when `text` is not one."""
+    """Return epoch seconds of an ISO 8601 time, None when `text` is not one."""
     found = _FORM.fullmatch(text) if isinstance(text, str) and not text.endswith(":") else None
     if found is None:
         return None
@@ -35,7 +35,7 @@ def format_time(epoch: float) -> str:
 
 
 def add_months(epoch: float, months: int) -> int:
-    """The same day and time `months` calendar months later; a day that month lacks becomes its last one."""
+    """Return the same day and time `months` calendar months later; a day that month lacks becomes its last one."""
     start = datetime.fromtimestamp(int(epoch // 1), UTC)
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
     day = min(start.day, calendar.monthrange(year, month + 1)[1])

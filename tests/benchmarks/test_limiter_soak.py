@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.limiter_soak import BEGIN, Findings, Soak, describe, run_soak
-from benchmarks.sdk_faults import OUT
+from benchmarks.trials import OUT
 
 
 async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from benchmarks.sdk_faults import OUT
 from benchmarks.series import Spread
 from benchmarks.spark import BEGIN, BOUNDS, END, OTHERS, describe
 from benchmarks.spark_session import started_processor_seconds
+from benchmarks.trials import OUT
 
 
 def test_the_section_has_every_figure_with_its_bound() -> None:

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import audiencekit
-from benchmarks.sdk_faults import OUT
 from benchmarks.spark_equality import BEGIN, Comparison, compare, describe
+from benchmarks.trials import OUT
 
 RECORDS = pa.schema(
     {"row": pa.int64(), "operation": pa.string(), "email": pa.binary(), "phone_number": pa.list_(pa.binary())}

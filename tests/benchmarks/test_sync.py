@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sdk_faults import OUT
 from benchmarks.sync import BEGIN, END, _two_lists, main
+from benchmarks.trials import OUT
 
 
 def test_the_lists_differ_by_the_share_that_changed(tmp_path: Path) -> None:

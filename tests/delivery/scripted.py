@@ -199,7 +199,7 @@ def plan(count: int, **options: Any) -> list[Packed]:
 
 
 async def interrupted(upload: Upload, *moments: float, send: Any = None) -> Delivered:
-    """What a delivery gives back that is cancelled at `moments`."""
+    """The results of a delivery that is cancelled at `moments`."""
     task = asyncio.create_task(upload.run(send))
     for moment in moments:
         await upload.clock.sleep(moment - upload.clock.monotonic())

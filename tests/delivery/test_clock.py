@@ -37,7 +37,7 @@ def test_virtual_time_passes_exactly_as_asked(virtually: Any, clock: Clock) -> N
 
 
 def test_virtual_time_finds_tasks_that_hang(virtually: Any) -> None:
-    """A wait that nobody ends fails at once instead of hanging."""
+    """A wait that nothing ends fails at once instead of hanging."""
 
     async def main() -> None:
         await asyncio.Event().wait()

@@ -132,7 +132,7 @@ def test_losses_at_random_are_not_taken_for_it(virtually: Any, clock: Clock, sha
 
 
 def test_an_outage_is_not_taken_for_it(virtually: Any, clock: Clock) -> None:
-    """Nobody is answered then; all go at once again when it is over."""
+    """No request is answered then; all go at once again when it is over."""
 
     async def send(request: PackedRequest) -> Counts:
         await clock.sleep(0.2)
@@ -147,7 +147,7 @@ def test_an_outage_is_not_taken_for_it(virtually: Any, clock: Clock) -> None:
 
 
 def test_lanes_are_given_in_turn_and_given_back(virtually: Any, clock: Clock) -> None:
-    """Nobody who comes later overtakes; who gives up waiting takes none."""
+    """A later request does not overtake; one that gives up waiting takes no place."""
 
     async def live() -> None:
         lanes, order = Lanes(2, clock=clock), list[int]()

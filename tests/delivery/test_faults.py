@@ -122,7 +122,7 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
 
 @pytest.mark.parametrize(("number", "error", "letter", "is_late"), ROWS)
 def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter: str, is_late: bool) -> None:
-    """What shows leads to the letter of the catalogue, by a class that the row of the fault names."""
+    """Each symptom leads to the letter of the catalogue, by a class that the row of the fault names."""
     answer = retry_class(error)
     assert answer.reaction == letter
     assert answer.may_come_late(error) is is_late
@@ -138,7 +138,7 @@ def test_every_class_of_a_fault_is_shown_by_an_example(fault: Fault) -> None:
 
 
 def test_the_catalogue_is_whole() -> None:
-    """39 faults, counted from 1; every class that decides belongs to one, or is for what nobody foresaw."""
+    """39 faults, counted from 1; every class that decides belongs to one, or is for unforeseen ones."""
     assert [fault.number for fault in FAULTS] == list(range(1, 40))
     assert {id(answer) for fault in FAULTS for answer in fault.answers} == {id(one) for one in CLASSES} - {
         id(UNFORESEEN)

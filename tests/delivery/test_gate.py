@@ -1,4 +1,4 @@
-"""One 429 holds back everybody, for the longest time that was asked."""
+"""One 429 holds back all workers, for the longest time that was asked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audiencekit.delivery.gate import Gate
 def test_gate_opens_when_every_wait_is_over(
     virtually: Any, clock: Clock, shut: list[tuple[float, float]], opens_at: float
 ) -> None:
-    """Whoever waits passes at the latest moment that was asked for, however early they came."""
+    """Waiting workers pass at the latest moment that was asked for, however early they came."""
 
     async def main() -> list[float]:
         gate = Gate(clock=clock)

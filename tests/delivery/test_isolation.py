@@ -29,7 +29,7 @@ class Judge:
         blamed = [operations.index(operation) for operation in sorted({self.operation_of[record] for record in bad})]
         named: dict[str, list[Any]] = {
             "all": blamed, "first": blamed[:1], "last": blamed[-1:], "zero": [0], "beyond": [len(operations)],
-            "negative": [-1], "nobody": [], "one right, one beyond": [blamed[0], len(operations) + 5],
+            "negative": [-1], "none": [], "one right, one beyond": [blamed[0], len(operations) + 5],
         }  # fmt: skip
         errors = dict.fromkeys(named[self.names], ("INVALID",))
         return RequestRefused("refused", status=self.status, codes=("INVALID",), operation_errors=errors)
@@ -53,7 +53,7 @@ class Judge:
         return isolation
 
 
-NAMINGS = ["all", "first", "last", "zero", "beyond", "negative", "nobody", "one right, one beyond"]
+NAMINGS = ["all", "first", "last", "zero", "beyond", "negative", "none", "one right, one beyond"]
 
 
 @pytest.mark.parametrize("names", ["all", "first"])
@@ -68,7 +68,7 @@ def test_one_bad_record_among_25_costs_few_requests(place: int, names: str) -> N
         assert judge.asked <= 10
 
 
-@pytest.mark.parametrize(("names", "most"), [("all", 10), ("first", 10), ("zero", 25), ("nobody", 20)])
+@pytest.mark.parametrize(("names", "most"), [("all", 10), ("first", 10), ("zero", 25), ("none", 20)])
 def test_one_bad_record_of_60_000(names: str, most: int) -> None:
     """A full body is searched in a logarithm of requests, whatever the service names."""
     judge = Judge([number // 24 for number in range(60_000)], {31_337}, names)
@@ -104,7 +104,7 @@ def test_exactly_the_bad_ones_are_given_up(sizes: list[int], bad: set[int], name
 
 @pytest.mark.parametrize("names", NAMINGS)
 def test_everything_bad_halts(names: str) -> None:
-    """When no record is taken, the mistake is ours: the search halts after few requests, and gives up nobody."""
+    """When no record is taken, the mistake is ours: the search halts after few requests, and gives up no record."""
     judge = Judge([number // 24 for number in range(60_000)], set(range(60_000)), names)
     isolation = judge.search(is_trusted=True)
     assert isinstance(isolation.halted_by, RequestRefused)

@@ -62,7 +62,7 @@ def test_outage_longer_than_patience_ends_the_run(virtually: Any, clock: Clock) 
 
 
 def test_service_that_was_never_there_is_given_up_soon(virtually: Any, clock: Clock) -> None:
-    """Before the first success nobody waits a quarter of an hour: every try failed, and nothing was sent: 69."""
+    """Before the first success no run waits a quarter of an hour: every try failed, and nothing was sent: 69."""
     upload = Upload(clock, plan(40), concurrency=4)
     send, _ = outage_of(upload, clock, lambda: TransportFailed("refused", sent=False), begin=0, end=1e9)
     delivered = virtually(upload.run(send))
@@ -80,7 +80,7 @@ def test_trouble_of_one_request_is_no_outage(virtually: Any, clock: Clock) -> No
 
 
 def test_spent_budget_is_no_end_while_the_service_answers(virtually: Any, clock: Clock) -> None:
-    """With the budget spent, a failure waits for the next success of anybody and goes on."""
+    """With the budget spent, a failure waits for the next success of any request and goes on."""
     upload = Upload(
         clock, plan(60), {number: [busy()] for number in range(5, 60, 2)}, concurrency=4, quota=RetryQuota(5)
     )

@@ -128,7 +128,7 @@ def test_only_the_bad_records_are_lost(virtually: Any, clock: Clock) -> None:
 
 @dataclass(frozen=True)
 class Said:
-    """What the service said, which is not what was sent."""
+    """The counts are those of the service, not those that were sent."""
 
     success_count: int
     total_count: int
@@ -173,7 +173,7 @@ def test_everything_refused_halts(virtually: Any, clock: Clock) -> None:
 
 @pytest.mark.parametrize(("before", "complete"), [(None, False), (0, False), (1, True)])
 def test_last_request_of_a_resumed_run(virtually: Any, clock: Clock, before: int | None, complete: bool) -> None:
-    """What earlier processes had confirmed tells a bad row from a mistake of ours."""
+    """Requests that earlier processes had confirmed tell a bad row from a mistake of ours."""
     delivered, _ = run(
         virtually, clock, [Packed(1, 1)], Picky({(1, 0)}).send, earlier=None if before is None else Earlier(before)
     )

@@ -1,4 +1,4 @@
-"""What a delivery says about itself."""
+"""The facts that a delivery tells of itself."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_right_counts_at_last_confirm(virtually: Any, clock: Clock) -> None:
 
 @pytest.mark.parametrize(("reset_in", "shortest"), [(30.0, 30.0), (None, 60.0), (-500.0, 60.0), (9e9, 60.0)])
 def test_429_pauses_every_worker(virtually: Any, clock: Clock, reset_in: float | None, shortest: float) -> None:
-    """After one 429 nobody sends until the reset; then all go on, and the 429 was no attempt."""
+    """After one 429 no worker sends until the reset; then all go on, and the 429 was no attempt."""
     upload = Upload(clock, plan(12), {3: [limited(reset_in)]}, concurrency=4)
     delivered = virtually(upload.run())
     assert delivered.is_complete
@@ -125,7 +125,7 @@ def test_unknown_outcome_is_settled_by_the_same_request(virtually: Any, clock: C
 
 
 def test_outage_of_a_restart_is_outlived(virtually: Any, clock: Clock) -> None:
-    """A server that refuses everybody for 20 s ends no run, whatever the randomness."""
+    """A server that refuses every request for 20 s ends no run, whatever the randomness."""
     for seed in range(30):
         upload = Upload(clock, plan(40), seed=seed, concurrency=16)
 

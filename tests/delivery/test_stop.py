@@ -1,4 +1,4 @@
-"""What ends a delivery early, and what is known then."""
+"""Causes that end a delivery early, and the facts that are known then."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.delivery.scripted import (
 
 @pytest.mark.parametrize("error", FATAL, ids=lambda error: type(error).__name__)
 def test_fatal_error_stops_and_drains(virtually: Any, clock: Clock, error: Exception) -> None:
-    """What is under way is finished and counted; nothing else is sent, and nothing is sent again."""
+    """Requests under way are finished and counted; nothing else is sent, and nothing is sent again."""
     upload = Upload(clock, plan(40), {5: [1.0], 6: [error], 7: [3.0], 8: [lost()]}, concurrency=4)
     delivered = virtually(upload.run())
     assert delivered.error is error
@@ -142,7 +142,7 @@ def test_errors_come_back_without_frames(virtually: Any, clock: Clock) -> None:
 
 
 def test_confirmation_survives_a_failing_progress(virtually: Any, clock: Clock) -> None:
-    """What was confirmed counts, even when telling it fails."""
+    """A confirmed request counts, even when telling it fails."""
 
     def full(result: RequestResult) -> None:
         raise InputOutputFailed("no space left")
@@ -190,7 +190,7 @@ def test_interruption_drains(virtually: Any, clock: Clock) -> None:
 
 
 def test_interruption_ends_waits(virtually: Any, clock: Clock) -> None:
-    """Nobody waits out a pause of a minute after Ctrl-C."""
+    """No worker waits out a pause of a minute after Ctrl-C."""
     upload = Upload(clock, plan(9), {1: [limited(60.0)]})
     delivered = virtually(interrupted(upload, 5.0))
     assert upload.ended_at == pytest.approx(5.0)

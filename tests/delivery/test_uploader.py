@@ -60,7 +60,7 @@ def test_several_requests_are_in_flight(virtually: Any, clock: Clock) -> None:
     upload = Upload(clock, plan(12), {2: [20.0]}, concurrency=3)
     virtually(upload.run())
     assert upload.service.most_in_flight == 3
-    assert upload.ended_at == pytest.approx(20.0 + EXCHANGE_SECONDS)  # the slow one held nobody back
+    assert upload.ended_at == pytest.approx(20.0 + EXCHANGE_SECONDS)  # the slow one held no other back
 
 
 def test_progress_tells_each_request_once(virtually: Any, clock: Clock) -> None:

@@ -96,7 +96,7 @@ class JsonLines:
         return Lines(profile)
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
-        return ("a mailbox forgets nobody",)
+        return ("a mailbox keeps all people",)
 
     def connect(self, place_id: str, settings: Settings) -> Posting:
         return Posting(self.mailbox)

@@ -79,7 +79,7 @@ def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[
         (Unauthorized("who", status=401), CredentialsRefused),
         (Unauthorized("not you", status=403), CredentialsRefused),
         (Redirected("elsewhere", status=301), Refused),
-        (CertificateRefused("of somebody else"), Refused),
+        (CertificateRefused("of another host"), Refused),
     ],
 )
 def test_what_the_service_says_for_good(raised: AudiencekitError, error: type[Exception]) -> None:

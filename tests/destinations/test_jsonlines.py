@@ -42,7 +42,7 @@ def source(tmp_path: Path) -> Path:
 
 
 async def test_a_run_is_planned_sent_and_reported(destination: JsonLines, settings: Settings, source: Path) -> None:
-    """1,000 people a request, nobody twice, and sums that close; nothing says when an entry expires."""
+    """1,000 people a request, none twice, and sums that close; nothing says when an entry expires."""
     target = Target(destination, "m1")
     report = await upload_to(target, source, settings=settings, limiter=Unlimited())
     mailbox = destination.mailbox
@@ -62,7 +62,7 @@ def test_a_plan_heeds_what_it_takes(destination: JsonLines, settings: Settings, 
     """Emails only; and its notes are told."""
     plan = check(source, settings=settings, destination=destination)
     assert (plan.requests, plan.records, plan.expires_at) == (3, ROWS, None)
-    assert "a mailbox forgets nobody" in render_plan(plan)
+    assert "a mailbox keeps all people" in render_plan(plan)
     phones = tmp_path / "phones.csv"
     phones.write_text("phone\n+12015550123\n")
     with pytest.raises(MappingRefused, match="a mailbox takes email only"):
@@ -70,7 +70,7 @@ def test_a_plan_heeds_what_it_takes(destination: JsonLines, settings: Settings, 
 
 
 async def test_a_run_that_was_ended_early_is_resumed(destination: JsonLines, settings: Settings, source: Path) -> None:
-    """What was confirmed is not sent again; the end of the run is announced when all is."""
+    """Confirmed requests are not sent again; the end of the run is announced when all are confirmed."""
     destination.mailbox.script = [None, *[REVOKED] * 16]
     with pytest.raises(CredentialsRefused):
         await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited())

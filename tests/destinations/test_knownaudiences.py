@@ -66,7 +66,7 @@ def test_names_that_are_not_of_one_are_refused_with_the_ids(given: str, hint: st
 
 
 def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
-    """What reads as an id is one."""
+    """A text that reads as an id is one."""
     assert the_one("Autumn", NAMES) == "h4"
     known = KnownAudiences(tmp_path, "acc1")
     known.note({"h1": "h2", "h2": "Spring customers"})

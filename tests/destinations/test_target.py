@@ -23,7 +23,7 @@ def test_people_and_programs_call_them_differently() -> None:
 
 @pytest.mark.parametrize("target", [AUDIENCE, LIST])
 def test_a_document_gives_the_target_back(target: Target) -> None:
-    """What was journalled is what is resumed."""
+    """A resumed run has the target of its journal."""
     assert Target.from_json(target.to_json()) == target
 
 

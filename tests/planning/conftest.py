@@ -1,4 +1,4 @@
-"""A list of people, some of whom are not to be sent."""
+"""A list of people; some are not to be sent."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def test_consent_is_one_word_and_nothing_else(tmp_path: Path, source: Path) -> N
 
 @pytest.mark.parametrize("word", SAYS_NOT)
 def test_another_spelling_is_no_consent(tmp_path: Path, word: str) -> None:
-    """Nobody guesses what was meant."""
+    """No meaning is guessed."""
     path = tmp_path / "list.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("email", "marketing"), ("ada@example.com", word), ("bob@example.com", "yes")])
@@ -71,7 +71,7 @@ def test_consent_of_several_files(tmp_path: Path) -> None:
 
 
 def test_deletes_need_no_consent(tmp_path: Path) -> None:
-    """Whoever is to go may go, and the plan says so."""
+    """People to be taken out may go, and the plan says so."""
     source = write(
         tmp_path / "list.csv",
         "email,do,ok",

@@ -55,14 +55,14 @@ def test_a_plan_of_too_few_people_says_so(tmp_path: Path, people: int, words: st
 
 
 def test_only_what_is_sent_counts(tmp_path: Path) -> None:
-    """Duplicates and rejected rows are nobody."""
+    """Duplicates and rejected rows are no people."""
     twice = [f"person{number}@example.com" for number in range(60)]
     (note,) = _notes(_list(tmp_path, 60, *twice), tmp_path)
     assert note.startswith("60 records")
 
 
 def test_people_who_are_taken_out_are_never_too_few(tmp_path: Path) -> None:
-    """Nor is a list without anybody, which is refused for its own reason."""
+    """Nor is a list without people, which is refused for its own reason."""
     assert _notes(_list(tmp_path, 5), tmp_path, operation="delete") == []
     assert _notes(_list(tmp_path, 0, "null"), tmp_path) == []
     mixed = _list(tmp_path, 200, "ada@example.com,update", operation="delete")
@@ -114,7 +114,7 @@ def test_a_column_of_operations_that_nobody_named_is_refused(tmp_path: Path) -> 
     assert "`operation_column='customer type'`, in which each cell is to be update or delete" in (refusal.hint or "")
 
 
-class Everybody:
+class AllErased:
     """A memory that holds every key."""
 
     note = "people were erased"
@@ -129,7 +129,7 @@ def test_erased_people_are_told_of_where_they_are_kept_out(tmp_path: Path, opera
     source = _list(tmp_path, 3)
     with ExitStack() as stack:
         options = read_keywords({"operation": operation, "allow_empty": True}, PROFILE)
-        terms = Terms.pinned(options, PROFILE, now=datetime.now(UTC), memories=(Everybody(),))
+        terms = Terms.pinned(options, PROFILE, now=datetime.now(UTC), memories=(AllErased(),))
         planned = plan_run(source, terms, Means(stack=stack))
     assert planned.selection.suppressed == suppressed
-    assert (Everybody.note in planned.notes) == bool(suppressed)
+    assert (AllErased.note in planned.notes) == bool(suppressed)

@@ -1,4 +1,4 @@
-"""What was prepared is a source: the same bytes as from the list itself, by all the doors."""
+"""A prepared directory is a source: the same bytes as from the list itself, by every entry point."""
 
 from __future__ import annotations
 

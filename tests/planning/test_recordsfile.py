@@ -44,7 +44,7 @@ def records(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("engine", READERS)
 def test_every_engine_reads_the_same(records: Path, engine: str) -> None:
-    """The hashes of each person, in row order, and null for kinds that nobody has."""
+    """The hashes of each person, in row order, and null for kinds that no person has."""
     rows = READERS[engine](records)
     assert [row["row"] for row in rows] == list(range(1, 3_001))
     for number in (0, 1, 2, 2_999):
@@ -60,7 +60,7 @@ def test_every_engine_reads_the_same(records: Path, engine: str) -> None:
 
 
 def test_what_stands_in_the_file(records: Path) -> None:
-    """What the oldest readers know, no dictionary of hashes, and little more than half of their digits."""
+    """A format that the oldest readers know, no dictionary of hashes, and little more than half of their digits."""
     metadata = pq.read_metadata(records)
     group = metadata.row_group(0)
     columns = {column.path_in_schema.split(".")[0]: column for column in map(group.column, range(group.num_columns))}

@@ -47,7 +47,7 @@ def _bodies(planned: PlannedRun) -> list[bytes]:
 
 
 def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
-    """What there is to compare: of the plan that was made from the source, and of that from its kept spool."""
+    """The facts to compare: of the plan that was made from the source, and of that from its kept spool."""
     (directory / "list.csv").write_text(text)
     terms = Terms.pinned(read_keywords(keywords, PROFILE), PROFILE, now=NOW)  # type: ignore[arg-type]
     found = []
@@ -148,7 +148,7 @@ def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> N
 
 
 def test_numbers_that_would_leave_unhashed_are_judged_again(tmp_path: Path) -> None:
-    """What refuses the source refuses its kept spool."""
+    """A reason that refuses the source refuses its kept spool."""
     text = "partner_user_id\n" + "".join(f"0151{10_000_000 + number}\n" for number in range(30))
     for way in ("source", "spool"):
         with ExitStack() as stack:

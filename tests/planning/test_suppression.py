@@ -1,4 +1,4 @@
-"""Suppression and consent: nobody is put in who should not be, whatever the list of them looks like."""
+"""Suppression and consent: people to keep out are not put in, whatever their list looks like."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_possible_numbers_suppress_too(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_read_once(tmp_path: Path, source: Path) -> None:
-    """By whoever needs it, not by two."""
+    """By one thread that needs it, not by two."""
     with pytest.raises(UsageError, match="standard input is named twice"):
         checked(tmp_path, source, suppress=["-", "-"])
 

@@ -1,4 +1,4 @@
-"""5,000 people whose consent and identifiers are spelt in many ways: nobody is sent who should not be."""
+"""5,000 people whose consent and identifiers are spelt in many ways: none is sent who should not be."""
 
 from __future__ import annotations
 

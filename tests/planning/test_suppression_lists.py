@@ -26,7 +26,7 @@ def test_the_columns_of_a_list_can_be_named(tmp_path: Path, source: Path) -> Non
 
 
 def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_path: Path, source: Path) -> None:
-    """As where the address of whoever keeps the list stands beside each entry."""
+    """As where the address of the list's keeper stands beside each entry."""
     listed = write(tmp_path / "optouts.csv", "email,Kennung", "ada@example.com,bob@example.com", "x@example.com,")
     given: dict[str, Any] = {"suppress": listed, "columns": {"email": "email"}, "max_rejected_share": 1}
     assert sent_rows(tmp_path, source, **given) == [3]
@@ -34,7 +34,7 @@ def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_pat
 
 
 def test_a_column_of_a_list_is_not_passed_over_for_its_cells(tmp_path: Path, source: Path) -> None:
-    """Whoever stands in it would be missed: rows of other things refuse the list, and what is evident is read."""
+    """Its people would be missed: rows of other things refuse the list, and what is evident is read."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,none yet", "zoe@example.com,call later")
     with pytest.raises(PlanRefused, match="2 of 2 rows cannot be read"):
         checked(tmp_path, source, suppress=listed)
@@ -119,7 +119,7 @@ def test_a_list_that_cannot_be_relied_on_refuses_the_run(
     ],
 )
 def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path, row: str, reason: str) -> None:
-    """Whoever it means could be sent; beside an identifier, too. A share of such rows can be accepted."""
+    """The people it means could be sent; beside an identifier, too. A share of such rows can be accepted."""
     people = [f"person{number}@example.com," for number in range(8)]
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,", *people, row)
     with pytest.raises(PlanRefused, match="1 of 10 rows cannot be read") as caught:
@@ -139,6 +139,6 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
 
 @pytest.mark.parametrize("row", ["eva@example.com,", "eva@example.com,n/a", "null,+12015550104", "eva@example.com,0"])
 def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source: Path, row: str) -> None:
-    """Nobody is meant by them."""
+    """They mean no person."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", row)
     assert checked(tmp_path, source, suppress=listed).suppression[0]["unread"] == 0

@@ -87,7 +87,7 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
 )
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
-    """The remedy of the most frequent reason that has one, before anybody allows that the rows are lost."""
+    """The remedy of the most frequent reason that has one, before the loss of rows is allowed."""
     tally = _tally(6, 6, **reasons)
     [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))
     assert problem.hint is not None

@@ -13,7 +13,7 @@ CELLS = (
     ("ann@larchpost.example", Kind.EMAIL),
     (" Ann <ann@larchpost.example>", Kind.EMAIL),
     ("ann@b\u00fccher.example", Kind.EMAIL),
-    ("ann@localhost", Kind.EMAIL),  # nobody else has that form
+    ("ann@localhost", Kind.EMAIL),  # no other kind has that form
     ("n/a@n/a", None),
     ("+49 30 12345678", Kind.PHONE_NUMBER),
     ("+49 30 12", None),

@@ -115,7 +115,7 @@ def test_a_declared_hash_is_passed_on_lower_case(text_batch: Make, sha256: Make)
 
 
 def test_a_hash_in_a_raw_column_is_rejected(text_batch: Make, sha256: Make) -> None:
-    """Hashing it again would match nobody."""
+    """Hashing it again would match no person."""
     made = text_batch((Kind.EMAIL, [sha256("ada@example.com")]))
     assert _rejections(_prepare(made)) == [(1, "email0", "already_hashed")]
 

@@ -1,4 +1,4 @@
-"""What the tests of runs share."""
+"""Shared by the tests of runs."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ async def test_a_body_that_left_must_be_the_same_bytes(source: Path, emulator: E
 
 
 async def test_another_key_is_refused(source: Path, emulator: Emulator, settings: Settings) -> None:
-    """What was written under one cannot be compared under another."""
+    """A fingerprint under one key cannot be compared under another."""
     run_id = await begin(source, emulator, settings)
     with pytest.raises(ResumeRefused, match="another state key") as caught:
         await resume_async(run_id, settings=replace(settings, key=Secret("ab" * 32)))

@@ -1,4 +1,4 @@
-"""What earlier runs may still do to an audience."""
+"""The changes that earlier runs may still make to an audience."""
 
 from __future__ import annotations
 

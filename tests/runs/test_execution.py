@@ -63,7 +63,7 @@ def _members(emulator: Emulator) -> int:
 async def test_a_doubt_that_another_run_left_is_waited_for(
     operation: str, waits: bool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_requests: None
 ) -> None:
-    """A late Update brings back people whom a Delete took out; the same Update once more changes nothing."""
+    """A late Update brings back people that a Delete took out; the same Update once more changes nothing."""
     monkeypatch.setattr(SoonOver, "waited", [], raising=False)
     monkeypatch.setattr(execution, "SystemClock", SoonOver)
     async with Emulator(EmulatorOptions(faults=tuple(read_faults([BROKEN])))) as emulator:

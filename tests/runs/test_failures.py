@@ -54,8 +54,8 @@ WRONG_CALL = RequestRefused("no", status=400)
 LIMITED = RateLimited("wait", status=429)
 
 ENDS: dict[str, tuple[int, Any, int]] = {
-    "nobody answers": (1, UNREACHED, 69),
-    "nobody answers any more": (3, UNREACHED, 75),
+    "no answer": (1, UNREACHED, 69),
+    "no answer any more": (3, UNREACHED, 75),
     "answers are lost": (1, lost(), 75),
     "unavailable from the first on": (1, busy(), 75),  # 503 does not say that nothing was applied
     "rate limited for ever": (1, LIMITED, 69),
@@ -70,7 +70,7 @@ ENDS: dict[str, tuple[int, Any, int]] = {
     "every record refused": (1, WRONG_CALL, 3),
     "every record of a later request refused": (3, WRONG_CALL, 75),
     "another address": (1, Redirected("elsewhere", status=307), 3),
-    "certificate of somebody else": (1, CertificateRefused("not trusted"), 3),
+    "certificate of another host": (1, CertificateRefused("not trusted"), 3),
     "disk full": (1, InputOutputFailed("no space left"), 74),
     "disk full midway": (3, InputOutputFailed("no space left"), 74),
     "a bug": (1, lambda clock: ValueError("ours"), 1),
@@ -79,7 +79,7 @@ ENDS: dict[str, tuple[int, Any, int]] = {
 
 @pytest.mark.parametrize(("first", "error", "exit_code"), ENDS.values(), ids=ENDS.keys())
 def test_exit_code_of_every_end(first: int, error: Any, exit_code: int) -> None:
-    """What never ends from the `first` request on leads to the code; the message counts what is confirmed."""
+    """A fault that never ends from the `first` request on leads to the code; the message counts confirmed requests."""
     upload = Upload(VirtualClock(), plan(40), {number: [error] * 999 for number in range(first, 41)}, concurrency=1)
     delivered = run_virtually(upload.run())
     assert not delivered.is_complete

@@ -105,7 +105,7 @@ def test_of_two_that_start_at_once_exactly_one_proceeds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"run_id": 1, "process_id": "x"}'])
 def test_a_holder_that_has_not_said_who_it_is_still_holds(tmp_path: Path, content: bytes) -> None:
-    """What stands in the file is for the message only."""
+    """The content of the file is for the message only."""
     with _lock(tmp_path):
         (tmp_path / "locks" / "acc-aud.lock").write_bytes(content)
         with pytest.raises(AudienceBusy, match="another run is at work"), _lock(tmp_path):

@@ -94,7 +94,7 @@ async def test_the_first_call_begins_the_run(source: Path, emulator: Emulator, s
 
 
 async def test_a_run_that_was_ended_early_is_finished(source: Path, emulator: Emulator, settings: Settings) -> None:
-    """What was confirmed is not sent again, and the report is that of the whole."""
+    """Confirmed requests are not sent again, and the report is that of the whole."""
     await _end_early(source, emulator, settings)
     listener = Listener()
     report = await _upload(source, emulator, settings, progress=listener)
@@ -138,7 +138,7 @@ async def test_another_source_begins_the_next_run(
 async def test_other_arguments_begin_the_next_run(
     source: Path, emulator: Emulator, settings: Settings, ended_early: bool, change: str
 ) -> None:
-    """What was asked for then is not taken for what is asked for now."""
+    """The options of then are not taken for the options of now."""
     if ended_early:
         await _end_early(source, emulator, settings)
     else:
@@ -188,7 +188,7 @@ async def test_a_run_that_never_began_holds_nothing_up(source: Path, emulator: E
 
 
 async def test_a_damaged_journal_is_not_passed_over(source: Path, emulator: Emulator, settings: Settings) -> None:
-    """It may have sent anything: somebody has to look."""
+    """It may have sent anything: a person has to look."""
     await _end_early(source, emulator, settings)
     (settings.state_dir / "runs" / RUN / JOURNAL).write_bytes(b"no journal")
     with pytest.raises(ResumeRefused) as caught:
@@ -229,7 +229,7 @@ def test_the_door_without_an_event_loop_takes_it_too(tmp_path: Path) -> None:
 async def test_entries_that_have_expired_begin_the_next_run(
     source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks again under the id wants people to be in from now on."""
+    """A caller that asks again under the id wants people to be in from now on."""
     await _end_early(source, emulator, settings)
     refused: list[str] = []
     refuse = execution.refuse_expired

@@ -1,4 +1,4 @@
-"""What was begun is finished with the same bytes, and by one process at a time."""
+"""A run that was begun is finished with the same bytes, and by one process at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run can be resumed from, by where its rows came from and what was kept of them."""
+"""The origins that a run can be resumed from: its source, or the spool that was kept of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import ResumeRefused
-from audiencekit.runs.resumption import KEPT, can_resume, refuse_what_came_once
+from audiencekit.runs.resumption import KEPT, can_resume, given_again, refuse_what_came_once
 from audiencekit.sources.frames.frames import Frame, OpenFile
 from tests.runs.journal.conftest import FACTS
 
 FILE, STDIN, FRAME, OPEN_FILE = "/lists/people.csv", "-", Frame.mark, OpenFile.mark
+SIGNED = "https://example.com/people.csv?…"
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,9 @@ FILE, STDIN, FRAME, OPEN_FILE = "/lists/people.csv", "-", Frame.mark, OpenFile.m
         ([FILE], [STDIN], False, False, True, "standard_input"),
         ([FILE], [STDIN], True, True, True, "standard_input"),
         ([STDIN], [FILE], True, True, True, None),
+        (["s3://exports/people.csv"], ["https://example.com/a.csv"], False, False, True, None),
+        ([SIGNED], [], False, False, True, "signed_address"),
+        ([SIGNED], [], True, True, True, None),
     ],
 )
 def test_what_is_gone_is_named(
@@ -63,3 +67,12 @@ def test_half_a_spool_is_removed(tmp_path: Path) -> None:
     with pytest.raises(ResumeRefused, match="nothing was sent"):
         refuse_what_came_once(facts, tmp_path, is_planned=False)
     assert not (tmp_path / KEPT).exists()
+
+
+def test_an_address_that_is_given_again_is_whole(tmp_path: Path) -> None:
+    """Only the one of which the rest was kept."""
+    whole = "https://example.com/people.csv?signature=invented"
+    assert given_again([FILE, SIGNED], (whole,)) == [FILE, whole]
+    assert given_again([SIGNED], ("https://example.com/other.csv?signature=invented",)) == [SIGNED]
+    facts = replace(FACTS, sources=[SIGNED], keywords={})
+    refuse_what_came_once(facts, tmp_path, is_planned=True, sources=[whole])

@@ -1,4 +1,4 @@
-"""What is said of runs that ended early, or never got far."""
+"""The reports of runs that ended early, or never got far."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def journal(store: RunStore) -> JournalFile:
 
 
 def test_a_report_is_brought_up_to_date() -> None:
-    """What was confirmed or refused is not pending any more, however often it is done; nothing else changes."""
+    """Confirmed and refused rows are not pending any more, however often it is done; nothing else changes."""
     once = updated(PLANNED, SUMS)
     assert once["rows"] == {**PLANNED["rows"], "sent": 10, "pending": 20}
     later = updated(once, replace(SUMS, refused=(RefusedRow(3, ("BAD",)), RefusedRow(9, ()))))
@@ -135,7 +135,7 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journal: JournalFile, name: str) -> None:
-    """What was planned is shown, and what was confirmed is not known: 74. The list says so; it and others are shown."""
+    """The plan is shown, and confirmed requests are not known: 74. The list says so; it and others are shown."""
     journal.keep_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)

@@ -68,7 +68,7 @@ def test_every_entry_is_in_the_part_of_its_tag(
 
 
 def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is more than a buffer goes to the chunks; the rest stays."""
+    """Full buffers go to the chunks; the rest stays."""
     monkeypatch.setattr("audiencekit.selection.partitions.BUFFER_BYTES", 10 * ENTRY.itemsize)
     chunks = memory_chunks()
     partitions = Partitions(chunks, bits=1)  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def test_a_part_in_memory_is_bounded(memory_chunks: Callable[[], object], monkey
 def test_a_run_has_no_more_records_than_entries_can_tell(
     by: str, memory_chunks: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last is one before whoever is nobody; no number is cut short."""
+    """The last is one before the number of no person; no number is cut short."""
     if by == "columns":
         monkeypatch.setattr(partitions_module, "kernels", lambda: None)
     partitions = Partitions(memory_chunks(), bits=1)

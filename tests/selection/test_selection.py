@@ -57,7 +57,7 @@ def test_no_records_have_no_waves_but_the_first() -> None:
 
 
 def test_neighbouring_stretches_share_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the records of a batch stand is found once for all requests that share it, whoever asks first."""
+    """Where the records of a batch stand is found once for all requests that share it, whichever asks first."""
     layout, _, expected = _layout([[(True, False, 0)] * 9, [(True, True, 0), (True, False, 0)] * 4])
     assert [batch for batch, _ in layout.of_wave((0, False))] == [0, 1]
     asked: list[int] = []
@@ -70,7 +70,7 @@ def test_neighbouring_stretches_share_what_was_found(monkeypatch: pytest.MonkeyP
 
 
 def test_who_looks_at_some_batches_only_leaves_the_others_to_be_found() -> None:
-    """What is known of a wave when its first batch was looked at is not taken for all of it."""
+    """Facts of the first batch of a wave are not taken for those of all of it."""
     layout, _, expected = _layout([[(True, False, 0)] * 3, [(True, False, 0)] * 4])
     assert next(layout.of_wave((0, False)))[0] == 0
     found = [(batch, place) for batch, places in layout.stretch((0, False), 1, 5) for place in places.tolist()]

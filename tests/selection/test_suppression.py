@@ -1,4 +1,4 @@
-"""Whom a run must not put in, found by the tags of single keys."""
+"""The people that a run must not put in, found by the tags of single keys."""
 
 from __future__ import annotations
 

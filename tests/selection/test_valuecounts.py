@@ -65,7 +65,7 @@ def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatc
 
 
 def test_counters_grow_with_the_values() -> None:
-    """What was counted before counts on: one value has been seen in each batch."""
+    """Earlier counts go on: one value has been seen in each batch."""
     counts, seen = ValueCounts(5, bits=6, most_bits=20), []
     for batch in range(8):
         others = np.arange(batch * 1_000, batch * 1_000 + 1_000, dtype=np.uint32) * 977 % 2**31

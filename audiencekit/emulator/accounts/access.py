@@ -8,7 +8,7 @@ from audiencekit.emulator.parameters import Parameters
 
 
 def show_access(call: Call) -> Answer:
-    """`GET …/authenticated_user_access`."""
+    """Answer `GET …/authenticated_user_access`."""
     parameters = Parameters(call)
     parameters.finish()
     user = call.store.users.of(call.user_id)

@@ -18,7 +18,7 @@ _MOST: Final = "max_active_campaigns"
 
 
 def show_settings(account: Account) -> dict[str, Any]:
-    """The settings of an account as the door shows and takes them."""
+    """Return the settings of an account as the door shows and takes them."""
     return {
         "outside": sorted(account.outside),
         "features": sorted(account.features),
@@ -27,7 +27,7 @@ def show_settings(account: Account) -> dict[str, Any]:
 
 
 def change_settings(account: Account, body: bytes) -> None:
-    """Puts those settings that a body names in the place of the ones before. Raises RefusalError (400)."""
+    """Put those settings that a body names in the place of the ones before. Raises RefusalError (400)."""
     try:
         order = parse_json(body)
     except ValueError:

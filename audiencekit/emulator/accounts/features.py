@@ -36,7 +36,7 @@ SETTABLE: Final = (
 
 
 def list_features(call: Call) -> Answer:
-    """`GET …/features`: the keys that the account has, of those asked for."""
+    """Answer `GET …/features`: the keys that the account has, of those asked for."""
     parameters = Parameters(call)
     asked = parameters.words("feature_keys", choices=_READABLE)
     parameters.finish()
@@ -45,7 +45,7 @@ def list_features(call: Call) -> Answer:
 
 
 def add_features(call: Call) -> Answer:
-    """`POST …/features`, in the sandbox: all keys that the account has then."""
+    """Answer `POST …/features`, in the sandbox: all keys that the account has then."""
     parameters = Parameters(call)
     keys = _read_keys(parameters)
     call.account.features |= keys
@@ -53,7 +53,7 @@ def add_features(call: Call) -> Answer:
 
 
 def remove_features(call: Call) -> Answer:
-    """`DELETE …/features`, in the sandbox: all keys that the account has then."""
+    """Answer `DELETE …/features`, in the sandbox: all keys that the account has then."""
     parameters = Parameters(call)
     keys = _read_keys(parameters)
     call.account.features -= keys

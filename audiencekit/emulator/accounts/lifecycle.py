@@ -31,7 +31,7 @@ _INDUSTRIES: Final = (
 
 
 def list_accounts(call: Call) -> Answer:
-    """`GET /accounts`: a page of the accounts of the user."""
+    """Answer `GET /accounts`: a page of the accounts of the user."""
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)
     prefix = (parameters.text("q", longest=MAX_QUERY_LENGTH) or "").casefold()
@@ -46,7 +46,7 @@ def list_accounts(call: Call) -> Answer:
 
 
 def show_account(call: Call) -> Answer:
-    """`GET /accounts/:account_id`; a deleted one with `with_deleted`."""
+    """Answer `GET /accounts/:account_id`; a deleted one with `with_deleted`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -56,14 +56,14 @@ def show_account(call: Call) -> Answer:
 
 
 def create_account(call: Call) -> Answer:
-    """`POST /accounts`, in the sandbox: a list of one account, of the same business as the first."""
+    """Answer `POST /accounts`, in the sandbox: a list of one account, of the same business as the first."""
     parameters = Parameters(call)
     parameters.finish()
     return success(parameters.echo, [call.store.make_account(call.now).document()], next_cursor=None)
 
 
 def change_account(call: Call) -> Answer:
-    """`PUT /accounts/:account_id`."""
+    """Answer `PUT /accounts/:account_id`."""
     parameters = Parameters(call)
     name = parameters.text("name")
     industry_type = parameters.choice("industry_type", _INDUSTRIES, "")

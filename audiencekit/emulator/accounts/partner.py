@@ -37,7 +37,7 @@ _TOPIC: Final = {
 
 
 def make_tweets(account: Account, user_id: str) -> dict[str, Record]:
-    """Two plain tweets, an answer to the first with a link, and a quote of the second with media."""
+    """Return two plain tweets, an answer to the first with a link, and a quote of the second with media."""
     made, serial = account.created_at - _AGE_SECONDS, int(account.id, 36)
     ids = [long_id(made, serial + place) for place in range(4)]
     contents = _contents(account, user_id, ids)

@@ -35,19 +35,19 @@ class Account:
     records: dict[str, dict[str, Record]] = field(default_factory=dict)  # of all other kinds, by kind and id
 
     def has_name(self, name: str) -> bool:
-        """Whether an audience has, or had when it was deleted, this name: names are unique for good."""
+        """Return whether an audience has, or had when it was deleted, this name: names are unique for good."""
         return any(audience.name == name for audience in self.audiences.values())
 
     def lists(self) -> list[Audience | DoNotReachList]:
-        """Everything that has members."""
+        """Return everything that has members."""
         return [*self.audiences.values(), *self.do_not_reach_lists.values()]
 
     def value(self, attribute: str) -> Any:
-        """The value to sort a list by."""
+        """Return the value to sort a list by."""
         return getattr(self, attribute)
 
     def document(self) -> dict[str, Any]:
-        """The record as the service shows it."""
+        """Return the record as the service shows it."""
         return {
             "name": self.name,
             "business_name": None,

@@ -22,7 +22,7 @@ _CHOICES: Final = {
 
 
 def change_tax_settings(call: Call) -> Answer:
-    """`PUT …/tax_settings`: all of them as they are then."""
+    """Answer `PUT …/tax_settings`: all of them as they are then."""
     parameters = Parameters(call)
     changes: dict[str, Any] = {}
     for name in _TEXTS:

@@ -14,7 +14,7 @@ from audiencekit.emulator.do_not_reach.records import DoNotReachList
 def apply_operations(
     call: Call, owner: Account, changed: Audience | DoNotReachList, operations: Sequence[Operation]
 ) -> None:
-    """Changes the members of a list of `owner`; counts that fell due see them as they were before."""
+    """Change the members of a list of `owner`; counts that fell due see them as they were before."""
     call.store.catch_up(owner, call.now)
     # First, since it is what can fail: then nothing has changed.
     call.store.operations.append(call.now, changed.id, call.body, operations)

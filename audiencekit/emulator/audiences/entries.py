@@ -31,7 +31,7 @@ class Entries:
         return iter(self._spans.items())
 
     def put(self, key_sets: Sequence[bytes], span: Span) -> None:
-        """Adds entries; a key set that is there already is renewed: it has this span from now on."""
+        """Add entries; a key set that is there already is renewed: it has this span from now on."""
         for key_set in () if are_hashes(key_sets) else key_sets:
             if not is_one_hash(key_set) and key_set not in self._spans:
                 for key in split_key_set(key_set):
@@ -40,7 +40,7 @@ class Entries:
         self._spans.update(dict.fromkeys(key_sets, span))
 
     def remove(self, keys: Iterable[bytes]) -> None:
-        """Removes every entry that holds any of `keys`."""
+        """Remove every entry that holds any of `keys`."""
         for key in keys:
             self._spans.pop(key, None)
             held = self._holders.get(key, b"")
@@ -49,7 +49,7 @@ class Entries:
                 self._release(key_set)
 
     def take_over(self, other: Entries) -> None:
-        """Puts every entry of `other`."""
+        """Put every entry of `other`."""
         for key_set, span in other:
             self.put((key_set,), span)
 

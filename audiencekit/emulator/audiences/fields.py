@@ -36,7 +36,7 @@ FIELDS: Final[Mapping[str, Mapping[str, bytes]]] = MappingProxyType(
 
 
 def make_key(tag: bytes, text: str) -> bytes:
-    """The key of one value that was found good."""
+    """Return the key of one value that was found good."""
     if tag != PARTNER_USER_ID:
         return tag + bytes.fromhex(text)
     raw = text.encode()
@@ -44,22 +44,22 @@ def make_key(tag: bytes, text: str) -> bytes:
 
 
 def make_key_set(keys: Iterable[bytes]) -> bytes:
-    """The key set of some keys, in whatever order and however often they are given."""
+    """Return the key set of some keys, in whatever order and however often they are given."""
     return b"".join(sorted(set(keys)))
 
 
 def is_one_hash(key_set: bytes) -> bool:
-    """Whether a key set is one key, that of a hashed value: most are."""
+    """Return whether a key set is one key, that of a hashed value: most are."""
     return len(key_set) == HASHED_KEY_BYTES and key_set[:1] != PARTNER_USER_ID
 
 
 def are_hashes(key_sets: Sequence[bytes]) -> bool:
-    """Whether each of many key sets is one key, that of a hashed value."""
+    """Return whether each of many key sets is one key, that of a hashed value."""
     return set(map(len, key_sets)) == {HASHED_KEY_BYTES} and PARTNER_USER_ID[0] not in set(map(itemgetter(0), key_sets))
 
 
 def split_key_set(key_set: bytes) -> list[bytes]:
-    """The keys of a key set."""
+    """Return the keys of a key set."""
     texts = []
     start = 0
     while key_set[start : start + 1] == PARTNER_USER_ID:
@@ -71,12 +71,12 @@ def split_key_set(key_set: bytes) -> list[bytes]:
 
 
 def name_tags(profile: str) -> Mapping[bytes, str]:
-    """The field names of a profile, by their tags."""
+    """Return the field names of a profile, by their tags."""
     return {tag: name for name, tag in FIELDS[profile].items()}
 
 
 def show_key_set(key_set: bytes, names: Mapping[bytes, str]) -> dict[str, list[str]]:
-    """A key set as a user entry: fields and their values, hashes in lower case."""
+    """Return a key set as a user entry: fields and their values, hashes in lower case."""
     shown: dict[str, list[str]] = {}
     for key in split_key_set(key_set):
         text = key[1 + _LENGTH_BYTES :].decode() if key[:1] == PARTNER_USER_ID else key[1:].hex()

@@ -37,7 +37,7 @@ def find_audience(
 
 
 def find_own_audience(call: Call) -> Audience:
-    """The audience of the path. Raises RefusalError: 404 as above; 403 when it is another account's."""
+    """Return the audience of the path. Raises RefusalError: 404 as above; 403 when it is another account's."""
     audience = find_audience(call)
     if audience.account_id != call.account.id:
         raise call.refuse(403, "ACTION_NOT_ALLOWED", "Only the account that owns the audience may do this")
@@ -45,7 +45,7 @@ def find_own_audience(call: Call) -> Audience:
 
 
 def create_audience(call: Call) -> Answer:
-    """`POST …/custom_audiences`: an empty audience."""
+    """Answer `POST …/custom_audiences`: an empty audience."""
     parameters = Parameters(call)
     name = parameters.required_text("name")
     description = parameters.text("description", empty=True)
@@ -56,7 +56,7 @@ def create_audience(call: Call) -> Answer:
 
 
 def list_audiences(call: Call) -> Answer:
-    """`GET …/custom_audiences`: a page of those that the account owns, or of those that are shared with it."""
+    """Answer `GET …/custom_audiences`: a page of those that the account owns, or of those that are shared with it."""
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)
     shared = parameters.choice("permission_scope", _SCOPES, "OWNER") == "SHARED"
@@ -76,7 +76,7 @@ def list_audiences(call: Call) -> Answer:
 
 
 def show_audience(call: Call) -> Answer:
-    """`GET …/custom_audiences/:custom_audience_id`."""
+    """Answer `GET …/custom_audiences/:custom_audience_id`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -84,7 +84,7 @@ def show_audience(call: Call) -> Answer:
 
 
 def change_audience(call: Call) -> Answer:
-    """`PUT …/custom_audiences/:custom_audience_id`: an empty description takes the old one away."""
+    """Answer `PUT …/custom_audiences/:custom_audience_id`: an empty description takes the old one away."""
     parameters = Parameters(call)
     name = parameters.text("name")
     description = parameters.text("description", empty=True)
@@ -102,7 +102,7 @@ def change_audience(call: Call) -> Answer:
 
 
 def delete_audience(call: Call) -> Answer:
-    """`DELETE …/custom_audiences/:custom_audience_id`: a second time it is not found."""
+    """Answer `DELETE …/custom_audiences/:custom_audience_id`: a second time it is not found."""
     parameters = Parameters(call)
     parameters.finish()
     audience = find_own_audience(call)

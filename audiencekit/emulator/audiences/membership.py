@@ -31,7 +31,7 @@ class Membership:
         self._scheduled: dict[float, _Scheduled] = {}
 
     def update(self, key_sets: Sequence[bytes], span: Span, now: float) -> None:
-        """Adds or renews entries."""
+        """Add or renew entries."""
         self._take_effect(now)
         if span.effective_at <= now:
             self._current.put(key_sets, span)
@@ -39,7 +39,7 @@ class Membership:
             self._at(span.effective_at).entries.put(key_sets, span)
 
     def delete(self, key_sets: Iterable[bytes], span: Span, now: float) -> None:
-        """Removes every entry that shares a key with any of `key_sets`."""
+        """Remove every entry that shares a key with any of `key_sets`."""
         self._take_effect(now)
         keys = [key for key_set in key_sets for key in split_key_set(key_set)]
         if span.effective_at <= now:
@@ -51,7 +51,7 @@ class Membership:
                 scheduled.entries.remove(keys)
 
     def members(self, now: float) -> Iterator[tuple[bytes, Span]]:
-        """The key sets that are on the list now, with their spans."""
+        """Return the key sets that are on the list now, with their spans."""
         self._take_effect(now)
         for key_set, span in self._current:
             if span.effective_at <= now < span.expires_at:

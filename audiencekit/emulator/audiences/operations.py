@@ -56,7 +56,7 @@ class Operation:
 def read_operations(
     document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: Terms = AUDIENCE_TERMS
 ) -> list[Operation]:
-    """The operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
+    """Return the operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
     items = check_array(document, ids)
     reader = _Reader(rules, now, terms)
     alike = _read_alike(items, rules) or repeat(None)
@@ -69,7 +69,7 @@ def read_operations(
 
 
 def check_array(document: object, ids: Mapping[str, str], *, most: int = MAX_OPERATIONS) -> list[Any]:
-    """The items of a body. Raises RefusalError when it is no array, or one of no items or too many."""
+    """Return the items of a body. Raises RefusalError when it is no array, or one of no items or too many."""
     if not isinstance(document, list):
         raise refuse(400, "INVALID_PARAMETER", "Expected a JSON array of operations", params=ids)
     if not document:
@@ -80,14 +80,14 @@ def check_array(document: object, ids: Mapping[str, str], *, most: int = MAX_OPE
 
 
 def echo_item(item: object, ids: Mapping[str, str], types: Collection[str] = OPERATION_TYPES) -> Echo:
-    """The echo of an item that may be wrong: the ids of the path, and its type when there is such a type."""
+    """Return the echo of an item that may be wrong: the ids of the path, and its type when there is such a type."""
     operation_type = item.get("operation_type") if isinstance(item, dict) else None
     known = isinstance(operation_type, str) and operation_type in types
     return {"params": dict(ids), "operation_type": operation_type if known else None}
 
 
 def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | None:
-    """The key sets of every operation when all users have the same fields, and are good; else None."""
+    """Return the key sets of every operation when all users have the same fields, and are good; else None."""
     lists = [_users_of(item) for item in items]
     users = list(chain.from_iterable(lists))
     if not all(lists) or set(map(type, users)) != {dict} or len(set(map(tuple, users))) != 1:
@@ -99,7 +99,7 @@ def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | N
 
 
 def _users_of(item: Any) -> list[Any]:
-    """The users of an operation; none when it is not plainly one."""
+    """Return the users of an operation; none when it is not plainly one."""
     params = item.get("params") if isinstance(item, dict) else None
     users = params.get("users") if isinstance(params, dict) else None
     return users if isinstance(users, list) else []
@@ -163,7 +163,7 @@ class _Reader:
 
 
 def item_problems(item: Mapping[str, Any], types: Sequence[str]) -> list[Problem]:
-    """The problems of an item outside its `params`."""
+    """Return the problems of an item outside its `params`."""
     problems = unknown(item, {"operation_type", "params"}, "operation")
     if "operation_type" not in item:
         problems.append(missing("operation_type"))
@@ -178,12 +178,12 @@ def item_problems(item: Mapping[str, Any], types: Sequence[str]) -> list[Problem
 
 
 def unknown(given: Mapping[str, Any], known: Set[str], where: str) -> list[Problem]:
-    """The one problem of a document that has members it must not have; their names are not quoted."""
+    """Return the one problem of a document that has members it must not have; their names are not quoted."""
     if given.keys() <= known:
         return []
     return [problem("INVALID_PARAMETER", f"There is a parameter that is not known in {where}", where)]
 
 
 def missing(name: str) -> Problem:
-    """The problem of a parameter that must be given."""
+    """Return the problem of a parameter that must be given."""
     return problem("MISSING_PARAMETER", f'"{name}" is a required parameter', name)

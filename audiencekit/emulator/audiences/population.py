@@ -17,12 +17,12 @@ class Population:
         self._threshold = match_rate * 2**32
 
     def matched(self, entries: Iterable[tuple[bytes, Span]]) -> Iterator[bytes]:
-        """The key sets in which at least one key belongs to a user: more identifiers, more matches."""
+        """Return the key sets in which at least one key belongs to a user: more identifiers, more matches."""
         salt, threshold = self.salt, self._threshold
         for key_set, _ in entries:
             if any(zlib.crc32(key, salt) < threshold for key in split_key_set(key_set)):
                 yield key_set
 
     def count(self, entries: Iterable[tuple[bytes, Span]]) -> int:
-        """How many of some entries are matched."""
+        """Return how many of some entries are matched."""
         return sum(1 for _ in self.matched(entries))

@@ -28,7 +28,7 @@ class Processing:
         self._counted_at = self.started_at
 
     def catch_up(self, now: float, count: Callable[[float], int], every: float = PROCESSING_SECONDS) -> None:
-        """Makes the last count that lies between the one before and `now`; `count` says how many matched then.
+        """Make the last count that lies between the one before and `now`; `count` says how many matched then.
 
         From one count to the next `every` seconds pass.
         """

@@ -33,16 +33,16 @@ class Audience:
         self.processing = Processing(self.created_at)
 
     def value(self, attribute: str) -> Any:
-        """The value to sort a list by."""
+        """Return the value to sort a list by."""
         return getattr(self, attribute)
 
     def permission_of(self, account_id: str) -> Permission | None:
-        """The permission that the owner granted to another account."""
+        """Return the permission that the owner granted to another account."""
         granted = (permission for permission in self.permissions.values() if not permission.deleted)
         return next((permission for permission in granted if permission.granted_account_id == account_id), None)
 
     def document(self, viewer_id: str = "") -> dict[str, Any]:
-        """The record as the service shows it to the account `viewer_id`, by default to its owner."""
+        """Return the record as the service shows it to the account `viewer_id`, by default to its owner."""
         permission = self.permission_of(viewer_id)
         return {
             "targetable": self.processing.is_targetable and not self.deleted,

@@ -22,7 +22,7 @@ _MAX_LOOKS: Final = 32
 
 
 def count_users(body: bytes, rules: UserRules) -> int | None:
-    """How many users a body has; None when it is not one that is plainly good."""
+    """Return how many users a body has; None when it is not one that is plainly good."""
     pattern = _user_pattern(rules.fields)
     shape = body.translate(None, _HASH_DIGITS)
     for _ in range(_MAX_LOOKS):

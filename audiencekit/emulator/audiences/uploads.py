@@ -16,7 +16,7 @@ from audiencekit.emulator.envelope import Answer, success
 
 
 def upload_users(call: Call) -> Answer:
-    """The number of users received, over all operations, twice."""
+    """Return the number of users received, over all operations, twice."""
     audience = find_audience(call, to_write=True)
     check_body(call)
     if audience.segments is not None:

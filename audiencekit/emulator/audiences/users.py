@@ -31,11 +31,11 @@ class UserRules:
 
     @classmethod
     def of(cls, profile: str, *, upper_case: bool = False) -> UserRules:
-        """The rules of a profile."""
+        """Return the rules of a profile."""
         return cls(FIELDS[profile], upper_case)
 
     def only(self, names: Collection[str]) -> UserRules:
-        """These rules for entries that may have no other fields."""
+        """Return these rules for entries that may have no other fields."""
         return UserRules({name: tag for name, tag in self.fields.items() if name in names}, self.upper_case)
 
     @property
@@ -44,12 +44,12 @@ class UserRules:
         return string.hexdigits.encode() if self.upper_case else _LOWER
 
     def is_hash(self, text: str) -> bool:
-        """Whether `text` is a SHA-256 hash in hexadecimal digits."""
+        """Return whether `text` is a SHA-256 hash in hexadecimal digits."""
         return len(text) == SHA256_HEX_LENGTH and not text.encode().translate(None, self.digits)
 
 
 def read_key_sets(users: list[Any], rules: UserRules) -> list[bytes] | None:
-    """The key set of each user, in order; None when anything about any of them is wrong."""
+    """Return the key set of each user, in order; None when anything about any of them is wrong."""
     if set(map(type, users)) != {dict} or not all(users):
         return None
     shapes: set[Shape] = set(map(tuple, users))
@@ -85,7 +85,7 @@ def _arrange(users: list[dict[str, list[str]]], shapes: set[Shape], digests: byt
 
 
 def _arrange_alike(shape: Shape, digests: bytes, rules: UserRules) -> list[bytes]:
-    """Key sets of users that have the same fields, with one value each: tags alone decide their order."""
+    """Return key sets of users that have the same fields, with one value each: tags alone decide their order."""
     width = len(shape) * _DIGEST_BYTES
     columns = [
         [tag + digests[start : start + _DIGEST_BYTES] for start in range(place, len(digests), width)]
@@ -105,7 +105,7 @@ def _read_mixed(users: list[dict[str, list[str]]], rules: UserRules) -> list[byt
 
 
 def find_problems(users: object, rules: UserRules) -> list[Problem]:
-    """The problems, each kind of fault in each field once; empty when there is none. No value is quoted."""
+    """Return the problems, each kind of fault in each field once; empty when there is none. No value is quoted."""
     if not isinstance(users, list):
         return [problem("INVALID_PARAMETER", "Expected array for users", "users")]
     if not users:

@@ -43,7 +43,7 @@ class Batch:
         return ("Create", "Update", "Delete") if self.update else ("Create", "Delete")
 
     def handle(self, call: Call) -> Answer:
-        """The records that were made, changed or deleted, in the order of the items."""
+        """Return the records that were made, changed or deleted, in the order of the items."""
         items = check_array(read_document(call), call.ids, most=self.most)
         before, ids_made = copy.deepcopy(self.kind.all(call)), call.store.ids_made
         applied = [self._apply(call, item) for item in items]

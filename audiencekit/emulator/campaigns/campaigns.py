@@ -18,7 +18,7 @@ _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_m
 
 
 def list_campaigns(call: Call) -> Answer:
-    """`GET …/campaigns`: drafts only with `with_draft`."""
+    """Answer `GET …/campaigns`: drafts only with `with_draft`."""
     parameters = Parameters(call)
     with_draft = parameters.boolean("with_draft")
     return CAMPAIGNS.list_wanted(
@@ -27,13 +27,13 @@ def list_campaigns(call: Call) -> Answer:
 
 
 def create_campaign(call: Call) -> Answer:
-    """`POST …/campaigns`."""
+    """Answer `POST …/campaigns`."""
     parameters = Parameters(call)
     return success(parameters.echo, show_campaign(make_campaign(call, parameters)))
 
 
 def make_campaign(call: Call, parameters: Parameters) -> Record:
-    """A new campaign, as the parameters say."""
+    """Return a new campaign, as the parameters say."""
     instrument_id = parameters.required_text("funding_instrument_id")
     fields: dict[str, Any] = {
         "funding_instrument_id": instrument_id,
@@ -58,13 +58,13 @@ def make_campaign(call: Call, parameters: Parameters) -> Record:
 
 
 def change_campaign(call: Call) -> Answer:
-    """`PUT …/campaigns/:campaign_id`."""
+    """Answer `PUT …/campaigns/:campaign_id`."""
     parameters = Parameters(call)
     return success(parameters.echo, show_campaign(update_campaign(call, parameters, call.ids["campaign_id"])))
 
 
 def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Record:
-    """The campaign, changed as the parameters say. A draft can become active or paused, and nothing a draft."""
+    """Return the campaign, changed as the parameters say. A draft can become active or paused, and nothing a draft."""
     campaign = CAMPAIGNS.find(call, campaign_id)
     name = parameters.text("name", longest=_MAX_NAME)
     status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
@@ -83,7 +83,7 @@ def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Rec
 
 
 def _read_changes(parameters: Parameters) -> dict[str, Any]:
-    """The given fields among those that both create and update take."""
+    """Return the given fields among those that both create and update take."""
     changes: dict[str, Any] = {}
     for name in (_DAILY, _TOTAL):
         if parameters.given(name) is not None:

@@ -17,7 +17,7 @@ _TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_
 
 
 def create_funding_instrument(call: Call) -> Answer:
-    """`POST …/funding_instruments`, in the sandbox."""
+    """Answer `POST …/funding_instruments`, in the sandbox."""
     parameters = Parameters(call)
     currency = parameters.required_capitals("currency", length=3)
     start_time = parameters.required_time("start_time")
@@ -28,7 +28,7 @@ def create_funding_instrument(call: Call) -> Answer:
 
 
 def seed_funding_instrument(account: Account) -> None:
-    """Gives `account` a first funding instrument, as accounts of the public service have: profile `x`."""
+    """Give `account` a first funding instrument, as accounts of the public service have: profile `x`."""
     made = account.created_at
     record = Record(f"fi{account.id}", made, made, _make_fields(account.id, "USD", int(made), "CREDIT_CARD"))
     account.records[FUNDING_INSTRUMENTS.kind] = {record.id: record}

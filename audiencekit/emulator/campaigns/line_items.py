@@ -36,20 +36,20 @@ _TIMES: Final = ("start_time", "end_time")
 
 
 def list_line_items(call: Call) -> Answer:
-    """`GET …/line_items`: drafts only with `with_draft`, as with campaigns."""
+    """Answer `GET …/line_items`: drafts only with `with_draft`, as with campaigns."""
     parameters = Parameters(call)
     with_draft = parameters.boolean("with_draft")
     return LINE_ITEMS.list_wanted(call, parameters, lambda item: with_draft or item.fields["entity_status"] != "DRAFT")
 
 
 def create_line_item(call: Call) -> Answer:
-    """`POST …/line_items`."""
+    """Answer `POST …/line_items`."""
     parameters = Parameters(call)
     return success(parameters.echo, make_line_item(call, parameters).document())
 
 
 def make_line_item(call: Call, parameters: Parameters) -> Record:
-    """A new line item of a campaign, as the parameters say."""
+    """Return a new line item of a campaign, as the parameters say."""
     campaign_id = parameters.required_text("campaign_id")
     objective = parameters.required_choice("objective", _OBJECTIVES)
     fields: dict[str, Any] = {
@@ -75,13 +75,13 @@ def make_line_item(call: Call, parameters: Parameters) -> Record:
 
 
 def change_line_item(call: Call) -> Answer:
-    """`PUT …/line_items/:line_item_id`."""
+    """Answer `PUT …/line_items/:line_item_id`."""
     parameters = Parameters(call)
     return success(parameters.echo, update_line_item(call, parameters, call.ids["line_item_id"]).document())
 
 
 def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> Record:
-    """The line item, changed as the parameters say; campaign, objective and product type stay."""
+    """Return the line item, changed as the parameters say; campaign, objective and product type stay."""
     item = LINE_ITEMS.find(call, line_item_id)
     status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
     changes = _read_changes(parameters)
@@ -96,7 +96,7 @@ def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> R
 
 
 def _read_changes(parameters: Parameters) -> dict[str, Any]:
-    """The given fields among those that both create and update take."""
+    """Return the given fields among those that both create and update take."""
     changes: dict[str, Any] = {}
     for name in _AMOUNTS:
         if parameters.given(name) is not None:

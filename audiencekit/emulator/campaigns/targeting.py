@@ -29,7 +29,7 @@ _OPERATORS: Final = ("EQ", "NE", "GTE", "LT")
 
 
 def list_criteria(call: Call) -> Answer:
-    """`GET …/targeting_criteria`: those of some line items, which must be named."""
+    """Answer `GET …/targeting_criteria`: those of some line items, which must be named."""
     parameters = Parameters(call)
     if parameters.given("line_item_ids") is None:
         raise parameters.fault("line_item_ids", '"line_item_ids" is a required parameter', "MISSING_PARAMETER")
@@ -37,7 +37,7 @@ def list_criteria(call: Call) -> Answer:
 
 
 def create_criterion(call: Call) -> Answer:
-    """`POST …/targeting_criteria`."""
+    """Answer `POST …/targeting_criteria`."""
     parameters = Parameters(call)
     return success(parameters.echo, make_criterion(call, parameters).document())
 
@@ -95,7 +95,7 @@ def list_targeted(call: Call) -> Answer:
 
 
 def _line_items(call: Call, audience_id: str, *, servable_only: bool) -> dict[str, list[Record]]:
-    """The line items that target an audience, by campaign."""
+    """Return the line items that target an audience, by campaign."""
     ids = {
         criterion.fields["line_item_id"]
         for criterion in TARGETING_CRITERIA.all(call).values()

@@ -23,7 +23,7 @@ _FORMS = ("components", "slides")
 
 
 def list_cards(call: Call) -> Answer:
-    """`GET …/cards`: by type, id, address, or the beginning of the name."""
+    """Answer `GET …/cards`: by type, id, address, or the beginning of the name."""
     parameters = Parameters(call)
     query = read_list_query(parameters, CARDS.listing)
     prefix = (parameters.text("q", longest=MAX_NAME) or "").casefold()
@@ -44,7 +44,7 @@ def list_cards(call: Call) -> Answer:
 
 
 def create_card(call: Call) -> Answer:
-    """`POST …/cards`: a name, and components or slides."""
+    """Answer `POST …/cards`: a name, and components or slides."""
     members = Members(call, read_document(call), "body")
     name = members.text("name", longest=MAX_NAME)
     form = _read_form(members)
@@ -57,7 +57,7 @@ def create_card(call: Call) -> Answer:
 
 
 def change_card(call: Call) -> Answer:
-    """`PUT …/cards/:card_id`: what is given takes the place of what was there, slides that of components too."""
+    """Answer `PUT …/cards/:card_id`: what is given takes the place of what was there, slides that of components too."""
     members = Members(call, read_document(call), "body")
     changes: dict[str, Any] = {"name": members.text("name", longest=MAX_NAME)} if members.has("name") else {}
     form = _read_form(members)
@@ -69,7 +69,7 @@ def change_card(call: Call) -> Answer:
 
 
 def show_card(call: Call) -> Answer:
-    """`GET …/cards/:card_id`."""
+    """Answer `GET …/cards/:card_id`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -78,7 +78,7 @@ def show_card(call: Call) -> Answer:
 
 
 def delete_card(call: Call) -> Answer:
-    """`DELETE …/cards/:card_id`."""
+    """Answer `DELETE …/cards/:card_id`."""
     parameters = Parameters(call)
     parameters.finish()
     card = CARDS.find(call, call.ids["card_id"])
@@ -93,7 +93,7 @@ def _show_one(call: Call, card: Record) -> dict[str, Any] | list[dict[str, Any]]
 
 
 def _read_form(members: Members) -> dict[str, Any]:
-    """The components or slides of a body with the card type that follows; nothing when it has neither."""
+    """Return the components or slides of a body with the card type that follows; nothing when it has neither."""
     if all(map(members.has, _FORMS)):
         raise members.fault("slides", "components and slides are exclusive parameters", "EXCLUSIVE_PARAMETERS")
     if members.has("components"):

@@ -35,7 +35,7 @@ class _Part:
 
 
 def type_of_components(call: Call, components: list[Any]) -> str:
-    """The type of a card of one slide. Raises RefusalError for components that make no card."""
+    """Return the type of a card of one slide. Raises RefusalError for components that make no card."""
     face = _read_face(call, components, "components")
     if not face.is_swipeable:
         return f"{face.media_types[0]}_{face.destination}"

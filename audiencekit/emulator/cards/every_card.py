@@ -17,7 +17,7 @@ _KINDS = (CARDS, IMAGE_CONVERSATION, VIDEO_CONVERSATION)
 
 
 def list_by_uri(call: Call) -> Answer:
-    """`GET …/cards/all`: in the order asked for; the list has no pages."""
+    """Answer `GET …/cards/all`: in the order asked for; the list has no pages."""
     parameters = Parameters(call)
     uris = parameters.required_words("card_uris")
     with_deleted = parameters.boolean("with_deleted")
@@ -27,7 +27,7 @@ def list_by_uri(call: Call) -> Answer:
 
 
 def show_any(call: Call) -> Answer:
-    """`GET …/cards/all/:card_id`."""
+    """Answer `GET …/cards/all/:card_id`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -38,7 +38,7 @@ def show_any(call: Call) -> Answer:
 
 
 def choose_card(call: Call, uri: str) -> dict[str, Any]:
-    """The card that a tweet takes with it. Raises RefusalError (404) when there is none."""
+    """Return the card that a tweet takes with it. Raises RefusalError (404) when there is none."""
     for kind, card in _cards(call, with_deleted=False):
         if card.fields["card_uri"] == uri:
             return kind.show(card)

@@ -27,7 +27,7 @@ CARD_TYPES: Final = (
 
 
 def show_card(record: Record) -> dict[str, Any]:
-    """A card, with the one of components and slides that it has."""
+    """Return a card, with the one of components and slides that it has."""
     return {name: value for name, value in record.document().items() if value is not None}
 
 
@@ -46,5 +46,5 @@ CARDS: Final = Resource(
 
 
 def card_uri(number: str) -> str:
-    """The address by which a tweet takes a card with it."""
+    """Return the address by which a tweet takes a card with it."""
     return f"card://{number}"

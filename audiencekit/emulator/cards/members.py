@@ -19,35 +19,35 @@ class Members:
         self._unread: dict[str, Any] = dict(given)
 
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
-        """The refusal of one member."""
+        """Return the refusal of one member."""
         return self.call.refuse(400, code, message, name)
 
     def has(self, name: str) -> bool:
-        """Whether there is a member that was not read yet."""
+        """Return whether there is a member that was not read yet."""
         return name in self._unread
 
     def take(self, name: str) -> Any:
-        """A member that must be there, whatever it is."""
+        """Return a member that must be there, whatever it is."""
         if name not in self._unread:
             raise self.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
         return self._unread.pop(name)
 
     def text(self, name: str, *, longest: int | None = None) -> str:
-        """A text of 1 to `longest` characters."""
+        """Return a text of 1 to `longest` characters."""
         given = self.take(name)
         if not isinstance(given, str) or not given or (longest is not None and len(given) > longest):
             raise self.fault(name, f"Expected string{f' of 1 to {longest} characters' if longest else ''} for {name}")
         return given
 
     def choice(self, name: str, choices: Collection[str]) -> str:
-        """One of several words."""
+        """Return one of several words."""
         given = self.take(name)
         if not isinstance(given, str) or given not in choices:
             raise self.fault(name, f"Expected one of {', '.join(choices)} for {name}")
         return given
 
     def array(self, name: str, *, least: int = 1, most: int | None = None) -> list[Any]:
-        """An array of `least` to `most` elements."""
+        """Return an array of `least` to `most` elements."""
         given = self.take(name)
         if not isinstance(given, list) or len(given) < least or (most is not None and len(given) > most):
             bounds = f"{least} to {most}" if most else f"at least {least}"
@@ -55,7 +55,7 @@ class Members:
         return given
 
     def object(self, name: str) -> Members:
-        """An object inside of this one."""
+        """Return an object inside of this one."""
         return Members(self.call, self.take(name), name)
 
     def finish(self) -> None:

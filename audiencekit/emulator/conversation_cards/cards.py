@@ -30,11 +30,11 @@ class ConversationCards:
     read_media: ReadMedia
 
     def list_cards(self, call: Call) -> Answer:
-        """`GET …`."""
+        """Answer `GET …`."""
         return self.kind.list_wanted(call, self._parameters(call), lambda card: True)
 
     def show(self, call: Call) -> Answer:
-        """`GET …/:card_id`."""
+        """Answer `GET …/:card_id`."""
         parameters = self._parameters(call)
         with_deleted = parameters.boolean("with_deleted")
         parameters.finish()
@@ -42,7 +42,7 @@ class ConversationCards:
         return success(parameters.echo, self.kind.show(card))
 
     def create(self, call: Call) -> Answer:
-        """`POST …`."""
+        """Answer `POST …`."""
         parameters = self._parameters(call, written=True)
         fields = self._read(call, parameters, empty=False)
         parameters.finish()
@@ -53,7 +53,7 @@ class ConversationCards:
         return success(parameters.echo, self.kind.show(card))
 
     def change(self, call: Call) -> Answer:
-        """`PUT …/:card_id`: everything may be left out, and what may be missing may be taken away."""
+        """Answer `PUT …/:card_id`: everything may be left out, and what may be missing may be taken away."""
         parameters = self._parameters(call, written=True)
         card = self.kind.find(call, call.ids["card_id"])
         changes = self._read(call, parameters, empty=True)
@@ -64,7 +64,7 @@ class ConversationCards:
         return success(parameters.echo, self.kind.show(card))
 
     def delete(self, call: Call) -> Answer:
-        """`DELETE …/:card_id`."""
+        """Answer `DELETE …/:card_id`."""
         parameters = self._parameters(call)
         parameters.finish()
         card = self.kind.find(call, call.ids["card_id"])

@@ -39,7 +39,7 @@ class ReadMedia(Protocol):
 
 
 def read_content(parameters: Parameters, *, empty: bool) -> Content:
-    """The texts and hashtags that are given. With `empty`, an empty one takes away what was there."""
+    """Return the texts and hashtags that are given. With `empty`, an empty one takes away what was there."""
     texts = {name: parameters.text(name, longest=longest, empty=empty) for name, longest in _TEXTS.items()}
     address = parameters.web_address("thank_you_url", empty=empty)
     hashtags = {f"{ordinal}_cta": _read_hashtag(parameters, f"{ordinal}_cta", empty=empty) for ordinal in _ORDINALS}
@@ -58,7 +58,7 @@ def _read_hashtag(parameters: Parameters, name: str, *, empty: bool) -> str | No
 
 
 def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
-    """Refuses a card that lacks something (400)."""
+    """Refuse a card that lacks something (400)."""
     missing = [name for name in _REQUIRED if content.get(name) is None]
     if content.get("second_cta") is None and content.get("title") is None:
         missing.append("title")
@@ -72,7 +72,7 @@ def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
 def _read_other(
     call: Call, parameters: Parameters, name: str, media_type: str, *, empty: bool, ratio: float | None = None
 ) -> Content:
-    """Key and address of media that a card may have besides the first; both are taken away by an empty key."""
+    """Return key and address of media that a card may have besides the first; both are taken away by an empty key."""
     parameter, address = f"{name}_media_key", f"{name}_media_url"
     key = parameters.text(parameter, empty=empty)
     if not key:
@@ -84,7 +84,7 @@ def _read_other(
 
 
 def read_image(call: Call, parameters: Parameters, *, empty: bool) -> Content:
-    """The media of an image card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
+    """Return the media of an image card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
     unlocked = _read_other(call, parameters, "unlocked_image", IMAGE, empty=empty, ratio=_UNLOCKED_RATIO)
     key = parameters.text("media_key")
     if key is None:
@@ -104,7 +104,7 @@ def read_image(call: Call, parameters: Parameters, *, empty: bool) -> Content:
 
 
 def read_video(call: Call, parameters: Parameters, *, empty: bool) -> Content:
-    """The media of a video card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
+    """Return the media of a video card. Raises RefusalError: 404 for unknown keys, 400 for media that do not fit."""
     content = _read_other(call, parameters, "unlocked_image", IMAGE, empty=empty, ratio=_UNLOCKED_RATIO)
     for name, sort in (("unlocked_video", VIDEO), ("poster", IMAGE)):
         content.update(_read_other(call, parameters, name, sort, empty=empty))

@@ -19,13 +19,13 @@ _OF_DELETED: Final = ("name", "id", "created_at", "updated_at", "deleted", "card
 
 
 def show_card(record: Record) -> dict[str, Any]:
-    """A conversation card."""
+    """Return a conversation card."""
     shown = {name: value for name, value in record.document().items() if value is not None and name != _WRITE_ONLY}
     return {name: shown[name] for name in _OF_DELETED} if record.deleted else shown
 
 
 def _show_video_card(record: Record) -> dict[str, Any]:
-    """A video card: without a poster the first frame is the picture."""
+    """Return a video card: without a poster the first frame is the picture."""
     shown = show_card(record)
     if not record.deleted:
         shown.setdefault("poster_media_url", f"https://media.example/{shown['media_key']}/first-frame.jpg")

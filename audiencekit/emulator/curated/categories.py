@@ -43,7 +43,7 @@ CATEGORIES: Final = {
 
 
 def list_categories(call: Call) -> Answer:
-    """`GET …/curated_categories`: those for any of the countries, which must be named."""
+    """Answer `GET …/curated_categories`: those for any of the countries, which must be named."""
     parameters = Parameters(call)
     query = read_list_query(parameters, _CURSOR_ALONE)
     countries = parameters.required_words("country_codes")
@@ -59,14 +59,14 @@ def list_categories(call: Call) -> Answer:
 
 
 def show_category(call: Call) -> Answer:
-    """`GET …/curated_categories/:curated_category_id`."""
+    """Answer `GET …/curated_categories/:curated_category_id`."""
     parameters = Parameters(call)
     parameters.finish()
     return success(parameters.echo, find_category(call, call.ids["curated_category_id"]).document())
 
 
 def find_category(call: Call, category_id: str) -> Record:
-    """The category with this id. Raises RefusalError (404)."""
+    """Return the category with this id. Raises RefusalError (404)."""
     if category_id not in CATEGORIES:
         message = f"Curated Category {category_id} was not found for Account {call.account.id}"
         raise call.refuse(404, "NOT_FOUND", message, "curated_category_id")

@@ -20,7 +20,7 @@ _NAMES: Final = ("curated_category_id", "line_item_id")
 
 
 def create(call: Call) -> Answer:
-    """`POST …/line_item_curated_categories`."""
+    """Answer `POST …/line_item_curated_categories`."""
     parameters = Parameters(call)
     fields = {name: parameters.required_text(name) for name in _NAMES}
     parameters.finish()
@@ -29,7 +29,7 @@ def create(call: Call) -> Answer:
 
 
 def change(call: Call) -> Answer:
-    """`PUT …/line_item_curated_categories/:line_item_curated_category_id`: either of the two, or both."""
+    """Answer `PUT …/line_item_curated_categories/:line_item_curated_category_id`: either of the two, or both."""
     parameters = Parameters(call)
     given = {name: parameters.text(name) for name in _NAMES}
     parameters.finish()
@@ -41,7 +41,7 @@ def change(call: Call) -> Answer:
 
 
 def _check(call: Call, fields: dict[str, str]) -> None:
-    """Refuses a category or a line item that is not there."""
+    """Refuse a category or a line item that is not there."""
     if "curated_category_id" in fields:
         find_category(call, fields["curated_category_id"])
     if "line_item_id" in fields:

@@ -51,7 +51,7 @@ class Event:
     time: float
 
     def line(self) -> bytes:
-        """The event on the wire."""
+        """Return the event on the wire."""
         document = {
             "event_type": self.event_type,
             "filter": {"user_id": self.user_id},
@@ -62,7 +62,7 @@ class Event:
 
 
 def read_event(order: object, own_user_id: str, now: float) -> Event:
-    """The event that an order makes happen, to the application's own user unless it names another.
+    """Return the event that an order makes happen, to the application's own user unless it names another.
 
     Raises ValueError, which says what is wrong.
     """
@@ -87,7 +87,7 @@ class Subscription:
     direction: str | None = None
 
     def wants(self, event: Event) -> bool:
-        """Whether the event is one of them."""
+        """Return whether the event is one of them."""
         way = EVENT_TYPES[event.event_type]
         return (
             event.user_id == self.user_id
@@ -106,7 +106,7 @@ class Activity:
         self._streams: set[Stream] = set()
 
     def happen(self, event: Event) -> bool:
-        """Tells every stream of an event; returns whether there is a subscription to it."""
+        """Tell every stream of an event; return whether there is a subscription to it."""
         if not any(subscription.wants(event) for subscription in self.subscriptions):
             return False
         self._events = [*(each for each in self._events if each.time >= event.time - BACKFILL_SECONDS), event]
@@ -115,13 +115,13 @@ class Activity:
         return True
 
     def open_stream(self, since: float) -> Stream:
-        """A stream of what happens from now on, after what happened from `since` on."""
+        """Return a stream of what happens from now on, after what happened from `since` on."""
         stream = Stream([event for event in self._events if event.time >= since], self._streams.discard)
         self._streams.add(stream)
         return stream
 
     def end_streams(self) -> None:
-        """Ends the streams that are open."""
+        """End the streams that are open."""
         for stream in self._streams:
             stream.end()
 
@@ -150,7 +150,7 @@ class Stream:
         self._leave(self)
 
     def take(self) -> list[bytes]:
-        """The lines that came since the last call."""
+        """Return the lines that came since the last call."""
         taken, self._lines = self._lines, []
         return taken
 

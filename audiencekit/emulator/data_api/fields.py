@@ -69,7 +69,7 @@ class Wish:
 
 
 def read_wish(query: Query) -> Wish:
-    """The fields that a query asks for. Raises RefusalError (400) for an unknown field."""
+    """Return the fields that a query asks for. Raises RefusalError (400) for an unknown field."""
     wish = Wish(
         tweet=frozenset({"id", "text", *query.words("tweet.fields", TWEET_FIELDS)}),
         media=frozenset({"media_key", "type", *query.words("media.fields", MEDIA_FIELDS)}),
@@ -82,5 +82,5 @@ def read_wish(query: Query) -> Wish:
 
 
 def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
-    """The fields of a document that are wanted and that it has."""
+    """Return the fields of a document that are wanted and that it has."""
     return {name: value for name, value in document.items() if name in fields and value is not None}

@@ -18,7 +18,7 @@ _REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MEN
 
 
 def show_post(tweet: Record, others: Iterable[Record]) -> dict[str, Any]:
-    """A post with all of its fields; `others` are the posts that may refer to it. It has no likes here."""
+    """Return a post with all of its fields; `others` are the posts that may refer to it. It has no likes here."""
     media_keys, known = tweet.fields["media_keys"], tweet.fields.get(KNOWN, {})
     references = Counter(each["type"] for other in others for each in _references(other) if each["id"] == tweet.id)
     return {
@@ -46,7 +46,7 @@ def show_post(tweet: Record, others: Iterable[Record]) -> dict[str, Any]:
 
 
 def show_media(media: Record) -> dict[str, Any]:
-    """A medium with all of its fields."""
+    """Return a medium with all of its fields."""
     fields, is_moving = media.fields, media.fields["media_type"] != "IMAGE"
     still = f"https://media.example/{media.id}/first-frame.jpg" if is_moving else None
     return {

@@ -30,11 +30,11 @@ class Query:
             self._unread[name] = text
 
     def text(self, name: str) -> str | None:
-        """A parameter as it came; None when it is not given."""
+        """Return a parameter as it came; None when it is not given."""
         return self._unread.pop(name, None)
 
     def words(self, name: str, known: Collection[str] | None = None) -> list[str]:
-        """A comma-separated list, out of `known` unless that is not known; empty when it is not given."""
+        """Return a comma-separated list, out of `known` unless that is not known; empty when it is not given."""
         given = self.text(name)
         if given is None:
             return []
@@ -45,6 +45,6 @@ class Query:
         return listed
 
     def finish(self) -> None:
-        """Refuses parameters that were not read."""
+        """Refuse parameters that were not read."""
         for name in self._unread:
             raise invalid(f"The query parameter [{name}] is not one of this endpoint")

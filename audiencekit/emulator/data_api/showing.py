@@ -17,12 +17,12 @@ Found = tuple[Account, Record]
 
 
 def describe(found: Found, wish: Wish) -> dict[str, Any]:
-    """A post with the fields that are wished for."""
+    """Return a post with the fields that are wished for."""
     return choose(_show(*found), wish.tweet)
 
 
 def include(own_user_id: str, found: Iterable[Found], wish: Wish) -> dict[str, list[dict[str, Any]]]:
-    """The related objects that are asked for by their expansions, each once."""
+    """Return the related objects that are asked for by their expansions, each once."""
     media: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
     tweets: dict[str, dict[str, Any]] = {}

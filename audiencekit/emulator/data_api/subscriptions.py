@@ -24,7 +24,7 @@ _BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")
 
 
 def subscribe(call: Call) -> Answer:
-    """A new subscription, with its number."""
+    """Return a new subscription, with its number."""
     query = Query(call)
     given = {name: query.text(name) for name in _NAMES}
     query.finish()
@@ -52,7 +52,7 @@ def subscribe(call: Call) -> Answer:
 
 
 def open_stream(call: Call) -> Answer:
-    """Events as they happen, one JSON object a line; before them those of the last `backfill_minutes`."""
+    """Return events as they happen, one JSON object a line; before them those of the last `backfill_minutes`."""
     query = Query(call)
     minutes = query.text("backfill_minutes")
     query.finish()

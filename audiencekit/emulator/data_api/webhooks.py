@@ -26,7 +26,7 @@ _NAMES: Final = ("webhook_id", "from_date", "to_date")
 
 
 def link_webhook(call: Call) -> Answer:
-    """`POST /2/tweets/search/webhooks/:webhook_id`: linked, and the same when it was before."""
+    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, and the same when it was before."""
     if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
         raise invalid("Expected 1 to 19 digits for [webhook_id]")
     query = Query(call)
@@ -37,7 +37,7 @@ def link_webhook(call: Call) -> Answer:
 
 
 def replay(call: Call) -> Answer:
-    """`POST /2/webhooks/replay`: the number of the job, which delivers again what happened between two minutes.
+    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers again what happened between two minutes.
 
     By default that is the last day, to every linked webhook.
     """

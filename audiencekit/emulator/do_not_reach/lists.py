@@ -9,7 +9,7 @@ from audiencekit.emulator.parameters import Parameters
 
 
 def find_list(call: Call) -> DoNotReachList:
-    """The list of the path. Raises RefusalError (404) when there is none, or it was deleted."""
+    """Return the list of the path. Raises RefusalError (404) when there is none, or it was deleted."""
     list_id = call.ids["do_not_reach_list_id"]
     found = call.account.do_not_reach_lists.get(list_id)
     if found is None or found.deleted:
@@ -19,7 +19,7 @@ def find_list(call: Call) -> DoNotReachList:
 
 
 def show_lists(call: Call) -> Answer:
-    """`GET …/do_not_reach_lists`: one list or none; those of the past with `with_deleted`."""
+    """Answer `GET …/do_not_reach_lists`: one list or none; those of the past with `with_deleted`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -29,7 +29,7 @@ def show_lists(call: Call) -> Answer:
 
 
 def create_list(call: Call) -> Answer:
-    """`POST …/do_not_reach_lists`: refused while there is one."""
+    """Answer `POST …/do_not_reach_lists`: refused while there is one."""
     parameters = Parameters(call)
     description = parameters.text("description", empty=True)
     parameters.finish()
@@ -42,7 +42,7 @@ def create_list(call: Call) -> Answer:
 
 
 def delete_list(call: Call) -> Answer:
-    """`DELETE …/do_not_reach_lists/:do_not_reach_list_id`: a second time it is not found."""
+    """Answer `DELETE …/do_not_reach_lists/:do_not_reach_list_id`: a second time it is not found."""
     parameters = Parameters(call)
     parameters.finish()
     deleted = find_list(call)

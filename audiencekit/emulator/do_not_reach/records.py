@@ -29,7 +29,7 @@ class DoNotReachList:
         self.processing = Processing(self.created_at)
 
     def document(self) -> dict[str, Any]:
-        """The record as the service shows it: `list_size` stands where an audience has `audience_size`."""
+        """Return the record as the service shows it: `list_size` stands where an audience has `audience_size`."""
         return {
             "targetable": self.processing.is_targetable and not self.deleted,
             "name": NAME,

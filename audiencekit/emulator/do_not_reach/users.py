@@ -22,7 +22,7 @@ _TERMS: Final = Terms(times=("expires_at",), caps_expiry=True)
 
 
 def upload_users(call: Call) -> Answer:
-    """The number of users of each operation, twice."""
+    """Return the number of users of each operation, twice."""
     changed = find_list(call)
     rules = UserRules.of(call.options.profile, upper_case=call.options.accept_upper_case).only(_FIELDS)
     with collector_paused():

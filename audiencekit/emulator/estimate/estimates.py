@@ -39,7 +39,7 @@ _MEMBERS: Final = frozenset({"targeting_type", "targeting_value", "operator_type
 
 
 def estimate_audience(call: Call) -> Answer:
-    """The smallest and the largest number of people."""
+    """Return the smallest and the largest number of people."""
     document = read_document(call)
     for found in _problems(call, document):
         raise call.refuse(400, found["code"], found["message"], found["parameter"])

@@ -20,7 +20,7 @@ class FaultDoor:
         self._register, self._prepare = register, prepare
 
     async def open(self, method: str, body: bytes) -> Answer:
-        """The faults and their counts, after what `method` does. Raises RefusalError: 400, or 405."""
+        """Return the faults and their counts, after what `method` does. Raises RefusalError: 400, or 405."""
         if method == "POST":
             self._set(body)
         elif method == "DELETE":

@@ -38,11 +38,11 @@ class Fault:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def concerns(self, method: str, path: str) -> bool:
-        """Whether a call is one of those that may be struck."""
+        """Return whether a call is one of those that may be struck."""
         return self.method in (None, method) and (self.path is None or fnmatchcase(path, self.path))
 
     def document(self) -> dict[str, Any]:
-        """The order as JSON, its defaults written out."""
+        """Return the order as JSON, its defaults written out."""
         match = {name: text for name, text in (("method", self.method), ("path", self.path)) if text is not None}
         often = {"nth": self.nth} if self.share is None else {"p": self.share}
         return {

@@ -26,7 +26,7 @@ class Handshakes:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def make(self, line: Line) -> asyncio.Protocol:
-        """The protocol of a new connection, which becomes that of `line` when all is well."""
+        """Return the protocol of a new connection, which becomes that of `line` when all is well."""
         met = self._register.meet(Situation(place=Place.CONNECT), site=Site.HTTPS)
         effect = met[0] if met is not None and isinstance(met[0], Handshake) else Handshake()
         if effect.alert is not None:
@@ -38,7 +38,7 @@ class Handshakes:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Ends those that are not done."""
+        """End those that are not done."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -32,7 +32,7 @@ class Kind:
     outside: str | None = None
 
     def strike(self, strike: Strike) -> Effect:
-        """The effect of the fault at its place."""
+        """Return the effect of the fault at its place."""
         act = self.acts.get(strike.fault.place, self.act)
         if act is None:
             raise RuntimeError("a fault without an act was let in")
@@ -48,7 +48,7 @@ class Site(StrEnum):
 
 
 def site_of(fault: Fault) -> Site:
-    """Where a fault strikes."""
+    """Return where a fault strikes."""
     if fault.number == 32 or (fault.number == 12 and fault.settings["kind"] == "tls"):
         return Site.HTTPS
     return Site.PROXY if fault.number == 35 else Site.PLAIN

@@ -19,13 +19,13 @@ class LateApplies:
         self._serial = 0
 
     def add(self, seconds: float, apply: Callable[[], None]) -> None:
-        """Calls `apply` in so many seconds."""
+        """Call `apply` in so many seconds."""
         self._serial += 1
         heapq.heappush(self._waiting, (self._clock.now() + seconds, self._serial, apply))
         self._set_timer()
 
     def run_due(self) -> None:
-        """Applies all whose moment has come, in the order of their moments."""
+        """Apply all whose moment has come, in the order of their moments."""
         while self._waiting and self._waiting[0][0] <= self._clock.now():
             heapq.heappop(self._waiting)[2]()
         self._set_timer()

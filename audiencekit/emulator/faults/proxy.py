@@ -29,12 +29,12 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
-        """Listens; the address."""
+        """Listen, and return the address."""
         self._server = await asyncio.start_server(self._accept, _LOOPBACK, 0, limit=_HEAD_BYTES)
         return f"http://{_LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
-        """Stops, and ends what goes through it."""
+        """Stop, and end what goes through it."""
         if self._server is not None:
             self._server.close()
         for task in self._tasks:
@@ -75,14 +75,14 @@ class Proxy:
             await _relay(reader, writer, port, f"{method} {path} HTTP/1.1\r\n".encode("latin-1") + _once(rest))
 
     async def _read_along(self, writer: asyncio.StreamWriter) -> None:
-        """Shows a certificate of its own; a client that goes on after that is told 403."""
+        """Show a certificate of its own; a client that goes on after that is told 403."""
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await writer.start_tls(self._own)
         await _answer(writer, 403)
 
 
 def _once(fields: bytes) -> bytes:
-    """The header of a call that is the only one of its connection: the next may go elsewhere."""
+    """Return the header of a call that is the only one of its connection: the next may go elsewhere."""
     kept = [line for line in fields.split(b"\r\n") if not line.lower().startswith((b"connection:", b"proxy-"))]
     return b"\r\n".join([b"Connection: close", *kept])
 

@@ -25,7 +25,7 @@ class FaultError(ValueError):
 
 
 def read_faults(document: object) -> list[Fault]:
-    """The faults of a JSON list. Raises FaultError."""
+    """Return the faults of a JSON list. Raises FaultError."""
     if not isinstance(document, list) or len(document) > MAX_FAULTS:
         raise FaultError(f"expected a list of at most {MAX_FAULTS} faults")
     read = []
@@ -38,7 +38,7 @@ def read_faults(document: object) -> list[Fault]:
 
 
 def read_fault(item: object) -> Fault:
-    """One fault. Raises FaultError."""
+    """Return one fault. Raises FaultError."""
     if not isinstance(item, dict):
         raise FaultError("expected an object")
     number = item.get("fault")
@@ -129,13 +129,13 @@ def load_faults(source: str) -> list[Fault]:
 
 
 def rehearsals() -> list[str]:
-    """The names of the rehearsals."""
+    """Return the names of the rehearsals."""
     names = [entry.name for entry in files(__package__).joinpath("rehearsals").iterdir()]
     return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
 
 
 def read_rehearsal(name: str) -> list[Fault]:
-    """The faults of a rehearsal. Raises FaultError when there is none with this name."""
+    """Return the faults of a rehearsal. Raises FaultError when there is none with this name."""
     if not _NAME.fullmatch(name) or name not in rehearsals():
         raise FaultError(f"there is no such rehearsal; there are {', '.join(rehearsals())}")
     text = files(__package__).joinpath("rehearsals", f"{name}.json").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ _SHARE_BITS: Final = 64
 
 
 def list_operations(body: bytes) -> list[list[Any]]:
-    """The users of each operation of a body; nothing when it is no list of operations."""
+    """Return the users of each operation of a body; nothing when it is no list of operations."""
     try:
         document = orjson.loads(body)
     except ValueError:
@@ -53,7 +53,7 @@ def has_bad_operations(fault: Fault, situation: Situation) -> bool:
 
 
 def find_bad_operations(fault: Fault, operations: list[list[Any]]) -> list[int]:
-    """The indexes of the operations that the fault's rule makes bad."""
+    """Return the indexes of the operations that the fault's rule makes bad."""
     bad = fault.settings["bad"]
     if isinstance(bad, dict):
         return [

@@ -37,7 +37,7 @@ class _Active:
         self.chance = random.Random(fault.seed)
 
     def strikes(self, situation: Situation) -> bool:
-        """Whether a situation is met by the fault; counts it if it is one that could be."""
+        """Return whether a situation is met by the fault; counts it if it is one that could be."""
         fault, when = self.fault, CATALOGUE[self.fault.number].when
         if fault.place is not situation.place or not fault.concerns(situation.method, situation.path):
             return False
@@ -52,7 +52,7 @@ class _Active:
         return self.fault.times is not None and self.fired >= self.fault.times
 
     def strike(self, situation: Situation) -> Effect:
-        """The effect."""
+        """Return the effect."""
         self.fired += 1
         return CATALOGUE[self.fault.number].strike(Strike(self.fault, situation, self.chance))
 
@@ -73,11 +73,11 @@ class Register:
         return (active.fault for active in self._active)
 
     def add(self, faults: Iterable[Fault]) -> None:
-        """Sets more faults."""
+        """Set more faults."""
         self._active += map(_Active, faults)
 
     def replace(self, faults: Iterable[Fault]) -> None:
-        """Sets these faults in place of all others; what was struck before stays on record."""
+        """Set these faults in place of all others; what was struck before stays on record."""
         self._active = list(map(_Active, faults))
 
     def clear(self) -> None:
@@ -86,13 +86,13 @@ class Register:
         self._fired.clear()
 
     def needs(self, site: Site) -> bool:
-        """Whether a fault is set that strikes there."""
+        """Return whether a fault is set that strikes there."""
         return any(site_of(fault) is site for fault in self)
 
     def meet(
         self, situation: Situation, request: int | None = None, site: Site = Site.PLAIN
     ) -> tuple[Effect, Fired] | None:
-        """The effect of the fault that strikes in a situation, and its record; None when no fault strikes."""
+        """Return the effect of the fault that strikes in a situation, and its record; None when no fault strikes."""
         here = [active for active in self._active if site_of(active.fault) is site]
         # Each fault counts what it could strike, also what another strikes before it.
         struck = [active for active in here if active.strikes(situation)]
@@ -105,7 +105,7 @@ class Register:
         return struck[0].strike(situation), fired
 
     def document(self) -> dict[str, Any]:
-        """The faults with their counts, and what was struck, as JSON."""
+        """Return the faults with their counts, and what was struck, as JSON."""
         return {
             "faults": [
                 {**active.fault.document(), "met": active.met, "fired": active.fired} for active in self._active

@@ -23,7 +23,7 @@ _REVOKED: Final = (89, "Invalid or expired token.")
 
 
 def plain_status(status: int, body: str, code: str = "", headers: Mapping[str, str] | None = None) -> Answer:
-    """An error answer whose body is JSON, HTML or nothing; `code` is by default that of the status."""
+    """Return an error answer whose body is JSON, HTML or nothing; `code` is by default that of the status."""
     phrase = HTTPStatus(status).phrase
     if body == "empty":
         return Answer(status, b"", headers or {})
@@ -77,7 +77,7 @@ def _limited(strike: Strike, resets: Mapping[str, float | str]) -> Reply:
 
 
 def write_reset(reset: float | str, now: float) -> str:
-    """The text of a reset header: a whole epoch second, or what else a service may put there."""
+    """Return the text of a reset header: a whole epoch second, or what else a service may put there."""
     wrong = {
         "past": str(int(now) - 3_600),
         "far_future": str(int(now) + _FAR_FUTURE_SECONDS),

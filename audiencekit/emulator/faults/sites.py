@@ -33,7 +33,7 @@ class FaultSites:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     async def prepare(self) -> dict[str, str]:
-        """Opens what the faults that are set need; the addresses, and the authority to trust."""
+        """Open what the faults that are set need. Return the addresses, and the authority to trust."""
         async with self._opening:
             https, proxy = self._register.needs(Site.HTTPS), self._register.needs(Site.PROXY)
             if (https or proxy) and not self._contexts:
@@ -65,6 +65,6 @@ class FaultSites:
         self._closers.append(proxy)
 
     async def close(self) -> None:
-        """Closes what was opened."""
+        """Close what was opened."""
         while self._closers:
             await self._closers.pop().close()

@@ -20,7 +20,7 @@ ANOTHER_ID: Final = "18ce5other"
 
 
 def genuine(situation: Situation) -> Answer:
-    """The answer that was given; when nothing was applied, the one that would have been."""
+    """Return the answer that was given; when nothing was applied, the one that would have been."""
     if situation.answer is not None:
         return situation.answer
     users = sum(map(len, list_operations(situation.body)))
@@ -47,7 +47,7 @@ def garble(strike: Strike) -> Reply:
 
 
 def can_be_garbled(fault: Fault, situation: Situation) -> bool:
-    """Whether there is what the fault spoils: a list leads astray, and nothing else."""
+    """Return whether there is what the fault spoils: a list leads astray, and nothing else."""
     if fault.settings["kind"] not in MISLEADING:
         return True
     if situation.answer is None:
@@ -101,7 +101,7 @@ def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
 
 
 def has_counts(situation: Situation) -> bool:
-    """Whether the answer has counts, or would have: only those of users requests do."""
+    """Return whether the answer has counts, or would have: only those of users requests do."""
     if situation.answer is None:
         return bool(list_operations(situation.body))
     if not is_document(situation):
@@ -112,7 +112,7 @@ def has_counts(situation: Situation) -> bool:
 
 
 def is_document(situation: Situation) -> bool:
-    """Whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
+    """Return whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
     answer = genuine(situation)
     return answer.content_type == JSON and _content(answer).startswith(b"{")
 
@@ -139,7 +139,7 @@ def confuse(strike: Strike) -> Reply:
 
 
 def _renamed(found: Any, name: str = "") -> Any:
-    """The same of something else: another stands for each id, also in the echo of the parameters."""
+    """Return the same of something else: another stands for each id, also in the echo of the parameters."""
     if isinstance(found, dict):
         return {key: _renamed(value, key) for key, value in found.items()}
     if isinstance(found, list):

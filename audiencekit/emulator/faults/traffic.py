@@ -55,7 +55,7 @@ def close_stale(strike: Strike) -> Cut:
 
 
 def is_on_used_connection(situation: Situation) -> bool:
-    """Whether the connection served a request before; after the answer, every one has."""
+    """Return whether the connection served a request before; after the answer, every one has."""
     return situation.place is not Place.HEADERS or situation.served > 0
 
 

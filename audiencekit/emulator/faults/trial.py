@@ -56,7 +56,7 @@ class Trial:
         self.reword: Callable[[Answer, bytes], Answer] = lambda answer, sent: answer
 
     async def begin(self, number: int, now: float) -> None:
-        """Meets the faults of headers and body. `number` is that of the request in `/__requests`."""
+        """Meet the faults of headers and body. `number` is that of the request in `/__requests`."""
         self._number = number
         await self.meet(Place.HEADERS, now=now)
         await self.meet(Place.BODY, now=now)
@@ -70,7 +70,7 @@ class Trial:
         body: bytes = b"",
         answer: Answer | None = None,
     ) -> None:
-        """Lets the faults of a place strike. Raises StruckError or SeveredError when they end the request."""
+        """Let the faults of a place strike. Raises StruckError or SeveredError when they end the request."""
         if not self._register:
             return
         situation = Situation(
@@ -128,7 +128,7 @@ class Trial:
         raise SeveredError
 
     def mark_applied(self, attribute: Callable[[int], None]) -> None:
-        """Notes that the request changed something; `attribute` is told the fault that struck it last."""
+        """Note that the request changed something; `attribute` is told the fault that struck it last."""
         self._attribute = attribute
         for fired in self._fired:
             fired.applied = True
@@ -136,7 +136,7 @@ class Trial:
             attribute(self._fired[-1].fault)
 
     async def hear_late(self, late: Late, answered: asyncio.Future[Answer]) -> Answer:
-        """The answer to a request that is applied late: another one at once, or its own when it was applied."""
+        """Return the answer to a request that is applied late: another one at once, or its own when it was applied."""
         if late.cut:
             self._sever()
         if late.reply is not None:
@@ -147,7 +147,7 @@ class Trial:
         return answered.result()
 
     async def take_in(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """The parts of the body, as the fault at `body` lets them through. Raises SeveredError."""
+        """Return the parts of the body, as the fault at `body` lets them through. Raises SeveredError."""
         intake, taken = self._intake, 0
         if isinstance(intake, Cut | Hold) and not intake.after_bytes:
             await self._end_intake(intake)

@@ -47,7 +47,7 @@ class _Change:
 
 
 def show_history(call: Call) -> Answer:
-    """The changes of an entity between two whole hours, the earliest first; of one user, if one is named."""
+    """Return the changes of an entity between two whole hours, the earliest first; of one user, if one is named."""
     require_feature(call, ACCOUNT_HISTORY)
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)

@@ -27,7 +27,7 @@ _NEIGHBOURS: Final = (
 
 
 def search_keywords(call: Call) -> Answer:
-    """One number for each day or hour from start to end, and the related keywords, which are not counted."""
+    """Return one number for each day or hour from start to end, and the related keywords, which are not counted."""
     parameters = Parameters(call)
     unit = _UNITS[parameters.required_choice("granularity", tuple(_UNITS))]
     keywords, negative = _read_keywords(parameters)
@@ -63,7 +63,7 @@ def _read_range(parameters: Parameters, now: float) -> tuple[int, int]:
 
 
 def _count(scope: str, keywords: list[str], negative: list[str], moment: int) -> int:
-    """The tweets of the hour that begins at `moment`; each negative keyword takes some of them away."""
+    """Return the tweets of the hour that begins at `moment`; each negative keyword takes some of them away."""
     hour = moment // 3_600
     found = sum(random.Random(f"{scope} {word.casefold()} {hour}").randrange(200, 2_000) for word in set(keywords))
     for word in set(negative):
@@ -72,7 +72,7 @@ def _count(scope: str, keywords: list[str], negative: list[str], moment: int) ->
 
 
 def _related(keywords: list[str], negative: list[str]) -> list[str]:
-    """Thirty keywords that were not given."""
+    """Return thirty keywords that were not given."""
     near = [f"{neighbour} {keyword}" for keyword in keywords for neighbour in _NEIGHBOURS]
     far = [f"{neighbour} {word}" for word in near for neighbour in _NEIGHBOURS]
     given = {*keywords, *negative}

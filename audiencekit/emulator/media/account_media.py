@@ -10,7 +10,7 @@ from audiencekit.emulator.parameters import Parameters
 
 
 def list_account_media(call: Call) -> Answer:
-    """`GET …/account_media`: of some creative types, if any are named."""
+    """Answer `GET …/account_media`: of some creative types, if any are named."""
     parameters = Parameters(call)
     types = parameters.words("creative_types", choices=CREATIVE_TYPES)
     return ACCOUNT_MEDIA.list_wanted(

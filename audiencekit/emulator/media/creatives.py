@@ -11,7 +11,7 @@ from audiencekit.emulator.parameters import Parameters
 
 
 def list_creatives(call: Call) -> Answer:
-    """`GET …/media_creatives`: those of one campaign with `campaign_id`."""
+    """Answer `GET …/media_creatives`: those of one campaign with `campaign_id`."""
     parameters = Parameters(call)
     campaign_id = parameters.text("campaign_id")
     line_items = LINE_ITEMS.all(call)
@@ -23,7 +23,7 @@ def list_creatives(call: Call) -> Answer:
 
 
 def create_creative(call: Call) -> Answer:
-    """`POST …/media_creatives`. A preroll has its address elsewhere: `landing_url` is not kept for it."""
+    """Answer `POST …/media_creatives`. A preroll has its address elsewhere: `landing_url` is not kept for it."""
     parameters = Parameters(call)
     account_media_id = parameters.required_text("account_media_id")
     line_item_id = parameters.required_text("line_item_id")

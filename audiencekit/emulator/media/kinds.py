@@ -27,7 +27,7 @@ MEDIA_CREATIVES: Final = Resource(
 
 
 def choose_media(call: Call, media_key: str, parameter: str, media_types: Collection[str]) -> Record:
-    """The media of the library under a key that `parameter` named.
+    """Return the media of the library under a key that `parameter` named.
 
     Raises RefusalError: 404 for an unknown key, 400 when the media is of none of `media_types`.
     """

@@ -15,7 +15,7 @@ _NAMES = ("name", "file_name")
 
 
 def list_media(call: Call) -> Answer:
-    """`GET …/media_library`: of one type with `media_type`."""
+    """Answer `GET …/media_library`: of one type with `media_type`."""
     parameters = Parameters(call)
     media_type = parameters.choice("media_type", (IMAGE, GIF, VIDEO), "")
     return MEDIA.list_wanted(
@@ -24,7 +24,7 @@ def list_media(call: Call) -> Answer:
 
 
 def add_media(call: Call) -> Answer:
-    """`POST …/media_library`: a key that is there already stays what it is; one that was deleted comes back."""
+    """Answer `POST …/media_library`: a key that is there already stays what it is; one that was deleted comes back."""
     parameters = Parameters(call)
     media_key = parameters.required_text("media_key")
     if not is_media_key(media_key):
@@ -38,7 +38,7 @@ def add_media(call: Call) -> Answer:
 
 
 def change_media(call: Call) -> Answer:
-    """`PUT …/media_library/:media_key`: names, which go when they are empty."""
+    """Answer `PUT …/media_library/:media_key`: names, which go when they are empty."""
     parameters = Parameters(call)
     names = {name: parameters.text(name, empty=True) for name in _NAMES}
     parameters.finish()

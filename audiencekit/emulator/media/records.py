@@ -38,7 +38,7 @@ _UNSHOWN: Final = ("id", "alt_text", "width", "height", "duration_ms")
 
 
 def is_media_key(text: str) -> bool:
-    """Whether `text` is a key of an image, a GIF or a video."""
+    """Return whether `text` is a key of an image, a GIF or a video."""
     return _KEY.fullmatch(text) is not None
 
 
@@ -49,7 +49,7 @@ def make_media(
     size: tuple[int, int] | None = None,
     names: Mapping[str, str | None] | None = None,
 ) -> Record:
-    """The media of `media_key`; `size` is width and height in pixels, `names` are `name` and `file_name`."""
+    """Return the media of `media_key`; `size` is width and height in pixels, `names` are `name` and `file_name`."""
     media_type, category, ending, usual = _SORTS[media_key.partition("_")[0]]
     width, height = size or usual
     fields = {
@@ -71,12 +71,12 @@ def make_media(
 
 
 def show_media(record: Record) -> dict[str, Any]:
-    """An entry of the media library."""
+    """Return an entry of the media library."""
     return {name: value for name, value in record.document().items() if name not in _UNSHOWN}
 
 
 def make_account_media(record_id: str, creative_type: str, video_key: str, now: float) -> Record:
-    """An asset that a media creative can be made of: a video for prerolls, else an image."""
+    """Return an asset that a media creative can be made of: a video for prerolls, else an image."""
     is_video = creative_type in PREROLL_TYPES
     fields = {
         "creative_type": creative_type,

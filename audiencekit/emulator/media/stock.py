@@ -26,7 +26,7 @@ _FIRST_SERIAL: Final = 10**18
 
 
 def stock(account_id: str, now: float) -> dict[str, dict[str, Record]]:
-    """The records of a new account, by kind and id. The same account has the same ones."""
+    """Return the records of a new account, by kind and id. The same account has the same ones."""
     chance = random.Random(f"media of {account_id}")
     first = chance.randrange(_FIRST_SERIAL, 2 * _FIRST_SERIAL)
     library = [make_media(f"{sort}_{first + place}", now, size=size) for place, (sort, size) in enumerate(_STOCK)]

@@ -11,7 +11,7 @@ from audiencekit.emulator.envelope import Answer, refuse_legacy
 
 
 def give_bearer(call: Call) -> Answer:
-    """`POST /oauth2/token`: one token, the same until it is invalidated."""
+    """Answer `POST /oauth2/token`: one token, the same until it is invalidated."""
     if call.media_type.partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
         raise refuse_legacy(403, 170, "Missing required parameter: grant_type")
     if call.attribute("grant_type") != "client_credentials":
@@ -20,7 +20,7 @@ def give_bearer(call: Call) -> Answer:
 
 
 def invalidate_bearer(call: Call) -> Answer:
-    """`POST /oauth2/invalidate_token`, by the owner of the application: the next one is another."""
+    """Answer `POST /oauth2/invalidate_token`, by the owner of the application: the next one is another."""
     if call.user_id != call.store.users.first.id:
         raise refuse_legacy(403, 220, "Your credentials do not allow access to this resource.")
     given, tokens = call.attribute("access_token"), call.store.tokens

@@ -23,7 +23,7 @@ _ACCESS_TYPES: Final = ("platform_auth_access_type", "x_auth_access_type")
 
 
 def give_request_token(call: Call) -> Answer:
-    """`POST /oauth/request_token`: a pending authorization, for a callback that the application registered."""
+    """Answer `POST /oauth/request_token`: a pending authorization, for a callback that the application registered."""
     callback = call.attribute("oauth_callback")
     if callback is None:
         raise refuse_legacy(400, 38, "oauth_callback parameter is missing.")
@@ -40,7 +40,7 @@ def give_request_token(call: Call) -> Answer:
 
 
 def give_access_token(call: Call) -> Answer:
-    """`POST /oauth/access_token`: the request token, once, for what its user approved."""
+    """Answer `POST /oauth/access_token`: the request token, once, for what its user approved."""
     tokens = call.store.tokens
     pending = tokens.requests[call.attributes["oauth_token"]]
     user = pending.user
@@ -51,7 +51,7 @@ def give_access_token(call: Call) -> Answer:
 
 
 def invalidate_token(call: Call) -> Answer:
-    """`POST /1.1/oauth/invalidate_token`: the token that signed the call is worth nothing from now on."""
+    """Answer `POST /1.1/oauth/invalidate_token`: the token that signed the call is worth nothing from now on."""
     token = call.attributes["oauth_token"]
     del call.store.tokens.access[token]
     call.store.tokens.readers.discard(token)

@@ -23,7 +23,7 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Frame-Options": "DENY"}
 
 
 def ask(call: Call) -> Answer:
-    """`GET /oauth/authorize`: the question, whatever was approved before."""
+    """Answer `GET /oauth/authorize`: the question, whatever was approved before."""
     pending = _find(call)
     return _page("The request token is not valid.", 401) if pending is None else _question(call, pending)
 

@@ -39,7 +39,7 @@ class Tokens:
         self._chance = random.Random(f"tokens of {origin.credentials.consumer_key}")
 
     def make_request_token(self, callback: str, *, may_write: bool) -> RequestToken:
-        """A new pending authorization."""
+        """Return a new pending authorization."""
         made = RequestToken(self._letters(22), self._letters(32), callback, may_write)
         self.requests[made.token] = made
         return made
@@ -51,7 +51,7 @@ class Tokens:
         pending.user = self.logged_in = user
 
     def exchange(self, pending: RequestToken, user: User) -> tuple[str, str]:
-        """A new access token of a user and its secret; the request token is spent."""
+        """Return a new access token of a user and its secret; the request token is spent."""
         del self.requests[pending.token]
         token, secret = f"{user.id}-{self._letters(30)}", self._letters(40)
         self.access[token] = secret

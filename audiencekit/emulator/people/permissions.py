@@ -89,7 +89,7 @@ def check_permission(user: User, match: Match) -> None:
 
 
 def refuse_for_want_of(permission: str, ids: Mapping[str, str]) -> RefusalError:
-    """The refusal of a user who has not got a permission. The specification states no code."""
+    """Return the refusal of a user who has not got a permission. The specification states no code."""
     return refuse(403, "ACTION_NOT_ALLOWED", f"This needs the permission {permission} on the account", params=ids)
 
 

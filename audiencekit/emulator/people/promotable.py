@@ -18,12 +18,12 @@ PROMOTABLE_USERS: Final = Resource(kind=USER_KIND, noun="Promotable User", id_na
 
 
 def list_promotable_users(call: Call) -> Answer:
-    """`GET …/promotable_users`: a page of them."""
+    """Answer `GET …/promotable_users`: a page of them."""
     return _as_shown(call).list_records(call)
 
 
 def show_promotable_user(call: Call) -> Answer:
-    """`GET …/promotable_users/:promotable_user_id`."""
+    """Answer `GET …/promotable_users/:promotable_user_id`."""
     return _as_shown(call).show_record(call)
 
 

@@ -16,7 +16,7 @@ _TYPES: Final = "subscribe_email_types"
 
 
 def show_settings(call: Call) -> Answer:
-    """`GET …/user_settings/:user_id`."""
+    """Answer `GET …/user_settings/:user_id`."""
     parameters = Parameters(call)
     user_id = parameters.path_long("user_id")
     parameters.finish()
@@ -26,7 +26,7 @@ def show_settings(call: Call) -> Answer:
 
 
 def change_settings(call: Call) -> Answer:
-    """`PUT …/user_settings/:user_id`: an empty value unsets a setting."""
+    """Answer `PUT …/user_settings/:user_id`: an empty value unsets a setting."""
     parameters = Parameters(call)
     user_id = parameters.path_long("user_id")
     changes: dict[str, Any] = {}

@@ -42,7 +42,7 @@ class User:
     access_token_secret: str = field(repr=False)
 
     def document(self) -> dict[str, object]:
-        """The user as a door shows them: their token too, which is worth nothing elsewhere."""
+        """Return the user as a door shows them: their token too, which is worth nothing elsewhere."""
         return {
             "user_id": self.id,
             "screen_name": self.screen_name,
@@ -61,16 +61,16 @@ class Users:
         self._by_id = {user.id: user for user in (self.first, *others)}
 
     def of(self, user_id: str) -> User:
-        """The user with this id; the first for one that is none of them."""
+        """Return the user with this id; the first for one that is none of them."""
         return self._by_id.get(user_id, self.first)
 
     def named(self, screen_name: str) -> User:
-        """The user that a page of login is given; the first for any other name, as before there were others."""
+        """Return the user that a page of login is given; the first for any other name, as before there were others."""
         asked = screen_name.strip().removeprefix("@").casefold()
         return next((user for user in self._by_id.values() if user.screen_name == asked), self.first)
 
     def all(self) -> list[User]:
-        """The first one first."""
+        """Return the first one first."""
         return list(self._by_id.values())
 
 

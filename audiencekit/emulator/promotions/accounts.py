@@ -28,7 +28,7 @@ def list_promoted_accounts(call: Call) -> Answer:
 
 
 def create_promoted_account(call: Call) -> Answer:
-    """`POST …/promoted_accounts`."""
+    """Answer `POST …/promoted_accounts`."""
     parameters = Parameters(call)
     line_item_id = parameters.required_text("line_item_id")
     user_id = parameters.required_long("user_id")

@@ -14,7 +14,7 @@ FOR_TWEETS: Final = ("PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
 
 
 def find_line_item(call: Call, line_item_id: str, product_types: tuple[str, ...]) -> Record:
-    """A line item of one of these product types. Raises RefusalError: 404, or 400 for another product type."""
+    """Return a line item of one of these product types. Raises RefusalError: 404, or 400 for another product type."""
     item = LINE_ITEMS.find(call, line_item_id)
     if item.fields["product_type"] not in product_types:
         raise incompatible(call, f"Line Item {item.id} is not configured for this", "line_item_id")
@@ -22,5 +22,5 @@ def find_line_item(call: Call, line_item_id: str, product_types: tuple[str, ...]
 
 
 def incompatible(call: Call, message: str, parameter: str) -> RefusalError:
-    """The refusal of line items that were made for something else."""
+    """Return the refusal of line items that were made for something else."""
     return call.refuse(400, "INCOMPATIBLE_LINE_ITEM", message, parameter)

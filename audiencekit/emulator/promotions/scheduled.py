@@ -16,19 +16,19 @@ from audiencekit.emulator.tweets.scheduled import publish_due
 
 
 def list_scheduled(call: Call) -> Answer:
-    """`GET …/scheduled_promoted_tweets`."""
+    """Answer `GET …/scheduled_promoted_tweets`."""
     _follow(call)
     return SCHEDULED_PROMOTED_TWEETS.list_records(call)
 
 
 def show_scheduled(call: Call) -> Answer:
-    """`GET …/scheduled_promoted_tweets/:scheduled_promoted_tweet_id`."""
+    """Answer `GET …/scheduled_promoted_tweets/:scheduled_promoted_tweet_id`."""
     _follow(call)
     return SCHEDULED_PROMOTED_TWEETS.show_record(call)
 
 
 def create_scheduled(call: Call) -> Answer:
-    """`POST …/scheduled_promoted_tweets`, before the tweet goes out."""
+    """Answer `POST …/scheduled_promoted_tweets`, before the tweet goes out."""
     _follow(call)
     parameters = Parameters(call)
     line_item_id = parameters.required_text("line_item_id")
@@ -42,7 +42,7 @@ def create_scheduled(call: Call) -> Answer:
 
 
 def delete_scheduled(call: Call) -> Answer:
-    """`DELETE …/scheduled_promoted_tweets/:scheduled_promoted_tweet_id`, before the tweet goes out."""
+    """Answer `DELETE …/scheduled_promoted_tweets/:scheduled_promoted_tweet_id`, before the tweet goes out."""
     _follow(call)
     promoted = SCHEDULED_PROMOTED_TWEETS.find(call, call.ids["scheduled_promoted_tweet_id"])
     _check_waiting(call, SCHEDULED_TWEETS.all(call)[promoted.fields["scheduled_tweet_id"]])
@@ -50,7 +50,7 @@ def delete_scheduled(call: Call) -> Answer:
 
 
 def _follow(call: Call) -> None:
-    """Gives what went out meanwhile the number of its tweet."""
+    """Give what went out meanwhile the number of its tweet."""
     publish_due(call.account, call.now)
     for promoted in SCHEDULED_PROMOTED_TWEETS.all(call).values():
         scheduled = SCHEDULED_TWEETS.all(call)[promoted.fields["scheduled_tweet_id"]].fields

@@ -36,7 +36,7 @@ def list_promoted_tweets(call: Call) -> Answer:
 
 
 def create_promoted_tweets(call: Call) -> Answer:
-    """`POST …/promoted_tweets`: a list of records, one for each tweet, and how many."""
+    """Answer `POST …/promoted_tweets`: a list of records, one for each tweet, and how many."""
     parameters = Parameters(call)
     line_item_id = parameters.required_text("line_item_id")
     tweet_ids = parameters.required_longs("tweet_ids", most=MAX_TWEETS)

@@ -15,7 +15,7 @@ _FIRST_LINE_ITEM: Final = {"objective": "ENGAGEMENTS", "product_type": "PROMOTED
 
 
 def change_campaign(campaign: Record, line_items: list[Record]) -> dict[str, Any] | None:
-    """The branch of a campaign, with those of its line items below it; None when nothing is to be done."""
+    """Return the branch of a campaign, with those of its line items below it; None when nothing is to be done."""
     below = _change_line_items(campaign, line_items)
     daily = campaign.fields[_DAILY] if campaign.fields["entity_status"] == "ACTIVE" else None
     more = _raise(daily, campaign.fields[_TOTAL]) if daily else None

@@ -21,7 +21,7 @@ from audiencekit.emulator.times import format_time
 
 
 def list_recommendations(call: Call) -> Answer:
-    """`GET …/recommendations`: those that there are, without their changes, and always how many."""
+    """Answer `GET …/recommendations`: those that there are, without their changes, and always how many."""
     require_feature(call, RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
@@ -30,7 +30,7 @@ def list_recommendations(call: Call) -> Answer:
 
 
 def show_recommendation(call: Call) -> Answer:
-    """`GET …/recommendations/:recommendation_id`: one with the tree of its changes."""
+    """Answer `GET …/recommendations/:recommendation_id`: one with the tree of its changes."""
     require_feature(call, RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
@@ -53,7 +53,7 @@ def _recommendations(call: Call) -> Iterator[tuple[dict[str, Any], list[dict[str
 
 
 def _below(call: Call, instrument: Record) -> list[tuple[Record, list[Record]]]:
-    """The campaigns of a funding instrument, each with its line items; none that was deleted."""
+    """Return the campaigns of a funding instrument, each with its line items; none that was deleted."""
     items = [item for item in LINE_ITEMS.all(call).values() if not item.deleted]
     return [
         (campaign, [item for item in items if item.fields["campaign_id"] == campaign.id])

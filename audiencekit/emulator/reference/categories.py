@@ -46,17 +46,17 @@ MAX_BUSINESS_CATEGORIES: Final = 2  # of a line item
 
 
 def list_business_categories(call: Call) -> Answer:
-    """`GET /advertiser_business_categories`: all of them."""
+    """Answer `GET /advertiser_business_categories`: all of them."""
     return _list(call, ADVERTISER_BUSINESS_CATEGORIES)
 
 
 def list_content_categories(call: Call) -> Answer:
-    """`GET /content_categories`: all of them."""
+    """Answer `GET /content_categories`: all of them."""
     return _list(call, CONTENT_CATEGORIES)
 
 
 def are_business_categories(iab_categories: list[str]) -> bool:
-    """Whether these are all IAB categories of one or two advertiser business categories, and no others."""
+    """Return whether these are all IAB categories of one or two advertiser business categories, and no others."""
     given = set(iab_categories)
     chosen = [each for each in ADVERTISER_BUSINESS_CATEGORIES if given.issuperset(each["iab_categories"])]
     meant = {iab for each in chosen for iab in each["iab_categories"]}

@@ -25,7 +25,7 @@ PLACEMENTS: Final[dict[str, list[list[str]]]] = {
 
 
 def list_placements(call: Call) -> Answer:
-    """`GET /line_items/placements`: the combinations of all product types, or of one."""
+    """Answer `GET /line_items/placements`: the combinations of all product types, or of one."""
     parameters = Parameters(call)
     asked = parameters.choice("product_type", tuple(PLACEMENTS), "")
     parameters.finish()

@@ -38,7 +38,7 @@ PUBLISHERS: Final[tuple[dict[str, Any], ...]] = (
 
 
 def list_publishers(call: Call) -> Answer:
-    """`GET /publishers`: all of them."""
+    """Answer `GET /publishers`: all of them."""
     parameters = Parameters(call)
     parameters.finish()
     return success(parameters.echo, list(PUBLISHERS), next_cursor=None)

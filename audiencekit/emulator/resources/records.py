@@ -24,26 +24,26 @@ class Record:
     changed_by: str = ""  # the id of the user who made it what it is; empty where it was none
 
     def change(self, changes: Mapping[str, Any], now: float, by: str = "") -> None:
-        """Puts other values into some fields, on behalf of the user `by`."""
+        """Put other values into some fields, on behalf of the user `by`."""
         self._remember()
         self.fields, self.updated_at, self.changed_by = {**self.fields, **changes}, now, by
 
     def delete(self, now: float, by: str = "") -> None:
-        """Marks the record as deleted, on behalf of the user `by`."""
+        """Mark the record as deleted, on behalf of the user `by`."""
         self._remember()
         self.deleted, self.updated_at, self.changed_by = True, now, by
 
     def states(self) -> Iterator[Record]:
-        """The states of the record since its creation, oldest first; the last is the present one."""
+        """Return the states of the record since its creation, oldest first; the last is the present one."""
         yield from self.past
         yield self
 
     def value(self, attribute: str) -> Any:
-        """The value to sort and filter a list by; None for a field that the record does not have."""
+        """Return the value to sort and filter a list by; None for a field that the record does not have."""
         return getattr(self, attribute) if attribute in _OWN else self.fields.get(attribute)
 
     def document(self) -> dict[str, Any]:
-        """The record as the service shows it."""
+        """Return the record as the service shows it."""
         return {
             **self.fields,
             "id": self.id,

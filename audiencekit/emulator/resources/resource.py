@@ -15,7 +15,7 @@ from audiencekit.emulator.resources.records import Record
 
 
 def show_fields(record: Record) -> dict[str, Any]:
-    """The record as it is."""
+    """Return the record as it is."""
     return record.document()
 
 
@@ -39,15 +39,15 @@ class Resource:
     show: Callable[[Record], dict[str, Any]] = show_fields
 
     def of(self, account: Account) -> dict[str, Record]:
-        """The records of an account by their ids, deleted ones too."""
+        """Return the records of an account by their ids, deleted ones too."""
         return account.records.setdefault(self.kind, {})
 
     def all(self, call: Call) -> dict[str, Record]:
-        """The records of the account of the path."""
+        """Return the records of the account of the path."""
         return self.of(call.account)
 
     def find(self, call: Call, record_id: str, *, with_deleted: bool = False) -> Record:
-        """The record with this id. Raises RefusalError (404) when there is none, or it was deleted."""
+        """Return the record with this id. Raises RefusalError (404) when there is none, or it was deleted."""
         record = self.all(call).get(record_id)
         if record is None or (record.deleted and not with_deleted):
             message = f"{self.noun} {record_id} was not found for Account {call.account.id}"
@@ -55,18 +55,18 @@ class Resource:
         return record
 
     def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
-        """A new record of the account, with an id of the usual kind unless one is given."""
+        """Return a new record of the account, with an id of the usual kind unless one is given."""
         record = Record(record_id or call.store.make_id(), call.now, call.now, fields, changed_by=call.user_id)
         self.all(call)[record.id] = record
         return record
 
     def list_records(self, call: Call) -> Answer:
-        """`GET …`: a page of records."""
+        """Answer `GET …`: a page of records."""
         parameters = Parameters(call)
         return self.list_wanted(call, parameters, lambda record: True)
 
     def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
-        """`GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
+        """Answer `GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
         prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
         own = f"{self.id_name}s"
@@ -85,14 +85,14 @@ class Resource:
         return success(parameters.echo, [self.show(record) for record in page.records], **page.members())
 
     def show_record(self, call: Call) -> Answer:
-        """`GET …/:id`; a deleted one with `with_deleted`."""
+        """Answer `GET …/:id`; a deleted one with `with_deleted`."""
         parameters = Parameters(call)
         with_deleted = parameters.boolean("with_deleted")
         parameters.finish()
         return success(parameters.echo, self.show(self.find(call, call.ids[self.id_name], with_deleted=with_deleted)))
 
     def delete_record(self, call: Call) -> Answer:
-        """`DELETE …/:id`: a second time it is not found."""
+        """Answer `DELETE …/:id`: a second time it is not found."""
         parameters = Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])

@@ -38,7 +38,7 @@ class Post:
     facts: frozenset[str]
 
     def words(self) -> frozenset[str]:
-        """The words of the text, without case."""
+        """Return the words of the text, without case."""
         return frozenset(re.findall(r"[\w']+", self.text.casefold()))
 
 
@@ -73,7 +73,7 @@ def _tokens(value: str) -> Iterator[str]:
 
 
 def _read_any(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
-    """Alternatives, up to a closing parenthesis or the end."""
+    """Return alternatives, up to a closing parenthesis or the end."""
     if depth > _MAX_DEPTH:
         raise ValueError("the parentheses are nested too deeply")
     choices: list[Matcher] = []
@@ -86,7 +86,7 @@ def _read_any(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
 
 
 def _read_all(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
-    """Terms that must all hold, up to OR, a closing parenthesis or the end."""
+    """Return terms that must all hold, up to OR, a closing parenthesis or the end."""
     terms: list[Matcher] = []
     while tokens and tokens[0] not in (")", "OR"):
         first, tokens = tokens[0], tokens[1:]

@@ -23,7 +23,7 @@ _DUPLICATE: Final = "https://api.x.com/2/problems/duplicate-rules"
 
 
 def list_rules(call: Call) -> Answer:
-    """`GET /2/tweets/search/stream/rules`: all of them, or those with some numbers."""
+    """Answer `GET /2/tweets/search/stream/rules`: all of them, or those with some numbers."""
     query = Query(call)
     ids = query.words("ids")
     query.finish()
@@ -33,7 +33,7 @@ def list_rules(call: Call) -> Answer:
 
 
 def change_rules(call: Call) -> Answer:
-    """`POST /2/tweets/search/stream/rules`: rules added, or deleted by number or text; `dry_run` only tries."""
+    """Answer `POST /2/tweets/search/stream/rules`: rules added, or deleted by number or text; `dry_run` only tries."""
     query = Query(call)
     dry_run = query.text("dry_run")
     query.finish()

@@ -26,7 +26,7 @@ class Rule:
     matches: Matcher = field(repr=False, compare=False)
 
     def document(self) -> dict[str, str]:
-        """The rule as the service shows it."""
+        """Return the rule as the service shows it."""
         return {"id": self.id, "value": self.value, **({} if self.tag is None else {"tag": self.tag})}
 
 
@@ -37,5 +37,5 @@ class StreamRules:
         self.rules: dict[str, Rule] = {}
 
     def matching(self, post: Post) -> list[Rule]:
-        """The rules that match a post."""
+        """Return the rules that match a post."""
         return [rule for rule in self.rules.values() if rule.matches(post)]

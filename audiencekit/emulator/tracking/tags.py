@@ -23,7 +23,7 @@ _TYPES: Final = ("IMPRESSION_TAG", "CLICK_TRACKER")
 
 
 def create_tag(call: Call) -> Answer:
-    """`POST …/tracking_tags`."""
+    """Answer `POST …/tracking_tags`."""
     parameters = Parameters(call)
     fields = {
         "line_item_id": parameters.required_text("line_item_id"),
@@ -36,7 +36,7 @@ def create_tag(call: Call) -> Answer:
 
 
 def change_tag(call: Call) -> Answer:
-    """`PUT …/tracking_tags/:tracking_tag_id`: another address."""
+    """Answer `PUT …/tracking_tags/:tracking_tag_id`: another address."""
     parameters = Parameters(call)
     url = parameters.required_text("tracking_tag_url")
     parameters.finish()

@@ -30,7 +30,7 @@ Content = dict[str, Any]
 
 
 def read_new(call: Call, parameters: Parameters) -> Content:
-    """The content of a new one, and the user it is written for. Raises RefusalError for any other user."""
+    """Return the content of a new one, and the user it is written for. Raises RefusalError for any other user."""
     user_id = str(parameters.required_long("as_user_id"))
     if user_id != call.store.origin.user_id:
         raise parameters.fault("as_user_id", "The user is no FULL promotable user of the account", "INVALID_USER_ID")
@@ -41,13 +41,13 @@ def read_new(call: Call, parameters: Parameters) -> Content:
 
 
 def check_command(content: Mapping[str, Any]) -> None:
-    """Refuses (403) a text that is a command for a direct message, which is not tweeted (part 0, section 7)."""
+    """Refuse (403) a text that is a command for a direct message, which is not tweeted (part 0, section 7)."""
     if _MESSAGE.match(content["text"]):
         raise refuse_legacy(403, 151, "Direct messages cannot be sent through a status update.")
 
 
 def check_author(call: Call, content: Mapping[str, Any]) -> None:
-    """Refuses (403) a tweet in the name of a user by another who may not compose it, or one that is not promoted-only:
+    """Refuse (403) a tweet in the name of a user by another who may not compose it, or one that is not promoted-only:
     organic tweets are for the authenticated user."""
     if call.user_id == content["user_id"]:
         return
@@ -58,12 +58,12 @@ def check_author(call: Call, content: Mapping[str, Any]) -> None:
 
 
 def read_changes(call: Call, parameters: Parameters) -> Content:
-    """The changes to the content; a field that is given empty is emptied."""
+    """Return the changes to the content; a field that is given empty is emptied."""
     return _read(call, parameters, empty=True)
 
 
 def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
-    """Refuses what says nothing (400): without media there must be a text."""
+    """Refuse what says nothing (400): without media there must be a text."""
     if content["media_keys"] or content["text"].strip():
         return
     if content["text"]:
@@ -72,7 +72,7 @@ def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
 
 
 def read_name(parameters: Parameters, *, empty: bool) -> str | None:
-    """A name of up to 80 characters."""
+    """Return a name of up to 80 characters."""
     return parameters.text("name", longest=MAX_NAME, empty=empty)
 
 

@@ -16,14 +16,14 @@ from audiencekit.emulator.tweets.listing import read_page
 
 
 def list_drafts(call: Call) -> Answer:
-    """`GET …/draft_tweets`."""
+    """Answer `GET …/draft_tweets`."""
     parameters = Parameters(call)
     page = read_page(call, DRAFTS, parameters)
     return success(_echo(parameters), [show_draft(record) for record in page.records], **page.members())
 
 
 def create_draft(call: Call) -> Answer:
-    """`POST …/draft_tweets`."""
+    """Answer `POST …/draft_tweets`."""
     parameters = Parameters(call)
     content = read_new(call, parameters)
     parameters.finish()
@@ -32,14 +32,14 @@ def create_draft(call: Call) -> Answer:
 
 
 def show_one(call: Call) -> Answer:
-    """`GET …/draft_tweets/:draft_tweet_id`."""
+    """Answer `GET …/draft_tweets/:draft_tweet_id`."""
     parameters = Parameters(call)
     draft = _find(call, parameters)
     return success(_echo(parameters), show_draft(draft))
 
 
 def change_draft(call: Call) -> Answer:
-    """`PUT …/draft_tweets/:draft_tweet_id`."""
+    """Answer `PUT …/draft_tweets/:draft_tweet_id`."""
     parameters = Parameters(call)
     changes = read_changes(call, parameters)
     draft = _find(call, parameters)
@@ -49,7 +49,7 @@ def change_draft(call: Call) -> Answer:
 
 
 def delete_draft(call: Call) -> Answer:
-    """`DELETE …/draft_tweets/:draft_tweet_id`."""
+    """Answer `DELETE …/draft_tweets/:draft_tweet_id`."""
     parameters = Parameters(call)
     draft = _find(call, parameters)
     draft.delete(call.now)
@@ -57,7 +57,7 @@ def delete_draft(call: Call) -> Answer:
 
 
 def preview_draft(call: Call) -> Answer:
-    """`POST …/draft_tweets/preview/:draft_tweet_id`: where the user would see it. No device hears of it here."""
+    """Answer `POST …/draft_tweets/preview/:draft_tweet_id`: where the user would see it. No device hears of it here."""
     parameters = Parameters(call)
     _find(call, parameters)
     message = (

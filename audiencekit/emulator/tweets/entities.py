@@ -21,12 +21,12 @@ class Entity:
 
 
 def find_entities(text: str) -> Iterator[Entity]:
-    """Those of a text, in order."""
+    """Return those of a text, in order."""
     for found in _FOUND.finditer(text):
         kind = found.lastgroup or ""
         yield Entity(kind, found[kind], found.start(), found.end())
 
 
 def show_address(entity: Entity) -> dict[str, Any]:
-    """The three forms of an address; nothing is shortened here."""
+    """Return the three forms of an address; nothing is shortened here."""
     return {"url": entity.word, "expanded_url": entity.word, "display_url": entity.word.partition("://")[2]}

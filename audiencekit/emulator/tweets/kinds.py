@@ -17,14 +17,14 @@ TWEET_TYPES: Final = (DRAFT, PUBLISHED, SCHEDULED)
 
 
 def show_draft(record: Record) -> dict[str, Any]:
-    """A draft tweet. One that was deleted says so, and is never seen again (public documentation)."""
+    """Return a draft tweet. One that was deleted says so, and is never seen again (public documentation)."""
     shown = record.document()
     deleted = {"status": "DELETED"} if shown.pop("deleted") else {}
     return {**shown, **deleted}
 
 
 def show_scheduled(record: Record) -> dict[str, Any]:
-    """A scheduled tweet, with its state."""
+    """Return a scheduled tweet, with its state."""
     shown = record.document()
     deleted = {"scheduled_status": "DELETED"} if shown.pop("deleted") else {}
     times = {name: _show_time(record.fields[name]) for name in ("scheduled_at", "completed_at")}

@@ -14,7 +14,7 @@ from audiencekit.emulator.resources.resource import Resource
 def read_page(
     call: Call, kind: Resource, parameters: Parameters, wanted: Callable[[Record], bool] = lambda record: True
 ) -> Page[Record]:
-    """The records that are wanted, of the user who is named, else of the account's own one."""
+    """Return the records that are wanted, of the user who is named, else of the account's own one."""
     query = read_list_query(parameters, kind.listing)
     named = parameters.long("user_id")
     parameters.finish()

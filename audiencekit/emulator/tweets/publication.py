@@ -11,7 +11,7 @@ from audiencekit.emulator.tweets.kinds import TWEETS
 
 
 def publish(account: Account, tweet_id: str, moment: float, content: dict[str, Any]) -> Record:
-    """A new tweet; its media know from now on that they were tweeted."""
+    """Return a new tweet; its media know from now on that they were tweeted."""
     tweet = TWEETS.of(account)[tweet_id] = Record(tweet_id, moment, moment, content)
     for key in content["media_keys"]:
         MEDIA.of(account)[key].change({"tweeted": True}, moment)

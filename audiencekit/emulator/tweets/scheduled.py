@@ -26,7 +26,7 @@ _CONTENT: Final = ("text", "card_uri", "media_keys", "nullcast", "name", "user_i
 
 
 def list_scheduled(call: Call) -> Answer:
-    """`GET …/scheduled_tweets`."""
+    """Answer `GET …/scheduled_tweets`."""
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     page = read_page(call, SCHEDULED_TWEETS, parameters)
@@ -34,7 +34,7 @@ def list_scheduled(call: Call) -> Answer:
 
 
 def create_scheduled(call: Call) -> Answer:
-    """`POST …/scheduled_tweets`."""
+    """Answer `POST …/scheduled_tweets`."""
     parameters = Parameters(call)
     scheduled_at = _read_moment(call, parameters, parameters.required_time("scheduled_at"))
     content = read_new(call, parameters)
@@ -47,14 +47,14 @@ def create_scheduled(call: Call) -> Answer:
 
 
 def show_one(call: Call) -> Answer:
-    """`GET …/scheduled_tweets/:scheduled_tweet_id`."""
+    """Answer `GET …/scheduled_tweets/:scheduled_tweet_id`."""
     parameters = Parameters(call)
     record = _find(call, parameters)
     return success(_echo(parameters), show_scheduled(record))
 
 
 def change_scheduled(call: Call) -> Answer:
-    """`PUT …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
+    """Answer `PUT …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
     parameters = Parameters(call)
     changes = read_changes(call, parameters)
     scheduled_at = parameters.time("scheduled_at")
@@ -69,7 +69,7 @@ def change_scheduled(call: Call) -> Answer:
 
 
 def delete_scheduled(call: Call) -> Answer:
-    """`DELETE …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
+    """Answer `DELETE …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
     parameters = Parameters(call)
     record = _find_waiting(call, parameters)
     record.delete(call.now)
@@ -77,7 +77,7 @@ def delete_scheduled(call: Call) -> Answer:
 
 
 def publish_due(account: Account, now: float) -> None:
-    """Makes tweets of what was due by `now`. To be called before scheduled tweets or tweets are looked at."""
+    """Make tweets of what was due by `now`. To be called before scheduled tweets or tweets are looked at."""
     for record in SCHEDULED_TWEETS.of(account).values():
         is_due = record.fields["scheduled_at"] <= now and record.fields["scheduled_status"] == _WAITING
         if is_due and not record.deleted:

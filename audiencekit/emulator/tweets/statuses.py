@@ -19,7 +19,7 @@ MEDIA_TYPES: Final = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 
 
 def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool = False) -> dict[str, Any]:
-    """A tweet. `trim_user` leaves only the id of its author; `extended` has the text under another name."""
+    """Return a tweet. `trim_user` leaves only the id of its author; `extended` has the text under another name."""
     fields = record.fields
     media = [_show_media(call, key, fields) for key in fields["media_keys"]]
     return {
@@ -40,7 +40,7 @@ def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool =
 
 
 def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool) -> dict[str, Any]:
-    """A tweet, a draft or a scheduled tweet in a list, where more is known of it."""
+    """Return a tweet, a draft or a scheduled tweet in a list, where more is known of it."""
     scheduled_at = record.fields.get("scheduled_at")
     return {
         **show_status(call, record, trim_user=trim_user),
@@ -53,7 +53,7 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
 
 
 def name_author(own_user_id: str, user_id: str) -> tuple[str, str]:
-    """Name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
+    """Return name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
     return ("Local user", FIRST_NAME) if user_id == own_user_id else ("Partner", PARTNER)
 
 

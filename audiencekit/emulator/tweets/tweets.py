@@ -25,7 +25,7 @@ _KINDS: Final = {DRAFT: DRAFTS, PUBLISHED: TWEETS, "SCHEDULED": SCHEDULED_TWEETS
 
 
 def list_tweets(call: Call) -> Answer:
-    """`GET …/tweets`: of one type; promoted-only ones unless `timeline_type` says otherwise."""
+    """Answer `GET …/tweets`: of one type; promoted-only ones unless `timeline_type` says otherwise."""
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     tweet_type = parameters.required_choice("tweet_type", TWEET_TYPES)
@@ -51,7 +51,7 @@ def list_tweets(call: Call) -> Answer:
 
 
 def create_tweet(call: Call) -> Answer:
-    """`POST …/tweet`."""
+    """Answer `POST …/tweet`."""
     parameters = Parameters(call)
     content = read_new(call, parameters)
     content["conversation_settings"] = parameters.choice("conversation_settings", _SETTINGS, "EVERYONE")
@@ -66,7 +66,7 @@ def create_tweet(call: Call) -> Answer:
 
 
 def rename_tweet(call: Call) -> Answer:
-    """`PUT …/tweets/:tweet_id/name`: the name goes when it is empty."""
+    """Answer `PUT …/tweets/:tweet_id/name`: the name goes when it is empty."""
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     tweet_id, name = parameters.path_long("tweet_id"), read_name(parameters, empty=True)

@@ -42,13 +42,13 @@ class Courier:
         self._session: aiohttp.ClientSession | None = None
 
     def open(self) -> None:
-        """Takes deliveries from now on."""
+        """Take deliveries from now on."""
         timeout = aiohttp.ClientTimeout(total=_PATIENCE_SECONDS)
         self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
         self._webhooks.send = self._take
 
     async def close(self) -> None:
-        """Leaves what was not delivered."""
+        """Leave what was not delivered."""
         self._webhooks.send = lambda delivery: None
         for each in self._rounds:
             each.cancel()
@@ -80,7 +80,7 @@ class Courier:
             await self._sleep(wait_seconds)
 
     async def _attempt(self, address: str, delivery: Delivery) -> int | None:
-        """The status of the answer; None without one, and for a receiver that does not prove itself."""
+        """Return the status of the answer; None without one, and for a receiver that does not prove itself."""
         assert self._session is not None  # noqa: S101
         headers = {"Content-Type": "application/json", SIGNATURE_HEADER: sign(self._secret, delivery.body)}
         with contextlib.suppress(aiohttp.ClientError, asyncio.TimeoutError, OSError):

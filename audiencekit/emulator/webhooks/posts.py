@@ -24,7 +24,7 @@ class NewPosts:
         self._has_looked = False
 
     def look(self, now: float) -> None:
-        """Tells every linked webhook of the posts since the last look, scheduled ones that are due among them.
+        """Tell every linked webhook of the posts since the last look, scheduled ones that are due among them.
 
         The first look after the first link sees nothing new: what was there before is not delivered.
         """

@@ -20,6 +20,6 @@ def sign(secret: str, content: bytes) -> str:
 
 
 def is_proof(secret: str, crc_token: str, answer: object) -> bool:
-    """Whether the answer to a challenge shows the secret: `{"response_token": "sha256=…"}`."""
+    """Return whether the answer to a challenge shows the secret: `{"response_token": "sha256=…"}`."""
     given = answer.get("response_token") if isinstance(answer, dict) else None
     return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())

@@ -30,7 +30,7 @@ class Delivery:
     is_over: bool = False  # taken, or left
 
     def document(self) -> dict[str, Any]:
-        """The delivery as a door shows it."""
+        """Return the delivery as a door shows it."""
         return {
             "webhook_id": self.webhook_id,
             "time": format_time(self.time),
@@ -59,14 +59,14 @@ class Webhooks:
         self.send: Callable[[Delivery], None] = lambda delivery: None
 
     def link(self, webhook_id: str, wish: Wish) -> None:
-        """Links a webhook, or gives a linked one other fields."""
+        """Link a webhook, or give a linked one other fields."""
         if webhook_id in self.links:
             self.links[webhook_id].wish = wish
         else:
             self.links[webhook_id] = Link(wish)
 
     def tell(self, webhook_id: str, body: bytes, now: float) -> None:
-        """Delivers an event to a linked webhook, and keeps it for a replay."""
+        """Deliver an event to a linked webhook, and keep it for a replay."""
         delivery = Delivery(webhook_id, body, now)
         events = self.links[webhook_id].events
         events.append(delivery)
@@ -75,7 +75,7 @@ class Webhooks:
         self.send(delivery)
 
     def replay(self, ids: Collection[str], since: float, until: float) -> int:
-        """Delivers again what some webhooks were told between two moments; returns how many events these are."""
+        """Deliver again what some webhooks were told between two moments; return how many events these are."""
         again = [
             Delivery(event.webhook_id, event.body, event.time, is_replay=True)
             for webhook_id in ids
@@ -88,7 +88,7 @@ class Webhooks:
 
 
 def read_receivers(given: object, allowed_hosts: Collection[str]) -> Mapping[str, str]:
-    """Addresses by webhook id. Raises ValueError, which says what is wrong."""
+    """Return addresses by webhook id. Raises ValueError, which says what is wrong."""
     if not isinstance(given, dict):
         raise ValueError("Expected an object of addresses by webhook id")
     for webhook_id, address in given.items():

@@ -50,17 +50,22 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
     """
     if not reading.seekable():
         raise SourceRefused("zip is read from its end, which a stream does not have", hint="give the path of a file")
-    member = _opened(reading)
+    member, left_bytes = _opened(reading)
     while block := _read(member, reading, block_bytes):
+        left_bytes -= len(block)
         yield block
+    if left_bytes:
+        raise damaged(ZIP, "its file is shorter than it says")
 
 
-def _opened(reading: Reading) -> IO[bytes]:
+def _opened(reading: Reading) -> tuple[IO[bytes], int]:
+    """The only file of the archive, and how many bytes it is said to have."""
     try:
         archive = zipfile.ZipFile(reading)
         if has_more_behind(reading, archive):
             raise damaged(ZIP, "bytes follow its end")
-        return archive.open(_only_member(archive))
+        entry = _only_member(archive)
+        return archive.open(entry), entry.file_size
     except AudiencekitError:
         raise
     except NotImplementedError:

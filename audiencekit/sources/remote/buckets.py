@@ -103,6 +103,8 @@ class BucketConnection:
                 raise changed()
             async for part in answer.stream(min_chunk_size=length):
                 into += memoryview(part)
+                if (length := length - len(part)) < 0:
+                    return
             return
         except AudiencekitError:
             raise
@@ -203,11 +205,11 @@ def _in_our_words(error: Exception) -> Exception:
     from obstore import exceptions
 
     match error:
-        case exceptions.NotFoundError():
+        case exceptions.NotFoundError() | FileNotFoundError():
             return missing()
         case exceptions.PreconditionError() | exceptions.NotModifiedError():
             return changed()
-        case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError():
+        case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError() | PermissionError():
             hint = "check whose credentials the environment gives, and what they may read"
             return InputOutputFailed("cannot be read: the bucket does not allow it", hint=hint)
         case exceptions.NotSupportedError() | exceptions.InvalidPathError():

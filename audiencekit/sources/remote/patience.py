@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.sources.remote.connection import Connection, Lost, Version
 
 T = TypeVar("T")
@@ -38,7 +38,9 @@ class Patience:
         async def rest() -> None:
             await connection.read(offset + len(taken), length - len(taken), version, taken)
             if len(taken) < length:
-                raise Lost("it sent fewer bytes than it said")
+                raise Lost("fewer bytes came than were said")
+            if len(taken) > length:
+                raise SourceRefused("more bytes came than were asked for: none of them can be trusted")
 
         await self.again(rest)
         return bytes(taken)

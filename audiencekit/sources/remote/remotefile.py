@@ -29,7 +29,7 @@ class RemoteFile:
         self.repeatable = not address.query
         with Handle(self._connect, self._patience) as handle:
             self._version = handle.version
-            self._beginning = handle.read(_BEGINNING_BYTES)
+            self._beginning = handle.beginning(_BEGINNING_BYTES)
 
     @property
     def is_pinned(self) -> bool:
@@ -104,6 +104,11 @@ class Handle(io.RawIOBase, BinaryIO):
             data = b"".join(self._parts(missing))
         self._position += len(data)
         return data
+
+    def beginning(self, size: int) -> bytes:
+        """The first `size` bytes, and nothing ahead of them: a look may be all that is wanted."""
+        length = min(size, self.version.size_bytes)
+        return self._awaited(self._begin(0, length)) if length else b""
 
     def look(self) -> Version:
         """The version that lies there now. Raises SourceRefused and InputOutputFailed."""

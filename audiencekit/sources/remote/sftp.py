@@ -28,6 +28,7 @@ KNOWN_HOSTS: Final = "AUDIENCEKIT_KNOWN_HOSTS"
 _PART_BYTES: Final = 262_144
 _HOME: Final = "/~/"
 _SSH_PORT: Final = 22
+_OF_ALL_USERS: Final = Path("/etc/ssh/ssh_known_hosts")
 
 
 class SftpConnection:
@@ -146,16 +147,14 @@ def path_of(address: Address) -> str:
 
 
 def _ssh_options(address: Address) -> SSHClientConnectionOptions:
-    """Those of the user's ssh configuration. Raises UsageError for one by which no host would be proved."""
+    """Those of the user's ssh configuration, but for the hosts that are known: it may let every host pass."""
     import asyncssh
 
-    given: dict[str, Any] = {"host": address.host.strip("[]")}
+    given: dict[str, Any] = {"host": address.host.strip("[]"), "known_hosts": _known_hosts() or b""}
     if address.port is not None:
         given["port"] = address.port
     if address.user:
         given["username"] = address.user
-    if known_hosts := os.environ.get(KNOWN_HOSTS):
-        given["known_hosts"] = [_known_hosts(known_hosts)]
     failure = ""
     try:
         options = asyncssh.SSHClientConnectionOptions(
@@ -170,21 +169,20 @@ def _ssh_options(address: Address) -> SSHClientConnectionOptions:
         failure = type(error).__name__
     if failure:
         raise UsageError(f"your ssh configuration, or a key that it names, cannot be read: {failure}")
-    if options.known_hosts is None:
-        raise UsageError(
-            "your ssh configuration lets every host pass (UserKnownHostsFile none)",
-            hint=f"name the file of the hosts that you know in {KNOWN_HOSTS}",
-        )
     return options
 
 
-def _known_hosts(text: str) -> str:
+def _known_hosts() -> list[str]:
+    """The files of the hosts that are known. Raises UsageError and InputOutputFailed for one that is named in vain."""
+    text = os.environ.get(KNOWN_HOSTS)
+    if not text:
+        return [str(file) for file in (Path("~/.ssh/known_hosts").expanduser(), _OF_ALL_USERS) if file.is_file()]
     path = Path(text).expanduser()
     if not path.is_absolute():
         raise UsageError(f"{KNOWN_HOSTS} is not an absolute path", hint="give the path in full, from / or ~/")
     if not path.is_file():
         raise InputOutputFailed(f"the file that {KNOWN_HOSTS} names is not there")
-    return str(path)
+    return [str(path)]
 
 
 async def _unproved_host(host: str, port: Any, options: SSHClientConnectionOptions) -> SourceRefused:
@@ -196,7 +194,7 @@ async def _unproved_host(host: str, port: Any, options: SSHClientConnectionOptio
         key = await asyncssh.get_server_host_key(host, port, options=options)
         shown = shown if key is None else key.get_fingerprint()
     file = os.environ.get(KNOWN_HOSTS) or "~/.ssh/known_hosts"
-    if _knows(host, port or _SSH_PORT, options):
+    if _knows(host, port or _SSH_PORT):
         return SourceRefused(
             f"{host} shows another key than {file} has for it: {shown}",
             hint="ask who runs it whether the key was changed: it may be another host in its place",
@@ -207,12 +205,11 @@ async def _unproved_host(host: str, port: Any, options: SSHClientConnectionOptio
     )
 
 
-def _knows(host: str, port: int, options: SSHClientConnectionOptions) -> bool:
+def _knows(host: str, port: int) -> bool:
     import asyncssh
 
-    files = options.known_hosts or [str(Path("~/.ssh/known_hosts").expanduser())]
     try:
-        return any(asyncssh.match_known_hosts(files, host, "", port)[:2])
+        return any(asyncssh.match_known_hosts(_known_hosts() or b"", host, "", port)[:2])
     except (OSError, ValueError):
         return False
 

@@ -99,12 +99,10 @@ class WebConnection:
                 raise changed()
             if _range_of(answer) != (offset, offset + length - 1, version.size_bytes):
                 raise SourceRefused(f"{self._host} answers with another part of the file than it was asked for")
-            left = length
             async for part in answer.content.iter_chunked(_READ_BYTES):
-                into += part[:left]
-                left -= len(part)
-            if left < 0:
-                raise SourceRefused(f"{self._host} answers with more bytes than it was asked for")
+                into += part
+                if (length := length - len(part)) < 0:
+                    return
 
     async def begin_whole(self, stack: AsyncExitStack) -> aiohttp.ClientResponse:
         """An answer with the whole file, left with `stack`. Raises SourceRefused where its end could not be told."""

@@ -66,9 +66,13 @@ class Container:
     def blocks(self, name: str) -> Generator[bytes]:
         """The unpacked bytes of a part. Raises SourceRefused for a damaged one, at the latest behind the last block."""
         entry = self._entry(name)
+        left_bytes = entry.file_size
         with closing(self._attempt(lambda: self._archive.open(entry))) as member:
             while block := self._attempt(lambda: member.read(BLOCK_BYTES)):
+                left_bytes -= len(block)
                 yield block
+        if left_bytes:
+            raise damaged("a part of it is shorter than it says")
 
     def check_unchanged(self) -> None:
         """Raises SourceRefused when the file changed while it was read."""

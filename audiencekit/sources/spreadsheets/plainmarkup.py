@@ -56,15 +56,15 @@ class Grammar:
             self._numbers[head[0] | head[1] << 8] = number
         self._codes = np.array([0, *heads.values()], dtype=np.uint8)
         self._sizes = np.array([0, *(len(head) if head.endswith(b">") else 0 for head in heads)], dtype=np.int64)
-        self._may_follow = np.zeros((_CODES, _CODES), dtype=bool)
+        self._may_follow = np.zeros(_CODES * _CODES, dtype=bool)
         for code, others in follows.items():
-            self._may_follow[code, list(others)] = True
+            self._may_follow[[code * _CODES + other for other in others]] = True
 
     def find(self, piece: bytes) -> Tags | None:
         """The tags of `piece`; None when it is not plain."""
         buffer = np.frombuffer(piece + _PADDING, dtype=np.uint8)
         begins, ends = np.flatnonzero(buffer == ord("<")), np.flatnonzero(buffer == ord(">"))
-        if not len(begins) or len(begins) != len(ends) or b"\r" in piece:
+        if not len(begins) or len(begins) != len(ends) or _is_strange(buffer[: len(piece)]):
             return None
         if not (begins < ends).all() or not (ends[:-1] < begins[1:]).all():
             return None
@@ -72,8 +72,9 @@ class Grammar:
         if not numbers.all() or not self._begin_so(buffer, begins, ends, numbers):
             return None
         codes = self._codes[numbers] + np.where(buffer[ends - 1] == ord("/"), np.uint8(CLOSED), np.uint8(0))
-        way = np.concatenate([[0], codes, [0]])
-        return Tags(buffer, begins, ends, codes) if self._may_follow[way[:-1], way[1:]].all() else None
+        way = np.zeros(len(codes) + 2, dtype=np.uint16)
+        way[1:-1] = codes
+        return Tags(buffer, begins, ends, codes) if self._may_follow[way[:-1] * _CODES + way[1:]].all() else None
 
     def _begin_so(self, buffer: Bytes, begins: Places, ends: Places, numbers: npt.NDArray[np.uint8]) -> bool:
         """Whether whole tags are as long as their heads, and others begin with them to the last letter."""
@@ -86,6 +87,12 @@ class Grammar:
                 if not stand(buffer, places + 2, head[2:]):
                     return False
         return True
+
+
+def _is_strange(buffer: Bytes) -> bool:
+    """Whether there is a letter that XML cannot hold, or a carriage return, which a parser takes for a line feed."""
+    low = buffer[buffer < ord(" ")]
+    return bool(((low != ord("\n")) & (low != ord("\t"))).any())
 
 
 def have(buffer: Bytes, places: Places, letters: bytes) -> Any:

@@ -12,7 +12,7 @@ from audiencekit.errors import SourceRefused
 
 MAX_UNIT_BYTES: Final = 16_777_216  # of XML
 _MAX_HEAD_BYTES: Final = 1_048_576  # before the first unit
-_STRANGE: Final = b"<!"  # a comment or the like, in which anything may stand
+_STRANGE: Final = b"<!"  # a document type, a comment or the like
 _UTF_8: Final = (
     rb"""(?:\xef\xbb\xbf)?\s*(?:<\?xml(?:(?!encoding)[^>])*(?:encoding=["'][Uu][Tt][Ff]-8["'][^>]*)?>)?\s*"""
 )
@@ -39,7 +39,8 @@ class Form:
 class Units:
     """`head` and pieces of whole units of a part that comes in `blocks`; what is left is for a parser.
 
-    Iterate over the pieces first. `rest` begins with `head`, so that it is sound by itself where the part is.
+    Iterate over the pieces first. `rest` begins with `head`, so that it is sound by itself where the part is. A comment
+    that holds the end of a unit is cut in two, neither of which is sound.
     """
 
     def __init__(self, blocks: Iterator[bytes], form: Form) -> None:
@@ -58,12 +59,10 @@ class Units:
         blocks = itertools.chain([b""], self._blocks) if self.is_plain else iter(())
         for block in blocks:
             data = self._left + block
-            end = data.find(self._form.end)
-            if _STRANGE in data:
-                self._left = data
-                return
             last = data.rfind(self._form.unit_end)
-            cut = end if end >= 0 else 0 if last < 0 else last + len(self._form.unit_end)
+            behind = 0 if last < 0 else last + len(self._form.unit_end)
+            end = data.find(self._form.end, behind)  # behind the last unit, or not yet there
+            cut = max(end, behind)
             self._left = data[cut:]
             if data[:cut].strip():
                 yield data[:cut]

@@ -140,3 +140,11 @@ def test_what_is_no_toml_is_refused_and_what_is_not_there_fails(tmp_path: Path) 
     assert "line 1" in problems(tmp_path, "= 3")[""]
     with pytest.raises(InputOutputFailed, match="cannot be read"):
         read_setup(tmp_path / "gone.toml")
+
+
+def test_addresses_stand_as_they_are(tmp_path: Path) -> None:
+    """They are no paths from the directory of the file; one with a query may be a secret."""
+    setup = read(tmp_path, AUDIENCE.replace('"list.csv"', '["s3://exports/a.csv", "b.csv"]'))
+    assert setup.audiences[0].sources == ("s3://exports/a.csv", tmp_path / "b.csv")
+    for wrong in ("https://example.com/a?signature=x", "ftp://example.com/a", "https://ann:secret@example.com/a"):
+        assert list(problems(tmp_path, AUDIENCE.replace("list.csv", wrong))) == ["audiences.one.source"]

@@ -1,4 +1,4 @@
-"""What the tests of limiters share: how full the fullest window was."""
+"""Shared by the tests of limiters: how full the fullest window was."""
 
 from __future__ import annotations
 

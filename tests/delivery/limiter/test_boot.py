@@ -1,4 +1,4 @@
-"""A clock that nobody sets, and a name for what it counts from."""
+"""A clock that is never set, and a name for the moment that it counts from."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_cancelled_caller_uses_up_nothing(virtually: Any, clock: Clock, proces
 
 
 def test_a_429_to_one_holds_back_all(virtually: Any, clock: Clock, process: Process) -> None:
-    """Those that wait already, too. Afterwards the pace is half of what it was, and everybody knows why."""
+    """Those that wait already, too. Afterwards the pace is half of what it was, and each process knows why."""
 
     async def main() -> tuple[list[float], list[bool]]:
         with process() as one, process() as other:
@@ -126,7 +126,7 @@ def test_a_429_to_one_holds_back_all(virtually: Any, clock: Clock, process: Proc
 
 
 def test_a_longer_pause_holds_back_who_waits_already(virtually: Any, clock: Clock, process: Process) -> None:
-    """Nobody has a place in a pause; everybody asks again at its end."""
+    """No process has a place in a pause; each asks again at its end."""
 
     async def main() -> list[float]:
         with process() as one, process() as other:
@@ -153,7 +153,7 @@ def test_the_full_pace_comes_back(virtually: Any, clock: Clock, process: Process
 
 
 def test_another_start_of_the_machine_is_another_line(virtually: Any, clock: Clock, process: Process) -> None:
-    """What was written before it counts from another moment."""
+    """Times that were written before it count from another moment."""
 
     async def main() -> list[float]:
         with process() as before:
@@ -178,7 +178,7 @@ def test_a_line_of_a_far_future_is_forgotten(virtually: Any, clock: Clock, proce
 
 
 def hold(tmp_path: Path) -> sqlite3.Connection:
-    """What a process does that was stopped in the middle of a change."""
+    """The work of a process that was stopped in the middle of a change."""
     holder = sqlite3.connect(tmp_path / "limiter/boot.sqlite", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     return holder
@@ -200,7 +200,7 @@ def test_a_held_file_is_waited_for(virtually: Any, clock: Clock, process: Proces
 def test_a_file_that_is_held_for_ever_ends_the_run(
     virtually: Any, clock: Clock, process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody leaves without it."""
+    """No request leaves without it."""
     monkeypatch.setattr(host, "LIMITER_BUSY_SECONDS", 0.2)
 
     async def main() -> None:
@@ -213,12 +213,12 @@ def test_a_file_that_is_held_for_ever_ends_the_run(
 
 
 def test_a_file_that_fails_ends_the_run(virtually: Any, clock: Clock, process: Process, tmp_path: Path) -> None:
-    """Fail closed: without the file nobody knows who left."""
+    """Fail closed: without the file it is not known which requests left."""
 
     async def main() -> None:
         with process() as limiter:
             await limiter.acquire()
-            (tmp_path / "limiter/boot.sqlite").write_bytes(b"overwritten by somebody" * 1000)
+            (tmp_path / "limiter/boot.sqlite").write_bytes(b"overwritten by another" * 1000)
             await limiter.acquire()
 
     with pytest.raises(InputOutputFailed, match=r"boot\.sqlite"):

@@ -1,4 +1,4 @@
-"""The rate holds whoever is late, stopped or killed, and nobody's death costs a turn."""
+"""The rate holds while processes are late, stopped or killed, and no death costs a turn."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Street:
             heapq.heappush(self._asking, (again, owner, due is not None))
 
     def _kill(self, now: float) -> None:
-        """Whoever should ask now is dead; another starts."""
+        """The process that should ask now is dead; another starts."""
         self._kills += 1
         heapq.heappush(self._asking, (now + 0.2, f"successor {self._kills}", False))
 
@@ -57,7 +57,7 @@ class Street:
 def test_no_window_holds_more_than_its_share(
     worst_window: Any, owners: int, seed: int, lateness: list[float], killed_each_seconds: float
 ) -> None:
-    """At most n + 1 requests in any closed window of n intervals, and everybody who lives has a turn."""
+    """At most n + 1 requests in any closed window of n intervals, and every living process has a turn."""
     street = Street(owners, seed, lateness, killed_each_seconds)
     street.run(20.0)
     for intervals in (1, 10, 50):
@@ -78,7 +78,7 @@ def test_the_quota_is_used_and_shared(killed_each_seconds: float) -> None:
 
 
 def test_who_comes_first_leaves_first() -> None:
-    """Nobody overtakes who is on time."""
+    """No process overtakes one that is on time."""
     street = Street(5, 4, [0.0])
     street.run(4.0)
     order = [owner for moment, owner in street.left if moment > 1.0]  # by then all five are there

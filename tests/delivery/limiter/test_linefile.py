@@ -56,7 +56,7 @@ def test_a_change_that_fails_changes_nothing(file: LineFile) -> None:
 
 
 def test_a_held_file_is_busy(tmp_path: Path, file: LineFile) -> None:
-    """Not broken: whoever asks may try again."""
+    """Not broken: the caller may try again."""
     holder = sqlite3.connect(path_in(tmp_path), isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(BusyError):
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["state/limiter", "state/limiter/boot.sqlite"])
 def test_links_are_not_followed(tmp_path: Path, place: str) -> None:
-    """Somebody else may have put them there."""
+    """Another user may have put them there."""
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / place
     link.parent.mkdir(parents=True)

@@ -16,7 +16,7 @@ from audiencekit.errors import CredentialsRefused
 from audiencekit.personal import Secret
 from audiencekit.settings import Settings, load_settings
 
-TOKEN = "invented-token-of-somebody"
+TOKEN = "invented-token-of-a-person"
 ENVIRONMENT = {
     "AUDIENCEKIT_ADS_URL": "http://127.0.0.1:1",
     "AUDIENCEKIT_ACCOUNT_ID": "invented-account",

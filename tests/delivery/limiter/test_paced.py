@@ -127,6 +127,6 @@ def test_impossible_pace_is_refused(clock: Clock, per_minute: float) -> None:
 
 
 def test_unlimited_does_not_wait(virtually: Any, clock: Clock) -> None:
-    """The limiter for benchmarks lets everybody pass at once."""
+    """The limiter for benchmarks lets every request pass at once."""
     places = virtually(moments_of(Unlimited(), clock, [0.0] * 50))
     assert [moment for _, moment in places] == [0.0] * 50

@@ -145,7 +145,7 @@ async def test_places_are_never_nearer_than_the_pace(server: RedisServer) -> Non
 
 @pytest.mark.redis
 async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
-    """For the longest time that was asked; the pace halves once, and everybody knows why."""
+    """For the longest time that was asked; the pace halves once, and each process knows why."""
     async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
         await leave(other, 1)
         started_at = boot_seconds()
@@ -162,7 +162,7 @@ async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
 
 @pytest.mark.redis
 async def test_a_longer_pause_holds_back_who_waits_already(server: RedisServer) -> None:
-    """Nobody has a place in a pause; everybody asks again at its end."""
+    """No process has a place in a pause; each asks again at its end."""
     waits, may_wait = asyncio.Event(), asyncio.Event()
 
     class Held(ShiftedClock):
@@ -205,7 +205,7 @@ async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: Redis
 
 @pytest.mark.redis
 async def test_a_server_that_forgot_makes_the_first_wait(server: RedisServer) -> None:
-    """Somebody may have left just before."""
+    """A request may have left just before."""
     clock = ShiftedClock(leap=True)
     async with limiter_of(server, 60, clock) as limiter:
         started_at = clock.monotonic()
@@ -266,7 +266,7 @@ async def test_redis_away_stops_nobody_who_was_told_so(server: RedisServer) -> N
 
 
 @pytest.mark.redis
-@pytest.mark.parametrize("login", ["", ":wrong-" + PASSWORD + "@", "nobody:" + PASSWORD + "@"])
+@pytest.mark.parametrize("login", ["", ":wrong-" + PASSWORD + "@", "stranger:" + PASSWORD + "@"])
 async def test_a_wrong_password_is_one_clear_error(tmp_path: Path, login: str) -> None:
     """It shows neither password."""
     needs_redis()

@@ -76,6 +76,6 @@ def test_nobody_is_nothing(hashed_records: Make, by: str, monkeypatch: pytest.Mo
     """Without parts, and of a batch without records."""
     if by == "columns":
         monkeypatch.setattr(entries, "kernels", lambda: None)
-    nobody = Chosen(hashed_records().unwrap(), np.zeros(0, dtype=np.int64), SPEC)
-    assert _written([], 0) == _written([nobody], 0) == b""
-    assert measure_entries(nobody.batch, SPEC).tolist() == []
+    none_chosen = Chosen(hashed_records().unwrap(), np.zeros(0, dtype=np.int64), SPEC)
+    assert _written([], 0) == _written([none_chosen], 0) == b""
+    assert measure_entries(none_chosen.batch, SPEC).tolist() == []

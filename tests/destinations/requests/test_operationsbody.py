@@ -116,7 +116,7 @@ def test_full_body_is_opened() -> None:
     ],
 )
 def test_body_of_another_make_is_a_bug(body: bytes) -> None:
-    """What was not packed by us is not cut up, and no frame or message shows what it holds."""
+    """A body that we did not pack is not cut up, and no frame or message shows its content."""
     with pytest.raises(Bug) as caught:
         OperationsBody(Packed(1, Personal(body), np.array([1])))
     shown = "".join(traceback.format_exception(caught.value)) + str(caught.value)

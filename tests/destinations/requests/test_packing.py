@@ -193,9 +193,9 @@ def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
     """A spool that lost a batch never becomes a short request."""
     planned, _ = _plan(hashed_records(*_emails(2)), Packing())
     users = encode_users(hashed_records(*_emails(1)), np.arange(1), SPEC)
-    nobody = EncodedUsers.joined([])
+    no_users = EncodedUsers.joined([])
     with pytest.raises(Bug):
-        list(pack_requests(planned, lambda request: (users, nobody), FORM))
+        list(pack_requests(planned, lambda request: (users, no_users), FORM))
 
 
 def test_bodies_are_never_shown(hashed_records: Make, sha256: Callable[[str], str]) -> None:

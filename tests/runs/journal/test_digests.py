@@ -124,7 +124,7 @@ def test_other_records_are_another_fingerprint(name: str) -> None:
 
 
 def test_a_fingerprint_needs_its_key() -> None:
-    """Under another key the same records are another fingerprint: it tells nobody who is in a list."""
+    """Under another key the same records are another fingerprint: it does not tell who is in a list."""
     assert _fingerprint(_batch(PEOPLE)) != _fingerprint(_batch(PEOPLE), key=OTHER)
     assert len(bytes.fromhex(_fingerprint(_batch(PEOPLE)))) == 16
 
@@ -138,10 +138,10 @@ def test_two_lists_have_one_fingerprint_only_when_they_are_equal(one: list[list[
 
 
 def test_a_fault_shows_no_hashes() -> None:
-    """What is no batch of records is named by type and place."""
+    """A value that is no batch of records is named by type and place."""
     with pytest.raises(Bug) as caught:
-        RecordsFingerprint(KEY).add(RecordChunk(_hash("somebody").encode()))
-    assert _hash("somebody") not in str(caught.value)
+        RecordsFingerprint(KEY).add(RecordChunk(_hash("person").encode()))
+    assert _hash("person") not in str(caught.value)
 
 
 def test_a_kind_that_came_later_leaves_digests_as_they_were() -> None:

@@ -109,7 +109,7 @@ def test_a_journal_is_begun_once(planned: JournalFile, path: Path) -> None:
 
 
 def test_a_commit_that_a_kill_left_open_is_undone(planned: JournalFile, path: Path) -> None:
-    """By whoever opens the journal next."""
+    """By the process that opens the journal next."""
     killed = subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=60)
     assert killed.returncode == -9
     assert path.with_name("journal.sqlite-journal").exists(), "the kill came too early to mean anything"
@@ -237,7 +237,7 @@ def test_journals_of_releases_are_read(tmp_path: Path, kept: Path, facts: RunFac
 
 
 async def write_golden(path: Path) -> None:
-    """How the golden journal was made: one request confirmed at the second try, one that nobody lived to conclude."""
+    """How the golden journal was made: one request confirmed at the second try, one cut short by a crash."""
     key = SALTED.key(STATE_KEY)
     journal = JournalFile.begin(path, SALTED, key)
     journal.keep_plan(PLAN, key)
@@ -292,7 +292,9 @@ async def test_every_column_of_a_request_is_sealed(planned: JournalFile, path: P
     async with RunJournal(planned, KEY) as journal:
         await journal.intend(packed(1))
     planned.close()
-    other = "'unknown'" if column == "state" else f"coalesce({column}, 0) || '1'"
+    # A digit more changes no number that has all its digits already.
+    others = {"state": "'unknown'", "left_seconds": "coalesce(left_seconds, 0) + 1"}
+    other = others.get(column, f"coalesce({column}, 0) || '1'")
     _write(path, f"UPDATE requests SET {column} = {other} WHERE number = 1")
     with pytest.raises(ResumeRefused) as caught:
         _opened(path)
@@ -337,7 +339,7 @@ def test_an_empty_journal_of_a_run_that_had_begun_is_damaged(planned: JournalFil
 
 
 def test_a_damaged_rollback_journal_is_told(planned: JournalFile, path: Path) -> None:
-    """What a kill in a commit left is undone wherever it is sound; else the journal is damaged, or what it was."""
+    """A commit that a kill cut short is undone where it is sound; else the journal is damaged, or as it was."""
     planned.close()
     before = path.read_bytes()
     subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=60)

@@ -17,7 +17,7 @@ HERE = Moment("this start", 10_000.0)
     [
         (Moment("this start", 4_000.0), 6_000.0),
         (Moment("this start", 10_000.0), 0.0),
-        (Moment("this start", 11_000.0), 0.0),  # the clock cannot have gone back; whoever wrote this is not believed
+        (Moment("this start", 11_000.0), 0.0),  # the clock cannot have gone back; this is not believed
         (Moment("another start", 4_000.0), 0.0),
         (Moment("unknown-boot", 4_000.0), 0.0),
     ],

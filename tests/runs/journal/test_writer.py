@@ -1,4 +1,4 @@
-"""What the uploader tells is on disk when it goes on: in one commit for several, and never after a failure."""
+"""A fact that the uploader tells is on disk when it goes on: several in one commit, and none after a failure."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_what_was_not_intended_is_not_concluded(planned: JournalFile, stat
 
 
 async def test_a_doubt_of_earlier_ends_with_a_confirmation_only(planned: JournalFile, states: States) -> None:
-    """A try that nobody lived to conclude has been a try, and a later refusal does not undo what it may have done."""
+    """A try that a crash cut short has been a try, and a later refusal does not undo what it may have done."""
     async with RunJournal(planned, KEY) as journal:
         await journal.intend(packed(1))
         await journal.intend(packed(2))
@@ -177,7 +177,7 @@ async def test_what_comes_meanwhile_is_one_commit(planned: JournalFile, monkeypa
 async def test_after_a_failure_nothing_is_written(
     planned: JournalFile, states: States, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All who wait are told, and so is whoever comes later, though the disk may be well again."""
+    """All who wait are told, and so are later callers, though the disk may be well again."""
 
     def failing(entries: Sequence[Entry]) -> None:
         raise InputOutputFailed("the disk is full", hint="make space")
@@ -210,13 +210,13 @@ async def test_who_stops_waiting_harms_nobody(planned: JournalFile, states: Stat
 
 
 async def test_a_bug_shows_no_body(planned: JournalFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be digested is named by type and place."""
+    """A value that cannot be digested is named by type and place."""
     broken: Any = packed(1)
-    object.__setattr__(broken, "body", type("Odd", (), {"unwrap": lambda self: ["somebody"]})())
+    object.__setattr__(broken, "body", type("Odd", (), {"unwrap": lambda self: ["person"]})())
     async with RunJournal(planned, KEY) as journal:
         with pytest.raises(Bug, match="no values are shown") as caught:
             await journal.intend(broken)
-    assert "somebody" not in str(caught.value)
+    assert "person" not in str(caught.value)
 
 
 async def test_an_attempt_that_may_come_late_is_remembered(planned: JournalFile) -> None:
@@ -236,7 +236,7 @@ async def test_an_attempt_that_may_come_late_is_remembered(planned: JournalFile)
 
 
 async def test_doubt_of_an_earlier_process_stays(planned: JournalFile) -> None:
-    """What it left on its way is not settled by a confirmation of what was sent again."""
+    """An attempt that it left on its way is not settled by the confirmation of a later one."""
     async with RunJournal(planned, KEY, moment=lambda: Moment("first start", 50)) as journal:
         await journal.intend(packed(1))
         await journal.intend(packed(2))

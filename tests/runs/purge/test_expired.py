@@ -21,7 +21,7 @@ BEFORE = (NOW - AGE).timestamp()
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_known_and_only_what_has_ended_goes_by_itself(tmp_path: Path, kind: str) -> None:
-    """What a resumption could finish goes when it is asked for."""
+    """A run that a resumption could finish is purged when it is asked for."""
     directory = make_run(tmp_path, kind)
     goes = kind in ("complete", "refused", "not_begun", "not_resumable")
     found = find_runs(tmp_path, BEFORE, STATE_KEY)

@@ -53,7 +53,7 @@ def test_it_takes_a_bounded_time(tmp_path: Path) -> None:
 
 
 def test_it_fails_no_run(tmp_path: Path) -> None:
-    """What stands in its way is one line; a purge that is at work already is none."""
+    """An obstacle is one line; a purge that is at work already is none."""
     make_run(tmp_path, "complete")
     with only_purge(tmp_path):
         assert let_expire(tmp_path, RETENTION, now=NOW) == ""

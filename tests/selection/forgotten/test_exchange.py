@@ -1,4 +1,4 @@
-"""What one host has erased, made known on others: sealed to them, merged in any order, never forgotten again."""
+"""People that one host has erased, made known to others: sealed, merged in any order, never forgotten again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory of erased people that is not the last is noticed, and nobody is kept back for nothing."""
+"""A memory of erased people that is not the last is noticed, and no person is kept back for nothing."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ OUTSIDE: dict[str, Callable[[Place, Path], None]] = {
 def test_what_the_state_directory_tells_of_is_enough(
     spoil: Callable[[Place, Path], None], is_seen: bool, place: Place, tmp_path: Path
 ) -> None:
-    """Nothing is planned, and nobody is added to what is not the last."""
+    """Nothing is planned, and no person is added to a memory that is not the last."""
     spoil(place, tmp_path / "backup")
     if not is_seen:
         place.witness = Witness(None)
@@ -118,7 +118,7 @@ def test_the_memory_of_another_state_directory_is_refused(place: Place, tmp_path
 
 
 def test_copies_that_went_apart_are_told_from_each_other(place: Place, tmp_path: Path) -> None:
-    """Each lacks whom the other erased; who accepts that goes on with both."""
+    """Each lacks the people that the other erased; who accepts that goes on with both."""
     copy = Place(place.copy(tmp_path / "copy"), place.witness)
     place.forget(3)
     assert copy.is_refused()
@@ -142,7 +142,7 @@ def test_machines_that_share_a_state_directory_all_have_seen_it(place: Place, tm
 
 
 def test_machines_that_share_a_home_have_state_directories_of_their_own(place: Place, tmp_path: Path) -> None:
-    """The same path on another machine, where nobody was erased, is no missing memory."""
+    """The same path on another machine, where no person was erased, is no missing memory."""
     shutil.rmtree(place.directory)
     other = Place(place.directory, Witness(tmp_path / "seen" / "witness", "other"))
     assert other.holds(1) == [False]
@@ -152,7 +152,7 @@ def test_machines_that_share_a_home_have_state_directories_of_their_own(place: P
 
 @pytest.mark.parametrize("kind", ["none", "file", "others may read it"])
 def test_a_home_that_cannot_be_used_is_no_obstacle(kind: str, tmp_path: Path) -> None:
-    """Read-only, of somebody else, or not there: nothing is noted, and that is told."""
+    """Read-only, of another user, or not there: nothing is noted, and that is told."""
     home = tmp_path / "home"
     if kind == "file":
         home.write_text("")
@@ -166,7 +166,7 @@ def test_a_home_that_cannot_be_used_is_no_obstacle(kind: str, tmp_path: Path) ->
 
 
 def test_a_state_directory_that_can_only_be_read_is_read(place: Place, tmp_path: Path, monkeypatch: Any) -> None:
-    """What would be noted there is not; outside it is."""
+    """Notes are not written there; outside they are."""
     place.witness = Witness(tmp_path / "another", "machine")
 
     def fail(state_dir: Path) -> None:
@@ -225,7 +225,7 @@ def test_an_erasure_adds_to_a_memory_of_the_version_before(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("spoil", [*INSIDE.values(), *OUTSIDE.values()], ids=[*INSIDE, *OUTSIDE])
 def test_there_is_a_way_out_that_is_logged(spoil: Callable[[Place, Path], None], place: Place, tmp_path: Path) -> None:
-    """What is there counts as the last from then on, or nobody; a second time there is nothing to accept."""
+    """The memory that is there counts as the last from then on, an empty one too; then there is nothing to accept."""
     spoil(place, tmp_path / "backup")
     is_there = (place.directory / "forgotten").exists()
     if not is_there:
@@ -311,7 +311,7 @@ def test_nobody_who_was_erased_is_ever_missed(steps: list[Any]) -> None:
 
 
 def _forget(place: Place, person: int, kill: str = "") -> set[int]:
-    """Whom an erasure has told its caller to be remembered."""
+    """The people that an erasure has told its caller to be remembered."""
     try:
         place.forget(person, kill=kill)
     except (Killed, MemoryRefused):

@@ -35,7 +35,7 @@ def test_who_was_never_erased_is_not_remembered(tmp_path: Path) -> None:
 
 
 def test_whoever_shares_a_key_is_held(tmp_path: Path) -> None:
-    """All that were ever added, of every kind; nobody else."""
+    """All that were ever added, of every kind; no others."""
     remember(tmp_path, KEY, _records(1, 2))
     remember(tmp_path, KEY, _records(2, 3))
     forgotten = read_forgotten(tmp_path, GIVEN)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -23,33 +20,12 @@ from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.bytes.standardinput import StandardInput
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from tests.listforms import PACKINGS as PACK, zipped
 
 Write = Callable[..., Path]
 TEXT = b"email\n" + b"".join(b"person%d@example.com\n" % number for number in range(200))
 
 
-def _zstd(data: bytes) -> bytes:
-    packed = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(packed, "zstd") as stream:
-        stream.write(data)
-    return bytes(packed.getvalue().to_pybytes())
-
-
-def _zip(data: bytes, *others: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", method) as archive:
-        for name, content in (("people.csv", data), *others):
-            archive.writestr(name, content)
-    return packed.getvalue()
-
-
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "gz": lambda data: gzip.compress(data, mtime=0),
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": _zstd,
-    "zip": _zip,
-}
 FORMS = sorted(PACK)
 
 
@@ -134,12 +110,12 @@ def test_a_dictionary_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("packed", "words"),
     [
-        (_zip(TEXT, ("more.csv", TEXT)), "holds 2 files: people.csv, more.csv"),
-        (_zip(TEXT, *((f"{n}.csv", b"") for n in range(7))), "8 files: people.csv, 0.csv, 1.csv, 2.csv, 3.csv and 3"),
-        (_zip(TEXT, ("mimetype", b""), ("content.xml", b"")), "an OpenDocument file"),
-        (_zip(TEXT) + _zip(TEXT), "bytes stand before its first file"),
-        (_zip(TEXT).replace(b"\x14\x00\x00\x00\x08", b"\x14\x00\x01\x00\x08"), "encrypted"),
-        (_zip(TEXT).replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x09\x00"), "a method that is not read"),
+        (zipped(TEXT, ("more.csv", TEXT)), "holds 2 files: people.csv, more.csv"),
+        (zipped(TEXT, *((f"{n}.csv", b"") for n in range(7))), "8 files: people.csv, 0.csv, 1.csv, 2.csv, 3.csv and 3"),
+        (zipped(TEXT, ("mimetype", b""), ("content.xml", b"")), "an OpenDocument file"),
+        (zipped(TEXT) + zipped(TEXT), "bytes stand before its first file"),
+        (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08", b"\x14\x00\x01\x00\x08"), "encrypted"),
+        (zipped(TEXT).replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x09\x00"), "a method that is not read"),
     ],
     ids=["two", "many", "OpenDocument", "two archives", "encrypted", "method"],
 )
@@ -162,13 +138,13 @@ def test_an_archive_without_a_file_is_refused() -> None:
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_archives_of_other_methods_and_with_marks_of_macos_are_read(method: int) -> None:
     """The marks are no rows."""
-    assert unpack(_zip(TEXT, ("__MACOSX/._people.csv", b"x"), (".DS_Store", b"x"), method=method)) == TEXT
+    assert unpack(zipped(TEXT, ("__MACOSX/._people.csv", b"x"), (".DS_Store", b"x"), method=method)) == TEXT
 
 
 def test_an_archive_from_a_pipe_is_refused() -> None:
     """Its directory stands at its end."""
     with pytest.raises(SourceRefused, match="read from its end"):
-        ByteStream(StandardInput(io.BytesIO(_zip(TEXT))))
+        ByteStream(StandardInput(io.BytesIO(zipped(TEXT))))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -35,6 +35,7 @@ class Manner:
     packs: bool = False
     length: bool = True
     chunked: bool = False
+    changes_at: int | None = None  # the number of the request from which on another file lies there
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -61,6 +62,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         manner: Manner = self.server.manner
         manner.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        if manner.changes_at is not None and len(manner.requests) >= manner.changes_at:
+            manner.body, manner.changes_at = manner.body.swapcase(), None
         spoiled = next((name for name in ("silent", "busy") if manner.takes(name)), "")
         if spoiled == "silent":
             self.server.closing.wait()
@@ -72,6 +75,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._serve(manner)
 
+    do_HEAD = do_GET  # noqa: N815  # the name that http.server wants
+
     def _serve(self, manner: Manner) -> None:
         asked, match = self.headers.get("Range"), self.headers.get("If-Match")
         headers = {"ETag": manner.etag} if manner.etag else {}
@@ -81,6 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if manner.packs:
             body, headers["Content-Encoding"] = gzip.compress(body, mtime=0), "gzip"
+        headers["Last-Modified"] = "Tue, 24 Nov 2026 11:00:00 GMT"
         if asked is None or not manner.ranges:
             self._answer(200, headers, body)
             return
@@ -100,7 +106,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        is_cut = len(body) > 1 and manner.takes("cut")
+        has_body = self.command != "HEAD"
+        is_cut = has_body and len(body) > 1 and manner.takes("cut")
         if manner.chunked:
             self.send_header("Transfer-Encoding", "chunked")
         elif manner.length:
@@ -109,6 +116,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.send_header("Connection", "close")
         self.end_headers()
+        if not has_body:
+            return
         sent = body[: len(body) // 2] if is_cut else body
         if manner.chunked:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent) + (b"" if is_cut else b"0\r\n\r\n"))

@@ -30,7 +30,7 @@ Change = Callable[[], Audience]
 
 
 def batch_audiences(call: Call) -> Answer:
-    """The audiences that were made, changed or deleted, in the order of the items."""
+    """Return the audiences that were made, changed or deleted, in the order of the items."""
     require_feature(call, FLEXIBLE_AUDIENCES)
     items = check_array(read_document(call), call.ids, most=FLEXIBLE_BATCH_ITEMS)
     reader = _Reader(call)
@@ -45,7 +45,7 @@ def batch_audiences(call: Call) -> Answer:
 
 
 def show_item(audience: Audience) -> dict[str, Any]:
-    """The record of an audience, with its tree under `metadata` when it has one."""
+    """Return the record of an audience, with its tree under `metadata` when it has one."""
     document = audience.document()
     if audience.segments is not None:
         document["metadata"] = [
@@ -70,7 +70,7 @@ class _Reader:
         self._deleted: set[str] = set()
 
     def read(self, item: object) -> Change | list[Problem]:
-        """A change, or what is wrong with it."""
+        """Return a change, or what is wrong with it."""
         if not isinstance(item, dict):
             return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
         problems = item_problems(item, _OPERATION_TYPES)

@@ -20,7 +20,7 @@ People = Mapping[bytes, tuple[Joining, ...]]
 
 
 def count_matched(root: Segment, audiences: Mapping[str, Audience], population: Population, moment: float) -> int:
-    """The number of matched people, of those who were in the leaves at `moment` (epoch seconds)."""
+    """Return the number of matched people, of those who were in the leaves at `moment` (epoch seconds)."""
     return len(_Evaluation(audiences, population, moment).people(root))
 
 
@@ -29,7 +29,7 @@ class _Evaluation:
         self._audiences, self._population, self._moment = audiences, population, moment
 
     def people(self, root: Segment) -> People:
-        """The people of a tree, each with the entries that they have in its audiences."""
+        """Return the people of a tree, each with the entries that they have in its audiences."""
         ids = {leaf.custom_audience_id for leaf in root.leaves()}
         leaves = {audience_id: self._audience(audience_id) for audience_id in ids}
         universe: dict[bytes, tuple[Joining, ...]] = {}

@@ -31,11 +31,11 @@ class SegmentReader:
 
     @classmethod
     def of(cls, profile: str) -> SegmentReader:
-        """A reader with the defaults of a profile."""
+        """Return a reader with the defaults of a profile."""
         return cls(negates=profile == "spec")
 
     def read_root(self, document: object) -> Segment | None:
-        """The tree; None when it is not good."""
+        """Return the tree; None when it is not good."""
         root = self._read(document, 0, negates=False)
         if root is not None and not root.child_segments:
             self._fault("child_segments", "Expected at least one child segment")
@@ -74,7 +74,7 @@ class SegmentReader:
 
 
 def _segment_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """The problems of the fields of one segment, each field checked alone. A boolean is not a number here."""
+    """Return the problems of the fields of one segment, each field checked alone. A boolean is not a number here."""
     if not document.keys() <= _FIELDS:
         yield problem("INVALID_PARAMETER", "A segment has a member that is not known", "child_segments")
     if "child_segments" not in document:
@@ -106,7 +106,7 @@ def _is_good(name: str, value: object) -> bool:
 
 
 def _place_problems(document: Mapping[str, Any], depth: int) -> Iterator[Problem]:
-    """The problems of a segment as a leaf, or as one that joins other segments."""
+    """Return the problems of a segment as a leaf, or as one that joins other segments."""
     if document.get("child_segments"):
         if "boolean_operator" not in document:
             message = '"boolean_operator" is a required parameter with child_segments'

@@ -21,14 +21,14 @@ class Segment:
     negate: bool
 
     def leaves(self) -> Iterator[Segment]:
-        """The leaves under this segment, itself when it is one."""
+        """Return the leaves under this segment, itself when it is one."""
         if not self.child_segments:
             yield self
         for child in self.child_segments:
             yield from child.leaves()
 
     def document(self) -> dict[str, Any]:
-        """The segment as `metadata` shows it: a window and an operator only where there is one."""
+        """Return the segment as `metadata` shows it: a window and an operator only where there is one."""
         shown: dict[str, Any] = {
             "frequency": self.frequency,
             "frequency_comparator": self.frequency_comparator,

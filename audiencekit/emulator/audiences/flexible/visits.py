@@ -36,12 +36,12 @@ class Joining:
 
 
 def count_visits(key_set: bytes, joinings: Iterable[Joining], salt: int, moment: float, window_days: int | None) -> int:
-    """The visits of a person up to `moment`, in the last `window_days` if there are any."""
+    """Return the visits of a person up to `moment`, in the last `window_days` if there are any."""
     return sum(_count(key_set, joining, salt, moment, window_days) for joining in joinings)
 
 
 def is_often_enough(segment: Segment, visits: int) -> bool:
-    """Whether so many visits are what a leaf asks for."""
+    """Return whether so many visits are what a leaf asks for."""
     return _COMPARATORS[segment.frequency_comparator](visits, segment.frequency)
 
 

@@ -39,7 +39,7 @@ class Permissions:
         return f"{self.noun}_permission_id"
 
     def show(self, call: Call) -> Answer:
-        """`GET …/permissions`: a page of those that were not revoked."""
+        """Answer `GET …/permissions`: a page of those that were not revoked."""
         parameters = Parameters(call)
         query = read_list_query(parameters, _LISTING)
         ids = parameters.words(f"{self.permission_id}s")
@@ -55,7 +55,7 @@ class Permissions:
         return success(parameters.echo, shown, **page.members())
 
     def grant(self, call: Call) -> Answer:
-        """`POST …/permissions`."""
+        """Answer `POST …/permissions`."""
         parameters = Parameters(call)
         granted_id = parameters.required_text("granted_account_id")
         level = parameters.required_choice("permission_level", _LEVELS)
@@ -69,7 +69,7 @@ class Permissions:
         return success(parameters.echo, permission.document(self.audience_id))
 
     def revoke(self, call: Call) -> Answer:
-        """`DELETE …/permissions/:…_permission_id`: campaigns that run with the audience go on."""
+        """Answer `DELETE …/permissions/:…_permission_id`: campaigns that run with the audience go on."""
         parameters = Parameters(call)
         parameters.finish()
         permission_id = call.ids[self.permission_id]

@@ -21,11 +21,11 @@ class Permission:
     deleted: bool = False
 
     def value(self, attribute: str) -> Any:
-        """The value to sort a list by."""
+        """Return the value to sort a list by."""
         return getattr(self, attribute)
 
     def document(self, audience_id_name: str) -> dict[str, Any]:
-        """The record as the service shows it, the audience's id under the name that the endpoint has for it."""
+        """Return the record as the service shows it, the audience's id under the name that the endpoint has for it."""
         return {
             audience_id_name: self.audience_id,
             "permission_level": self.permission_level,

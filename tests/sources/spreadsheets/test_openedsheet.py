@@ -1,0 +1,238 @@
+"""Which sheet of a workbook is the list, and which workbooks are refused before they cost anything."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fastexcel
+import openpyxl
+import pytest
+
+from audiencekit.errors import SourceRefused, UsageError
+from audiencekit.sources.opening import open_source
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import Source
+from audiencekit.sources.spreadsheets import container, sharedstrings, units
+from audiencekit.sources.spreadsheets.sheetcells import letters_of
+from audiencekit.sources.spreadsheets.workbook import is_date_format
+from tests.sources.spreadsheets.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
+
+Rows = Callable[[Source], list[dict[str, Any]]]
+EMPTY = sheet_xml('<row r="1"><c r="A1" s="0"/></row>')
+BEA = sheet_xml(
+    '<row r="1"><c r="A1" t="str"><v>email</v></c></row><row r="2"><c r="A2" t="str"><v>bea@example.com</v></c></row>'
+)
+BO = BEA.replace("bea@", "bo@")
+
+
+@pytest.mark.parametrize("sheets", [{"A": BEA}, {"A": EMPTY, "B": BEA}, {"H!": BO, "B": BEA}, {"B": BEA, "C": EMPTY}])
+def test_the_only_visible_sheet_with_a_cell_is_the_list(build: Build, rows_of: Rows, sheets: dict[str, str]) -> None:
+    """Whatever stands beside it; hidden ones are told."""
+    source = open_source(build(sheets=sheets), SourceOptions())
+    assert [row["c0"] for row in rows_of(source)] == ["bea@example.com"]
+    assert any("not read, since hidden: 'H'" in note for note in source.notes) == ("H!" in sheets)
+
+
+def test_of_several_none_is_guessed(build: Build) -> None:
+    """They are named, and the option that decides."""
+    with pytest.raises(SourceRefused, match="2 sheets with cells: 'A', 'B'") as caught:
+        open_source(build(sheets={"A": BEA, "B": BO, "H!": BO}), SourceOptions())
+    assert "sheet='A'" in caught.value.hint
+
+
+@pytest.mark.parametrize(("name", "email"), [("A", "bea"), ("b", "bo"), (" B ", "bo"), ("H", "bo")])
+def test_a_sheet_is_named(build: Build, rows_of: Rows, name: str, email: str) -> None:
+    """In capitals or not; a hidden one, too, which is told."""
+    source = open_source(build(sheets={"A": BEA, "B": BO, "H!": BO}), SourceOptions(sheet=name))
+    assert [row["c0"] for row in rows_of(source)] == [f"{email}@example.com"]
+    assert any("is hidden, and read because it was named" in note for note in source.notes) == (name == "H")
+
+
+def test_a_name_that_no_sheet_has_is_refused(build: Build) -> None:
+    """With the names that there are."""
+    with pytest.raises(UsageError, match="no such sheet") as caught:
+        open_source(build(sheets={"A": BEA, "H!": BO}), SourceOptions(sheet="C"))
+    assert "'A', 'H'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("sheets", "words"),
+    [
+        ({"A": EMPTY}, "'A' is empty"),
+        ({"A": EMPTY, "B": EMPTY}, "no sheet with a cell"),
+        ({"H!": BEA}, "hidden are 'H'"),
+    ],
+)
+def test_a_workbook_without_a_list_is_refused(build: Build, sheets: dict[str, str], words: str) -> None:
+    """An empty sheet is no list of no one."""
+    with pytest.raises(SourceRefused, match=words):
+        open_source(build(sheets=sheets), SourceOptions())
+
+
+def test_the_option_is_for_workbooks(tmp_path: Path) -> None:
+    """Of other files it would be ignored."""
+    (tmp_path / "a.csv").write_text("email\nbea@example.com\n")
+    with pytest.raises(UsageError, match="`sheet=` is for spreadsheets"):
+        open_source(tmp_path / "a.csv", SourceOptions(sheet="A"))
+    with pytest.raises(UsageError, match="names no sheet"):
+        SourceOptions(sheet=" ")
+
+
+def test_tables_are_told(build: Build, tmp_path: Path) -> None:
+    """Two in a sheet may be two lists."""
+    workbook = openpyxl.Workbook()
+    for row in (["email", None, "shop"], ["bea@example.com", None, "A"]):
+        workbook.active.append(row)
+    for name, reach in (("People", "A1:A2"), ("Shops", "C1:C2")):
+        workbook.active.add_table(openpyxl.worksheet.table.Table(displayName=name, ref=reach))
+    workbook.save(tmp_path / "two.xlsx")
+    notes = open_source(tmp_path / "two.xlsx", SourceOptions()).notes
+    assert "the sheet holds 2 tables (A1:A2, C1:C2), which are read as one list" in notes
+
+
+def _changed(data: bytes, name: str, rewrite: Callable[[zipfile.ZipInfo], None]) -> bytes:
+    """The archive with another entry in its directory for the member `name`."""
+    target = io.BytesIO(data)
+    with zipfile.ZipFile(target, "a") as archive:
+        rewrite(archive.getinfo(name))
+        archive._didModify = True  # type: ignore[attr-defined]
+    return target.getvalue()
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (WHOLE[: len(WHOLE) // 2], "damaged"),
+        (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "file_size", 10)), "damaged"),
+        (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "file_size", entry.file_size + 10)), "damaged"),
+        (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "CRC", 1)), "damaged"),
+        (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "flag_bits", 1)), "encrypted"),
+        (_changed(WHOLE, SHEET, lambda entry: setattr(entry, "file_size", 1 << 34)), "more than 200 times its size"),
+        (packed({k: v for k, v in parts({"A": BEA}).items() if k != SHEET}), "a part of it is missing"),
+        (packed({**parts({"A": BEA}), "_rels/.rels": "<Relationships/>"}), "does not say where its sheets are"),
+        (packed({**parts({"A": BEA}), "xl/workbook.xml": "<document/>"}), "no workbook"),
+        (packed({**parts({"A": BEA}), "xl/workbook.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}), "document type"),
+        (packed({**parts({"A": BEA}), "xl/workbook.xml": "<workbook>"}), "its XML is not sound"),
+        (packed({k: v.replace("workbook.xml", "workbook.bin") for k, v in parts({"A": BEA}).items()}), "xlsb"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "an old Excel workbook .xls., or one with a password"),
+        (packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": ""}), "OpenDocument"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_sound_workbook_is_refused(tmp_path: Path, rows_of: Rows, data: bytes, words: str) -> None:
+    """At the latest when it was read, and with a word on what to do."""
+    (tmp_path / "list.xlsx").write_bytes(data)
+    with pytest.raises(SourceRefused, match=words) as caught:
+        rows_of(open_source(tmp_path / "list.xlsx", SourceOptions()))
+    assert caught.value.hint
+
+
+def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Programs take one or the other."""
+    target = io.BytesIO(WHOLE)
+    with zipfile.ZipFile(target, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(SHEET, BO)
+    (tmp_path / "list.xlsx").write_bytes(target.getvalue())
+    with pytest.raises(SourceRefused, match="two parts of it have the same name"):
+        open_source(tmp_path / "list.xlsx", SourceOptions())
+
+
+def test_bombs_are_refused_before_they_cost_memory(
+    build: Build, monkeypatch: pytest.MonkeyPatch, rows_of: Rows
+) -> None:
+    """Many shared texts, a row without an end, a list that is held as a whole."""
+    strings = strings_xml("<si><t>a</t></si>" * 10_000)
+    for place, name, most, words in (
+        (sharedstrings, "MAX_STRINGS_BYTES", 100_000, "the texts of the workbook take more than"),
+        (container, "MAX_SMALL_PART_BYTES", 100, "a list in the workbook takes more than"),
+    ):
+        path = build(sheets={"A": BEA}, strings=strings)
+        monkeypatch.setattr(place, name, most)
+        with pytest.raises(SourceRefused, match=words):
+            open_source(path, SourceOptions())
+        monkeypatch.undo()
+    monkeypatch.setattr(units, "MAX_UNIT_BYTES", 1_000_000)
+    row = '<row r="1">' + '<c r="A1" t="str"><v>x</v></c>' * 200_000
+    with pytest.raises(SourceRefused, match="takes more than 1,000,000 bytes"):
+        open_source(build(row), SourceOptions())
+
+
+def test_long_texts_that_many_cells_share_are_refused(build: Build, rows_of: Rows) -> None:
+    """A text of a megabyte in each of a thousand cells is a gigabyte; in few of them it is too large for its row."""
+    strings = strings_xml(f"<si><t>email</t></si><si><t>{'x' * 1_000_000}</t></si>")
+    header = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    rows = [header, *(f'<row r="{n}"><c r="A{n}" t="s"><v>1</v></c></row>' for n in range(2, 1_000))]
+    with pytest.raises(SourceRefused, match="share long texts"):
+        open_source(build("".join(rows), strings=strings), SourceOptions())
+    wide = "".join(f'<c r="{letters_of(n)}2" t="s"><v>1</v></c>' for n in range(100))
+    with pytest.raises(SourceRefused, match="the first rows of the sheet hold more than"):
+        open_source(build(f'{header}<row r="2">{wide}</row>', strings=strings), SourceOptions())
+
+
+@pytest.mark.parametrize("place", ["9" * 18, "9" * 30])
+def test_a_place_beyond_all_numbers_is_damage(build: Build, place: str) -> None:
+    """It is told as such, and not quoted."""
+    with pytest.raises(SourceRefused, match="shares a text that is not there") as caught:
+        open_source(build(f'<row r="1"><c r="A1" t="s"><v>{place}</v></c></row>'), SourceOptions())
+    assert "999" not in str(caught.value)
+
+
+def test_a_stray_cell_costs_nothing(build: Build, rows_of: Rows) -> None:
+    """Others reserve memory for all cells between the first and the last."""
+    stray = '<row r="200000"><c r="AAA200000"><v>1</v></c></row>'
+    path = build(sheets={"A": BEA.replace("</sheetData>", f"{stray}</sheetData>")})
+    source = open_source(path, SourceOptions())
+    assert source.mapping.names_by_kind() == {"email": ["email"]}
+    assert sum(row["c0"] is not None for row in rows_of(source)) == 1
+    assert source.rows_read == 199_999
+
+
+@pytest.mark.parametrize(
+    ("code", "is_date"),
+    [
+        ("yyyy-mm-dd", True), ("dd/mm/yy;@", True), ("[$-409]h:mm AM/PM", True), ("[h]:mm:ss", True), ('"Day" d', True),
+        ("General", False), ("0.00", False), ("@", False), ('0 "days"', False), ("[Red]0", False), (r"0\d", False),
+        ('_-* #,##0.00 "€"_-', False), ("[$€-407] 0", False), ("0.00E+00", False), ("mm:ss.0", True),
+    ],
+)  # fmt: skip
+def test_formats_that_show_a_date(code: str, is_date: bool) -> None:
+    """By letters outside of literal texts, colours and currencies."""
+    assert is_date_format(code) is is_date
+
+
+def test_styles_say_which_numbers_are_dates(build: Build) -> None:
+    """Built-in formats and own ones; those of other lists of styles do not count."""
+    styles = (
+        f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="164" formatCode="d.m.yy"/></numFmts>'
+        '<cellStyleXfs><xf numFmtId="14"/><xf numFmtId="14"/></cellStyleXfs>'
+        '<cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="164"/><xf numFmtId="2"/></cellXfs></styleSheet>'
+    )
+    rows = "".join(f'<row r="{n + 2}"><c r="A{n + 2}" s="{n}"><v>44770</v></c></row>' for n in range(4))
+    source = open_source(
+        build(f'<row r="1"><c r="A1" t="str"><v>day</v></c></row>{rows}', styles=styles),
+        SourceOptions(sql="SELECT 'a@example.com' AS email, day AS partner_user_id FROM source"),
+    )
+    found = [row["c1"] for batch in source.batches() for row in batch.columns.unwrap().to_pylist()]
+    assert found == ["44770", "2022-07-28", "2022-07-28", "44770"]
+
+
+def test_it_reads_as_another_reader_does(tmp_path: Path, rows_of: Rows) -> None:
+    """Texts of any letters and whole numbers, by openpyxl into the file and by fastexcel out of it."""
+    texts = ["bea@example.com", "ä & <b>", "\U0001f600", " x ", "_x0041_", "a\nb", "007", "é" * 300]
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["email", "note"])
+    for number, text in enumerate(texts):
+        workbook.active.append([f"p{number}@example.com", text if number % 2 else 447700900000 + number])
+        workbook.active.append([f"q{number}@example.com", text])
+    workbook.save(tmp_path / "list.xlsx")
+    expected = fastexcel.read_excel(tmp_path / "list.xlsx").load_sheet(0, header_row=0, dtypes="string").to_arrow()
+    source = open_source(tmp_path / "list.xlsx", SourceOptions(sql="SELECT email, note AS partner_user_id FROM source"))
+    assert [row["c1"] for row in rows_of(source)] == expected.column(1).to_pylist()
