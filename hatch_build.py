@@ -84,5 +84,5 @@ def _arguments(crate: Path, library: Path) -> list[str]:
 
 def _without(reason: str) -> None:
     lost = "every result is the same, and large lists take more time"
-    cure = "to have them, install a wheel, or Rust 1.88 or later, and install again"
+    cure = "to have them, install a wheel, or Rust 1.88 or later; then `pip install --force-reinstall --no-cache-dir`"
     print(f"audiencekit is built without its kernels: {lost}; {cure}. {reason}", file=sys.stderr)

@@ -27,7 +27,8 @@ WORKFLOWS = [*(ROOT / ".github" / "workflows").glob("*.yml"), *(ROOT / "samples"
 def test_every_dependency_has_a_version_and_hashes() -> None:
     """One line a package, and hashes for each: `pip install --require-hashes` takes nothing else."""
     text = (ROOT / "constraints-hashed.txt").read_text("utf-8")
-    packages = re.findall(r"^([\w.-]+)==(\S+)((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+    hashes, only_where = r"((?: \\\n +--hash=sha256:[0-9a-f]{64})+)", r"(?: ; [^\n\\]+)?"
+    packages = re.findall(rf"^([\w.-]+)==(\S+){only_where}{hashes}$", text, re.MULTILINE)
     lines = [line for line in text.splitlines() if line[:1].isalpha()]
     assert len(packages) == len(lines)
     assert {name for name, *_ in packages} >= NEEDED

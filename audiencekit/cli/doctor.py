@@ -100,7 +100,7 @@ def _kernels() -> Check:
 
     if kernels() is not None:
         return Check("kernels", "ok", "compiled")
-    remedy = "install a Rust compiler, then `pip install --force-reinstall --no-deps audiencekit`"
+    remedy = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
     return Check("kernels", "warning", "not compiled: lists are read several times slower", remedy)
 
 
