@@ -28,6 +28,8 @@ class Rulings:
     is_phone_number: Callable[[str, str | None], bool]
 
 
+_LONGEST: Final = 1_024  # characters; a longer cell is a text, whatever stands in it
+
 # Reasons that only something in the form of an address gets.
 _EMAIL_IN_FORM: Final = frozenset({Reason.SPECIAL_USE_DOMAIN, Reason.DISPLAY_NAME})
 
@@ -43,13 +45,13 @@ _NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3
 
 
 def likely_kind(text: str, *, country: str | None = None, rulings: Rulings | None = None) -> Kind | None:
-    """The kind that `text` says it is; None for hashes, placeholders, bare digits, and without evidence.
+    """The kind that `text` says it is; None for hashes, placeholders, bare digits, long texts, and without evidence.
 
     `country` (as a row writes it) admits national phone numbers that are written as such and valid there. `rulings` are
     those of the definition unless others are given, which must say the same.
     """
     trimmed, rulings = trim(text), rulings or _BY_DEFINITION
-    if not trimmed or looks_hashed(trimmed):
+    if not trimmed or len(trimmed) > _LONGEST or looks_hashed(trimmed):
         return None
     if "@" in trimmed and rulings.is_email(trimmed):
         return Kind.EMAIL

@@ -264,7 +264,8 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
         return reasons.display_name;
     }
     let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
-    if doubts.nobody.has(local) || doubts.doubled.has(local) || text.contains(KELVIN) {
+    let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
+    if doubts.nobody.has(local) || may_be_doubled || text.contains(KELVIN) {
         return PENDING;
     }
     if text.len() > MOST_SHRUNK {

@@ -16,11 +16,12 @@ const STAY: u8 = 15; // the place of a row that leads to itself
 const CODE_DIGITS: usize = 3;
 const OPENINGS: usize = 10_000;
 const MAX_HEAD: usize = 4; // plus sign and calling code
+const MAX_RULE: usize = 4; // digits in the place of a prefix, as there are five with the one before them in 16 bits
 
 /// The compiled numbering plans, as `columnar/phones/tables.py` has them, and what else the columnar rules know.
 pub struct Plans<'a> {
     pub following: &'a [i32],
-    pub readings: &'a [i32],
+    pub readings: &'a [i64],
     /// Where numbers begin that are read as one region dials, by the number of the region in this column.
     pub national: &'a [i32],
     /// And behind a plus, by calling code.
@@ -53,6 +54,29 @@ struct Reading {
     outcome: usize,
     dropped: usize,
     calling_code: usize,
+    rewriting: usize,
+}
+
+impl Reading {
+    /// Writes the national number to the front of `room`, which has zeros behind it, and gives how many digits it has.
+    fn write(&self, digits: &[u8], room: &mut [u8]) -> usize {
+        let behind = &digits[self.dropped..];
+        if self.rewriting == 0 {
+            room[..behind.len()].copy_from_slice(behind);
+            return behind.len();
+        }
+        // The digits of the rule behind a one, how many follow that were written, how many are skipped behind these.
+        let (mut rule, kept, skipped) = (self.rewriting & 0xffff, self.rewriting >> 16 & 0xff, self.rewriting >> 24);
+        let own = rule.ilog10() as usize;
+        for place in (0..own).rev() {
+            room[place] = b'0' + (rule % 10) as u8;
+            rule /= 10;
+        }
+        let rest = &behind[kept + skipped..];
+        room[own..own + kept].copy_from_slice(&behind[..kept]);
+        room[own + kept..own + kept + rest.len()].copy_from_slice(rest);
+        own + kept + rest.len()
+    }
 }
 
 /// What digits are: a valid number, or the code of the reason why not, or PENDING.
@@ -121,10 +145,7 @@ impl Plans<'_> {
         for (number, first) in numbers.drain(..).zip(readings) {
             let written = &number.written;
             codes[number.row] = match self.decide(written, first, openings, number.region, reasons) {
-                Ok(reading) => {
-                    self.add(hasher, number.row, written, &reading);
-                    VALID
-                }
+                Ok(reading) => self.add(hasher, number.row, written, &reading),
                 Err(code) => code,
             };
         }
@@ -179,8 +200,6 @@ impl Plans<'_> {
             Err(PENDING)
         };
         match answer {
-            // A number of one digit over and over is a placeholder, whatever its plan says.
-            Ok(reading) if are_equal(&digits[reading.dropped..]) => Err(PENDING),
             Err(_) if ends_in_run(digits) => Err(PENDING),
             Err(_) if !self.decides_national => Err(PENDING),
             other => other,
@@ -260,12 +279,18 @@ impl Plans<'_> {
     }
 
     fn reading(&self, state: usize) -> Reading {
-        let reading = self.readings[state / WIDTH] as usize;
-        Reading { outcome: reading & 0xff, dropped: reading >> 8 & 0xff, calling_code: reading >> 16 }
+        let reading = self.readings[state / WIDTH] as u64;
+        Reading {
+            outcome: (reading & 0xff) as usize,
+            dropped: (reading >> 8 & 0xff) as usize,
+            calling_code: (reading >> 16 & 0xffff) as usize,
+            rewriting: (reading >> 32) as usize,
+        }
     }
 
-    fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) {
-        let mut text = [0; MAX_HEAD + MAX_DIGITS];
+    /// Hashes the number as it is written in E.164.
+    fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) -> i8 {
+        let mut text = [0; MAX_HEAD + MAX_RULE + MAX_DIGITS];
         let mut begin = MAX_HEAD;
         let mut code = reading.calling_code;
         while code > 0 {
@@ -277,8 +302,12 @@ impl Plans<'_> {
             begin -= 1;
             text[begin] = b'+';
         }
-        let significant = &written.digits[reading.dropped..written.count];
-        text[MAX_HEAD..][..significant.len()].copy_from_slice(significant);
-        hasher.add(row, &text[begin..MAX_HEAD + significant.len()]);
+        let end = MAX_HEAD + reading.write(&written.digits[..written.count], &mut text[MAX_HEAD..]);
+        // A number of one digit over and over is a placeholder, whatever its plan says.
+        if are_equal(&text[MAX_HEAD..end]) {
+            return PENDING;
+        }
+        hasher.add(row, &text[begin..end]);
+        VALID
     }
 }

@@ -99,7 +99,8 @@ def phones(draw: Draw, library: Library) -> Called:
     decided = _decided(draw, column)[0]
     states = draw.chance.randint(1, 40)
     plans = Plans(
-        *(draw.drawn("i", count, states) for count in (16 * states, states, regions, 1000)),
+        draw.drawn("i", 16 * states, states), draw.drawn("q", states, 1 << draw.chance.choice((8, 24, 48, 62))),
+        *(draw.drawn("i", count, states) for count in (regions, 1000)),
         draw.drawn("h", 1000, 999), draw.drawn("b", 16, 127),
         draw.words(), draw.words(), _signs(draw), *(draw.number("i", 16) for _ in range(3)),
     )  # fmt: skip

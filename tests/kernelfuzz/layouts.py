@@ -10,7 +10,7 @@ from tests.kernelfuzz.drawing import Draw, Slice, Texts
 
 DONE, STOPPED = 0, -1
 DIGEST_BYTES, TAG_BYTES, ENTRY_BYTES = 32, 16, 20
-REASONS: Final = (11, 12, 13, 14, 15, 16, 17, 18)
+REASONS: Final = tuple(range(11, 23))
 VALID, UNDECIDED, PENDING = 0, -1, -2
 
 Library = ctypes.CDLL

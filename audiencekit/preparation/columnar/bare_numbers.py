@@ -35,6 +35,7 @@ from audiencekit.preparation.tally import BareNumbers
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"
 # Digits alone that no phone number can be: most ids that are digits.
 _NO_NUMBER: Final = rf"\A(?:[0-9]{{0,{MIN_DIGITS - 1}}}|[0-9]{{{MAX_DIGITS + 1},}})\z"
+_LONGEST_BYTES: Final = 256  # of a number with all that may be written in it
 PLAIN: Final = "+"  # in a form: with a country's code or a trunk prefix
 _ZERO_BIT, _LENGTH_BIT = 57, 58  # in a mask, above the bits of the countries
 _LEAST_FIRST: Final = 100
@@ -48,7 +49,8 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     """
     trimmed = _trimmed(texts)
     written = matches(trimmed, _WRITTEN)
-    places = np.flatnonzero(written & ~matches(trimmed, _NO_NUMBER))
+    is_short = pc.binary_length(trimmed).to_numpy(zero_copy_only=False) <= _LONGEST_BYTES
+    places = np.flatnonzero(written & is_short & ~matches(trimmed, _NO_NUMBER))
     digits = _bare(trimmed.take(arrow_array(places)))
     lengths = pc.binary_length(digits).to_numpy(zero_copy_only=False)
     fitting = np.flatnonzero((lengths >= MIN_DIGITS) & (lengths <= MAX_DIGITS))

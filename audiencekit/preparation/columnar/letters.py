@@ -35,6 +35,7 @@ DOTTED_I: Final = "\u0130"
 _DOTTED_I_LOWERED: Final = "i\u0307"
 _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
 
+_LONGEST: Final = 1_024  # characters; longer texts are no addresses
 _BITS: Final = 21  # of a code point, three of which are a fold
 _SYLLABLES: Final = range(0xAC00, 0xD7A4)  # of Hangul: joined by a rule; Python knows their parts from 3.14 on
 _FORMS: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
@@ -64,7 +65,7 @@ class KnownLetters:
 
         Holds raw values: to be called from a guarded function only.
         """
-        joined = "\n".join(text for text in texts.to_pylist() if text)
+        joined = "\n".join(text for text in texts.to_pylist() if text and len(text) <= _LONGEST)
         if joined.isascii() and "--" not in joined:
             return False
         with self._lock:
@@ -131,7 +132,7 @@ def _packed(base: str, mark: str, folded: str) -> int:
 def _becomes_another(letter: str) -> bool:
     """Whether lower case and NFC always make the same other letter of `letter`, a capital or one of two codes."""
     other = lower(letter)
-    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(letter) < CODE_POINTS
+    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(max(letter, other)) < CODE_POINTS
 
 
 def _stays(letter: str) -> bool:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_CELL_BYTES
@@ -29,6 +30,8 @@ from audiencekit.sources.spreadsheets.sharedstrings import read_strings, unescap
 from audiencekit.sources.spreadsheets.sheetcells import CellColumn, CellType
 from audiencekit.sources.spreadsheets.workbook import Workbook
 
+MAX_SHARED_BYTES: Final = 64_000_000  # of the shared texts of some thousand cells: far more than people have
+_LOOK: Final = "look at the sheet, and save its list as CSV UTF-8"
 INEXACT: Final = 2**53  # from here on a number may stand for its neighbours
 _PLAIN_DIGITS: Final = 15  # so many are below it
 _DIGITS: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
@@ -111,9 +114,11 @@ class CellReader:
 
     def _shared(self, texts: Any) -> Any:
         """The shared texts at the places that `texts` say."""
-        if _are_digits(texts):
+        if _are_digits(texts) and pc.max(pc.binary_length(texts)).as_py() <= _PLAIN_DIGITS:
             places = texts.cast(pa.int64())
             if pc.max(places).as_py() < len(self.strings):
+                if pc.sum(pc.binary_length(self.strings).take(places)).as_py() > MAX_SHARED_BYTES:
+                    raise SourceRefused("cells of the sheet share long texts: they would fill the memory", hint=_LOOK)
                 return self.strings.take(places)
         raise damaged("a cell shares a text that is not there")
 

@@ -14,7 +14,7 @@ from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header, is_header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample, by_column
-from audiencekit.sources.spreadsheets.cellvalues import CellReader, Use
+from audiencekit.sources.spreadsheets.cellvalues import MAX_SHARED_BYTES, CellReader, Use
 from audiencekit.sources.spreadsheets.choosing import choose_sheet, notes_on
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.sheetcells import SheetRows, letters_of
@@ -91,9 +91,16 @@ def _first_rows(container: Container, sheet: Sheet, cells: CellReader) -> _First
 def _records(rows: SheetRows, cells: CellReader, most: int) -> list[list[str]]:
     """The first of `rows`, each as its cells up to the last with a value."""
     found: list[list[str]] = [[] for _ in rows.numbers[:most]]
+    size_bytes = 0
     for place, column in sorted(rows.columns.items()):
         few = column.before(most)
-        texts: list[Any] = cells.read(few, Use.QUERY).texts.to_pylist()
+        read = cells.read(few, Use.QUERY).texts
+        size_bytes += read.nbytes
+        if size_bytes > MAX_SHARED_BYTES:
+            raise SourceRefused(
+                f"the first rows of the sheet hold more than {MAX_SHARED_BYTES:,} bytes", hint="look at them first"
+            )
+        texts: list[Any] = read.to_pylist()
         for at, text in zip(few.at.tolist(), texts, strict=True):
             found[at] += [""] * (place - len(found[at])) + [text or ""]
     return found

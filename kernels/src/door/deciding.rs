@@ -53,7 +53,7 @@ impl LetterSlices {
 #[repr(C)]
 pub struct PlanSlices {
     following: Slice<i32>,
-    readings: Slice<i32>,
+    readings: Slice<i64>,
     national: Slice<i32>,
     international: Slice<i32>,
     calling_codes: Slice<i16>,

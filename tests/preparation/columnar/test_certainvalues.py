@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import phonenumbers
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -29,6 +31,7 @@ from audiencekit.preparation.columnar.kernels.layouts import Words
 from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.letters import KnownLetters
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones.tables import phone_tables
 from benchmarks.differential import compare_plain
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
@@ -225,13 +228,37 @@ def _without_run(plans: Any) -> Any:
 
 
 def _dropping_less(readings: Any) -> Any:
-    return np.where(readings >> 8 & 255, readings - 256, readings).astype(np.int32)
+    return np.where(readings >> 8 & 255, readings - 256, readings)
+
+
+REWRITTEN = [
+    ("011 15-2314-5078", "AR", "+5491123145078"),
+    ("02901 15-523456", "AR", "+5492901523456"),
+    ("+54 011 15-2314-5078", "AR", "+5491123145078"),
+    ("0 15 (11) 96123-4567", "BR", "+5511961234567"),
+    ("90 31 21 2345-6789", "BR", "+552123456789"),
+    ("460-1234", "AG", "+12684601234"),
+    ("256789", "GG", "+441481256789"),
+    ("886377", "SM", "+3780549886377"),
+]
+
+
+@pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
+def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
+    """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
+    assert COMPILED is not None
+    phone_tables().covering([country], [phonenumbers.country_code_for_region(country)])
+    found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES, COMPILED.deciding)
+    assert found is not None
+    codes, hashes = found
+    assert (codes.tolist(), hashes[0].tobytes()) == ([VALID], hashlib.sha256(number.encode()).digest())
 
 
 BROKEN_PLANS = {
     "two digits swapped": _without_run,
     "another code": lambda plans: dataclasses.replace(plans, readings=plans.readings + (1 << 16)),
     "a digit too few dropped": lambda plans: dataclasses.replace(plans, readings=_dropping_less(plans.readings)),
+    "nothing is rewritten": lambda plans: dataclasses.replace(plans, readings=plans.readings & 0xFFFFFFFF),
     "counts are numbers": lambda plans: dataclasses.replace(plans, placeholders=Words.of([])),
     "all is valid": lambda plans: dataclasses.replace(plans, outcomes=np.zeros_like(plans.outcomes)),
     "no plus": lambda plans: dataclasses.replace(plans, writes_plus=False),
@@ -244,7 +271,7 @@ def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytes
     laid_out = plain._plans
     counted = [("1234567", "US"), ("0123456789", "IT"), *((f"+1 234 567 {number}", None) for number in range(99))]
     monkeypatch.setattr(plain, "_plans", lambda *given: broken(laid_out(*given)))
-    assert _differing_numbers([*rows, *counted])
+    assert _differing_numbers([*rows, *counted, *((text, country) for text, country, _ in REWRITTEN)])
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,18 @@ def test_syllables_of_hangul_are_joined_by_a_rule(monkeypatch: pytest.MonkeyPatc
 
 def _joins(one: str, two: str) -> bool:
     return len(unicodedata.normalize("NFC", one + two)) == 1
+
+
+def test_letters_of_two_codes_fold_where_both_are_known() -> None:
+    """Chinese characters for compatibility are others in NFC, some of them beyond the planes that are looked at."""
+    letters = [chr(code) for code in (*range(0xF900, 0xFAFF), 0x2126, 0x212B, 0x1D15E)]
+    known = _known(*(f"a{letter}@larchpost.example" for letter in letters))
+    folded = {
+        chr(fold >> 42): chr(fold & (1 << 21) - 1) for fold in known.folds.tolist() if not fold >> 21 & (1 << 21) - 1
+    }
+    assert folded["\uf900"] == "\u8c48"
+    assert folded["\u2126"] == "\u03c9"
+    assert "\ufad5" not in folded  # U+25249
+    assert all(
+        normalize_email(f"a{one}@larchpost.example") == f"a{two}@larchpost.example" for one, two in folded.items()
+    )

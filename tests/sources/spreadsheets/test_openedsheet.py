@@ -17,6 +17,7 @@ from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.spreadsheets import container, sharedstrings, units
+from audiencekit.sources.spreadsheets.sheetcells import letters_of
 from audiencekit.sources.spreadsheets.workbook import is_date_format
 from tests.sources.spreadsheets.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
 
@@ -162,6 +163,26 @@ def test_bombs_are_refused_before_they_cost_memory(
     row = '<row r="1">' + '<c r="A1" t="str"><v>x</v></c>' * 200_000
     with pytest.raises(SourceRefused, match="takes more than 1,000,000 bytes"):
         open_source(build(row), SourceOptions())
+
+
+def test_long_texts_that_many_cells_share_are_refused(build: Build, rows_of: Rows) -> None:
+    """A text of a megabyte in each of a thousand cells is a gigabyte; in few of them it is too large for its row."""
+    strings = strings_xml(f"<si><t>email</t></si><si><t>{'x' * 1_000_000}</t></si>")
+    header = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    rows = [header, *(f'<row r="{n}"><c r="A{n}" t="s"><v>1</v></c></row>' for n in range(2, 1_000))]
+    with pytest.raises(SourceRefused, match="share long texts"):
+        open_source(build("".join(rows), strings=strings), SourceOptions())
+    wide = "".join(f'<c r="{letters_of(n)}2" t="s"><v>1</v></c>' for n in range(100))
+    with pytest.raises(SourceRefused, match="the first rows of the sheet hold more than"):
+        open_source(build(f'{header}<row r="2">{wide}</row>', strings=strings), SourceOptions())
+
+
+@pytest.mark.parametrize("place", ["9" * 18, "9" * 30])
+def test_a_place_beyond_all_numbers_is_damage(build: Build, place: str) -> None:
+    """It is told as such, and not quoted."""
+    with pytest.raises(SourceRefused, match="shares a text that is not there") as caught:
+        open_source(build(f'<row r="1"><c r="A1" t="s"><v>{place}</v></c></row>'), SourceOptions())
+    assert "999" not in str(caught.value)
 
 
 def test_a_stray_cell_costs_nothing(build: Build, rows_of: Rows) -> None:

@@ -48,7 +48,7 @@ class _Decided(Layout):
 
 _PLAN_SLICES: Final = {
     "following": np.int32,
-    "readings": np.int32,
+    "readings": np.int64,
     "national": np.int32,
     "international": np.int32,
     "calling_codes": np.int16,
@@ -73,7 +73,7 @@ class Plans:
     """Compiled numbering plans as a kernel reads them: see `phones.rs`."""
 
     following: npt.NDArray[np.int32]
-    readings: npt.NDArray[np.int32]
+    readings: npt.NDArray[np.int64]
     national: npt.NDArray[np.int32]
     international: npt.NDArray[np.int32]
     calling_codes: npt.NDArray[np.int16]

@@ -25,7 +25,8 @@ from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
 
 _NAME: Final = "numbering-plans"
 _HEAD: Final = struct.Struct("<II")  # bytes of what is said of the plans in JSON, states
-_ITEM: Final = np.dtype("<i4")
+_ROW_ITEM: Final = np.dtype("<i4")
+_READING_ITEM: Final = np.dtype("<i8")
 _COMPILERS: Final = ("cache", "metadata", "patterns", "plans", "readings", "states", "tables", "trunks")
 
 
@@ -93,8 +94,9 @@ class KeptPlans:
         if not _compilers():
             return
         named = orjson.dumps({"by": _compiled_by(), "plans": self._plans})
-        rows, readings = (array.astype(_ITEM).tobytes() for array in self.states.arrays())
-        cache.write(_NAME, b"".join([_HEAD.pack(len(named), len(self.states)), named, rows, readings]))
+        rows, readings = self.states.arrays()
+        written = rows.astype(_ROW_ITEM).tobytes(), readings.astype(_READING_ITEM).tobytes()
+        cache.write(_NAME, b"".join([_HEAD.pack(len(named), len(self.states)), named, *written]))
 
 
 def read_plans(cache: Cache | None) -> KeptPlans:
@@ -113,8 +115,9 @@ def _read(content: bytes) -> KeptPlans:
     if named["by"] != _compiled_by():
         raise ValueError("these numbering plans are those of another release")
     plans = {code: _KeptPlan(**plan) for code, plan in named["plans"].items()}
-    numbers = np.frombuffer(content, dtype=_ITEM, offset=states_at).astype(np.int32)
-    rows, readings = numbers[: count * DIGITS].reshape(count, DIGITS), numbers[count * DIGITS :]
+    readings_at = states_at + count * DIGITS * _ROW_ITEM.itemsize
+    rows = np.frombuffer(content[states_at:readings_at], dtype=_ROW_ITEM).astype(np.int32).reshape(count, DIGITS)
+    readings = np.frombuffer(content[readings_at:], dtype=_READING_ITEM).astype(np.int64)
     starts = [start for plan in plans.values() for start in plan.starts.values()]
     places = np.concatenate([np.array(starts, dtype=np.int32), rows.ravel()])
     if len(readings) != count or (count and not 0 <= places.min() <= places.max() < count):

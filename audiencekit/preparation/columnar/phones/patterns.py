@@ -8,14 +8,15 @@ looked for at the beginning (of alternatives the first, of repetitions the longe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import Bug
 
 Digits: TypeAlias = frozenset[int]
-# A leaf of a program and whether the way to it went through the pattern's last group.
-Thread: TypeAlias = tuple[int, bool]
+# A leaf of a program, and what is known of the pattern's last group on the way to it: see Passing and Copying.
+Mark: TypeAlias = Any
+Thread: TypeAlias = tuple[int, Mark]
 Threads: TypeAlias = tuple[Thread, ...]
 
 _ANY: Final[Digits] = frozenset(range(10))
@@ -23,9 +24,12 @@ _PART: Final = re.compile(r"\\d|\[[0-9-]+\]|\(\?:|\(|\)|\||\?|\{\d+(?:,\d+)?\}|\
 
 
 class Node:
-    """One instruction: `accept` is the number of a pattern at its end, `digits` what is consumed, else a fork."""
+    """One instruction: `accept` is the number of a pattern at its end, `digits` what is consumed, else a fork.
 
-    __slots__ = ("accept", "at_end", "digits", "marks", "ways")
+    The last group of its pattern begins behind one that `opens`, and ends in front of one that `closes`.
+    """
+
+    __slots__ = ("accept", "at_end", "closes", "digits", "opens", "ways")
 
     def __init__(
         self,
@@ -33,19 +37,71 @@ class Node:
         *,
         digits: Digits | None = None,
         accept: int | None = None,
-        marks: bool = False,
+        opens: bool = False,
+        closes: bool = False,
         at_end: bool = False,
     ) -> None:
         self.ways = ways
         self.digits = digits
         self.accept = accept
-        self.marks = marks
+        self.opens = opens
+        self.closes = closes
         self.at_end = at_end
 
     @property
     def is_leaf(self) -> bool:
         """Whether a thread waits here."""
         return self.digits is not None or self.accept is not None or self.at_end
+
+
+class Passing:
+    """A mark that says whether the way went through the last group."""
+
+    first: Mark = False
+
+    def opened(self, mark: Mark) -> Mark:
+        """Behind the beginning of the group."""
+        return True
+
+    def closed(self, mark: Mark) -> Mark:
+        """Behind its end."""
+        return mark
+
+    def moved(self, mark: Mark, digit: int) -> Mark:
+        """Behind one more digit."""
+        return mark
+
+
+class Copying(Passing):
+    """A mark that follows what is written in the place of a prefix: some digits, then the last group.
+
+    `rows` are those of a plan, `begin` its state behind the digits. A mark is whether the group was closed (None: not
+    opened), how many digits stand before it and in it, and the state of what is written.
+    """
+
+    first: Mark = (None, 0, 0, 0)
+
+    def __init__(self, rows: Sequence[tuple[int, ...]], begin: int) -> None:
+        self._rows = rows
+        self._begin = begin
+
+    def opened(self, mark: Mark) -> Mark:
+        """Behind the beginning of the group."""
+        return False, mark[1], 0, self._begin
+
+    def closed(self, mark: Mark) -> Mark:
+        """Behind its end."""
+        return True, *mark[1:]
+
+    def moved(self, mark: Mark, digit: int) -> Mark:
+        """Behind one more digit."""
+        is_closed, before, size, state = mark
+        if is_closed is None:
+            return None, before + 1, 0, 0
+        return mark if is_closed else (False, before, size + 1, self._rows[state][digit])
+
+
+PASSING: Final = Passing()
 
 
 class Program:
@@ -63,36 +119,43 @@ class Program:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def leaves(self, first: int) -> Threads:
+    def leaves(self, first: int, mark: Mark = False, group: Passing = PASSING) -> Threads:
         """The leaves that are reached from `first` without a digit, the preferred one first, none twice."""
-        seen: dict[int, bool] = {}
-        for leaf, marked in self._ways(first, False):
+        seen: dict[int, Mark] = {}
+        for leaf, marked in self._ways(first, mark, group):
             seen.setdefault(leaf, marked)
         return tuple(seen.items())
 
-    def _ways(self, place: int, marked: bool) -> Iterator[Thread]:
+    def _ways(self, place: int, mark: Mark, group: Passing) -> Iterator[Thread]:
         node = self.nodes[place]
         if node.is_leaf:
-            yield place, marked
+            yield place, mark
             return
+        if node.opens:
+            mark = group.opened(mark)
+        elif node.closes:
+            mark = group.closed(mark)
         for way in node.ways:
-            yield from self._ways(way, marked or node.marks)
+            yield from self._ways(way, mark, group)
 
 
 class Opening:
     """Where the match of one pattern at the beginning of a text ends, digit by digit."""
 
-    def __init__(self, pattern: str | None) -> None:
+    def __init__(self, pattern: str | None, group: Passing = PASSING) -> None:
         self._program = Program()
+        self._group = group
         self._first = self._program.add(pattern, 0) if pattern else None
-        self._memo: dict[tuple[Threads, int], tuple[Threads, bool | None]] = {}
+        self._memo: dict[tuple[Threads, int], tuple[Threads, Mark | None]] = {}
 
-    def start(self) -> tuple[Threads, bool | None]:
+    def start(self) -> tuple[Threads, Mark | None]:
         """The state before the first digit, and what `step` says of a match."""
-        return ((), None) if self._first is None else self._cut(self._program.leaves(self._first))
+        if self._first is None:
+            return (), None
+        return self._cut(self._program.leaves(self._first, self._group.first, self._group))
 
-    def step(self, threads: Threads, digit: int) -> tuple[Threads, bool | None]:
-        """The state behind `digit`, and whether the match that ends here went through the last group; None: no match.
+    def step(self, threads: Threads, digit: int) -> tuple[Threads, Mark | None]:
+        """The state behind `digit`, and the mark of the match that ends here; None: no match.
 
         A later match is always preferred to an earlier one: what waits less preferred than a match is dropped.
         """
@@ -101,23 +164,24 @@ class Opening:
             found = self._memo[threads, digit] = self._cut(self._after(threads, digit))
         return found
 
-    def ends(self, threads: Threads) -> bool:
-        """Whether the pattern matches because the text ends here."""
-        return any(self._program.nodes[place].at_end for place, _ in threads)
+    def ends(self, threads: Threads) -> Mark | None:
+        """The mark of the match that there is because the text ends here; None: no match."""
+        return next((mark for place, mark in threads if self._program.nodes[place].at_end), None)
 
     def _after(self, threads: Threads, digit: int) -> Threads:
-        seen: dict[int, bool] = {}
-        for place, marked in threads:
+        seen: dict[int, Mark] = {}
+        for place, mark in threads:
             node = self._program.nodes[place]
             if node.digits is not None and digit in node.digits:
-                for leaf, newly in self._program.leaves(node.ways[0]):
-                    seen.setdefault(leaf, marked or newly)
+                moved = self._group.moved(mark, digit)
+                for leaf, newly in self._program.leaves(node.ways[0], moved, self._group):
+                    seen.setdefault(leaf, newly)
         return tuple(seen.items())
 
-    def _cut(self, threads: Threads) -> tuple[Threads, bool | None]:
-        for index, (place, marked) in enumerate(threads):
+    def _cut(self, threads: Threads) -> tuple[Threads, Mark | None]:
+        for index, (place, mark) in enumerate(threads):
             if self._program.nodes[place].accept is not None:
-                return threads[:index], marked
+                return threads[:index], mark
         return threads, None
 
 
@@ -180,8 +244,13 @@ class _Parser:
             raise Bug("a pattern of the telephone metadata leaves a group open")
         if not captures:
             return inner
-        # How many groups there are is known when the pattern is written.
-        return lambda then: self._node(Node((inner(then),), marks=number == self._groups))
+
+        def write(then: int) -> int:
+            if number < self._groups:  # how many there are is known when the pattern is written
+                return inner(then)
+            return self._node(Node((inner(self._node(Node((then,), closes=True))),), opens=True))
+
+        return write
 
     def _quantified(self, write: Write) -> Write:
         if not self._left or self._left[-1][0] not in "?{":

@@ -75,11 +75,13 @@ class National:
         if reading is None:
             reading = self._trunk.read(trunk)
         else:
-            reading = Reading(reading.outcome, reading.dropped + len(self._code), reading.calling_code)
+            reading = reading._replace(dropped=reading.dropped + len(self._code))
         if reading.outcome is not Outcome.VALID:
             return Reading(reading.outcome, 0, reading.calling_code)
         other = self._prefixed.read_as_plus(prefixed)
-        if other.outcome is Outcome.UNKNOWN:
+        if other.outcome is Outcome.UNKNOWN or (
+            other.outcome is Outcome.VALID and other.rewriting != reading.rewriting
+        ):
             return UNKNOWN
         if other.outcome is Outcome.VALID and other.dropped + len(self._code) != reading.dropped:
             return Reading(Outcome.NO_COUNTRY)
@@ -145,4 +147,4 @@ class International:
         reading = self._trunk.read(state)
         if reading.outcome is not Outcome.VALID:
             return reading
-        return Reading(reading.outcome, reading.dropped + seen, reading.calling_code)
+        return reading._replace(dropped=reading.dropped + seen)

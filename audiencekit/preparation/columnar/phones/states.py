@@ -10,6 +10,7 @@ import numpy.typing as npt
 DIGITS: Final = 10
 
 Numbers: TypeAlias = npt.NDArray[np.int32]
+Readings: TypeAlias = npt.NDArray[np.int64]
 _Key: TypeAlias = tuple[int, tuple[int, ...]]
 
 
@@ -19,9 +20,9 @@ class StateRows:
     `rows` (ten a line) and `readings` are those of an earlier process, which are not looked into before another comes.
     """
 
-    def __init__(self, rows: Numbers | None = None, readings: Numbers | None = None) -> None:
+    def __init__(self, rows: Numbers | None = None, readings: Readings | None = None) -> None:
         self._kept_rows = np.zeros((0, DIGITS), dtype=np.int32) if rows is None else rows
-        self._kept_readings = np.zeros(0, dtype=np.int32) if readings is None else readings
+        self._kept_readings = np.zeros(0, dtype=np.int64) if readings is None else readings
         self._rows: list[tuple[int, ...]] = []
         self._readings: list[int] = []
         self._numbers: dict[_Key, int] = {}
@@ -46,8 +47,8 @@ class StateRows:
         for number, (reading, row) in enumerate(zip(self._kept_readings.tolist(), rows, strict=True)):
             self._numbers[reading, () if row == (number,) * DIGITS else row] = number
 
-    def arrays(self) -> tuple[Numbers, Numbers]:
+    def arrays(self) -> tuple[Numbers, Readings]:
         """The states that follow each (ten a line), and the kind that it says."""
         rows = np.array(self._rows, dtype=np.int32).reshape(-1, DIGITS)
-        readings = np.array(self._readings, dtype=np.int32)
+        readings = np.array(self._readings, dtype=np.int64)
         return np.concatenate([self._kept_rows, rows]), np.concatenate([self._kept_readings, readings])

@@ -27,11 +27,14 @@ WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power
 STAY: Final = 15  # the place of a row that leads to itself: for numbers that are shorter than those beside them
 
 States: TypeAlias = npt.NDArray[np.int32]
+Readings: TypeAlias = npt.NDArray[np.int64]
 Machine: TypeAlias = National | International
 
 _OUTCOMES: Final = tuple(Outcome)
 _BITS: Final = 8  # of a reading that tell the outcome, and as many that tell the digits in front
 _LAST_BITS: Final = (1 << _BITS) - 1
+_REWRITING: Final = 32  # the bit from which on a reading tells how the number is rewritten
+_CODE_BITS: Final = (1 << 2 * _BITS) - 1
 _LONGEST_CODE: Final = 3  # digits of a country calling code
 # As `country_code_for_region` says, which reads all that is known of the region.
 _CODE_OF_REGION: Final = {
@@ -48,7 +51,7 @@ class Tables:
     """
 
     following: States
-    readings: States
+    readings: Readings
     national: dict[str, int]
     international: States
 
@@ -60,12 +63,19 @@ def number_of(outcome: Outcome) -> int:
 
 @cache
 def _packed(reading: Reading) -> int:
-    return number_of(reading.outcome) | reading.dropped << _BITS | reading.calling_code << 2 * _BITS
+    packed = number_of(reading.outcome) | reading.dropped << _BITS | reading.calling_code << 2 * _BITS
+    digits, kept, skipped = reading.rewriting
+    if digits is None:
+        return packed
+    # Behind a one, so that zeros in front are digits.
+    return packed | (int(f"1{digits}") | (kept | skipped << _BITS) << 2 * _BITS) << _REWRITING
 
 
-def unpacked(readings: States) -> tuple[States, States, npt.NDArray[np.int16]]:
-    """Numbers of outcomes, digits before the national significant number, calling codes."""
-    return readings & _LAST_BITS, readings >> _BITS & _LAST_BITS, (readings >> 2 * _BITS).astype(np.int16)
+def unpacked(readings: Readings) -> tuple[States, States, npt.NDArray[np.int16]]:
+    """Numbers of outcomes, digits before the national significant number, calling codes; only kernels rewrite."""
+    outcomes = np.where(readings >> _REWRITING, number_of(Outcome.UNKNOWN), readings & _LAST_BITS).astype(np.int32)
+    dropped = (readings >> _BITS & _LAST_BITS).astype(np.int32)
+    return outcomes, dropped, (readings >> 2 * _BITS & _CODE_BITS).astype(np.int16)
 
 
 class PhoneTables:

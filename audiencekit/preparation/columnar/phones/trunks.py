@@ -6,10 +6,13 @@ followed here.
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeAlias
 
-from audiencekit.preparation.columnar.phones.patterns import Opening, Threads
+from phonenumbers import PhoneMetadata
+
+from audiencekit.preparation.columnar.phones.patterns import PASSING, Copying, Mark, Opening, Threads
 from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Facts, Plan, RegionalPlan, State
 
 MIN_NATIONAL: Final = 2  # digits; phonenumbers' shortest national number
@@ -27,20 +30,37 @@ class Outcome(Enum):
     UNKNOWN = auto()
 
 
+class Rewriting(NamedTuple):
+    """The digits in the place of a prefix: `digits` of its rule (None: nothing is rewritten), then `kept` of those that
+    were written; `skipped` ones behind these are left out."""
+
+    digits: str | None = None
+    kept: int = 0
+    skipped: int = 0
+
+
+AS_WRITTEN: Final = Rewriting()
+
+
 class Reading(NamedTuple):
-    """An outcome, and how many digits stand before the national significant number."""
+    """An outcome, and how many digits stand before the national significant number, as it was written or not."""
 
     outcome: Outcome
     dropped: int = 0
     calling_code: int = 0
+    rewriting: Rewriting = AS_WRITTEN
 
 
 UNKNOWN: Final = Reading(Outcome.UNKNOWN)
 _NOT_POSSIBLE: Final = Reading(Outcome.NOT_POSSIBLE)
 _NOT_VALID: Final = Reading(Outcome.NOT_VALID)
 
-# Where the longest match of the trunk prefix ended: digits before it, the state behind it, through the last group.
-_Best: TypeAlias = tuple[int, State, bool]
+_RULE: Final = re.compile(r"([0-9]{0,4})\\([0-9])")  # how a prefix is rewritten: some digits, then one of its groups
+_SHORTEST_RUN: Final = 5  # equal digits at the end that may be the whole number
+
+# Where the longest match of the trunk prefix ended: digits before the number, its state, and how it is rewritten; None:
+# in a way that is not followed here.
+_Best: TypeAlias = tuple[int, State, Rewriting | None]
 _Key: TypeAlias = tuple[Threads, State, _Best | None]
 
 
@@ -50,13 +70,15 @@ class Trunk:
     def __init__(self, plan: Plan, region: int) -> None:
         metadata = plan.metadata[region]
         self.plan = RegionalPlan(plan, region)
-        self._opening = Opening(metadata.national_prefix_for_parsing)
+        self._rule = _rule_of(metadata)
+        group = PASSING if self._rule is None else Copying(self.plan.rows, self._behind(self._rule))
+        self._opening = Opening(metadata.national_prefix_for_parsing, group)
         self._transforms = bool(metadata.national_prefix_transform_rule)
         self.keys: list[_Key] = []
         self._ids: dict[_Key, State] = {}
         self._rows: list[tuple[State, ...] | None] = []
         threads, match = self._opening.start()
-        self._state((threads, self.plan.start, None if match is None else (0, self.plan.start, match)))
+        self._state((threads, self.plan.start, None if match is None else self._best(0, match)))
 
     def row(self, state: State) -> tuple[State, ...]:
         """The states behind each of the ten digits."""
@@ -78,19 +100,20 @@ class Trunk:
         best = self.keys[state][2]
         return best is not None and best[1] == self.plan.start
 
-    def stripped(self, state: State) -> tuple[int, Facts] | None:
-        """How many digits phonenumbers takes off, and the rest; None where a transformation may be asked for."""
+    def stripped(self, state: State) -> tuple[int, Facts, Rewriting] | None:
+        """How many digits phonenumbers takes off, the number, and how it is rewritten; None where that is not known."""
         threads, number, best = self.keys[state]
         facts = self.plan.facts
-        if threads and self._opening.ends(threads):
-            return None
+        at_end = self._opening.ends(threads)
+        if at_end is not None:
+            best = self._best(facts[number].length, at_end)
         if best is None:
-            return 0, facts[number]
-        if best[2] and self._transforms:
+            return 0, facts[number], AS_WRITTEN
+        if best[2] is None or (at_end is not None and best[2] == AS_WRITTEN):
             return None
         if facts[number].is_general and not facts[best[1]].is_general:
-            return 0, facts[number]
-        return best[0], facts[best[1]]
+            return 0, facts[number], AS_WRITTEN
+        return best[0], facts[best[1]], best[2]
 
     def read(self, state: State) -> Reading:
         """The kind of national digits."""
@@ -103,15 +126,15 @@ class Trunk:
         length = stripped[1].length
         if self.plan.lengths.are_possible(length) or self.plan.lengths.are_too_long(length):
             return self._judged(*stripped)
-        return self._judged(0, number)
+        return self._judged(0, number, AS_WRITTEN)
 
-    def _judged(self, dropped: int, number: Facts) -> Reading:
-        if number.is_zeros:
+    def _judged(self, dropped: int, number: Facts, rewriting: Rewriting) -> Reading:
+        if number.is_zeros or (rewriting.digits is not None and not number.is_valid and _ends_short(number, rewriting)):
             return UNKNOWN
         if not MIN_NATIONAL <= number.length <= MAX_NATIONAL:
             return _NOT_POSSIBLE
         if number.is_valid:
-            return Reading(Outcome.VALID, dropped, self.plan.calling_code)
+            return Reading(Outcome.VALID, dropped, self.plan.calling_code, rewriting)
         return _NOT_VALID if self.plan.first_lengths.are_possible(number.length) else _NOT_POSSIBLE
 
     def _state(self, key: _Key) -> State:
@@ -129,21 +152,50 @@ class Trunk:
             return tuple(self._opened(key, digit) for digit in range(10))
         if best is None:
             return tuple(self._state(((), one, None)) for one in numbers)
-        dropped, rest, marked = best
+        dropped, rest, rewriting = best
         rests = self.plan.rows[rest]
         return tuple(
-            self._state(((), one, (dropped, behind, marked))) for one, behind in zip(numbers, rests, strict=True)
+            self._state(((), one, (dropped, behind, rewriting))) for one, behind in zip(numbers, rests, strict=True)
         )
+
+    def _best(self, length: int, mark: Mark) -> _Best:
+        """The match that ends behind so many digits."""
+        if self._rule is None:
+            return length, self.plan.start, None if mark and self._transforms else AS_WRITTEN
+        is_closed, before, kept, state = mark
+        if is_closed is None:
+            return length, self.plan.start, AS_WRITTEN
+        return before, state, Rewriting(self._rule, kept, length - before - kept)
+
+    def _behind(self, digits: str) -> State:
+        """The state of the plan behind `digits`."""
+        state = self.plan.start
+        for digit in digits:
+            state = self.plan.rows[state][int(digit)]
+        return state
 
     def _opened(self, key: _Key, digit: int) -> State:
         threads, number, best = key
         following = self.plan.rows[number][digit]
         waiting, match = self._opening.step(threads, digit)
         if match is not None:
-            best = (self.plan.facts[following].length, self.plan.start, match)
+            best = self._best(self.plan.facts[following].length, match)
         elif best is not None:
             best = (best[0], self.plan.rows[best[1]][digit], best[2])
         return self._state((waiting, following, best))
+
+
+def _rule_of(metadata: PhoneMetadata) -> str | None:
+    """The digits that stand in the place of a prefix, before its last group; None where the rule has another form."""
+    form = _RULE.fullmatch(metadata.national_prefix_transform_rule or "")
+    pattern = metadata.national_prefix_for_parsing
+    return form[1] if form is not None and pattern and re.compile(pattern).groups == int(form[2]) else None
+
+
+def _ends_short(number: Facts, rewriting: Rewriting) -> bool:
+    """Whether a number of one digit over and over may not be seen from the end of what was written."""
+    behind = number.length - len(rewriting.digits or "") - rewriting.kept
+    return (behind or rewriting.kept) < _SHORTEST_RUN
 
 
 class Trunks:
@@ -194,12 +246,14 @@ class Prefixed:
         stripped = self._own.stripped(own)
         if stripped is None:
             return UNKNOWN
-        dropped, number = stripped
+        dropped, number, rewriting = stripped
         fits = not whole.is_general and number.is_general
         if not fits and not self._own.plan.lengths.are_too_long(whole.length):
             return None
+        if rewriting != AS_WRITTEN:
+            return UNKNOWN
         reading = self._main.read(rest if dropped else main)
-        return Reading(reading.outcome, dropped + reading.dropped, reading.calling_code)
+        return reading._replace(dropped=dropped + reading.dropped)
 
     def read_as_plus(self, state: State) -> Reading:
         """The kind of the digits behind a plus sign and the calling code."""

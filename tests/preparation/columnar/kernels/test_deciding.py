@@ -185,7 +185,7 @@ def _plans(**changes: Any) -> Plans:
     """One state that every number stays in, which says that nothing is known."""
     given: dict[str, Any] = {
         "following": np.zeros(16, dtype=np.int32),
-        "readings": np.zeros(1, dtype=np.int32),
+        "readings": np.zeros(1, dtype=np.int64),
         "national": np.zeros(1, dtype=np.int32),
         "international": np.zeros(1000, dtype=np.int32),
         "calling_codes": np.full(1000, 49, dtype=np.int16),
@@ -256,10 +256,11 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> Non
     [
         {"following": np.full(16, 10_000, dtype=np.int32)},
         {"following": np.full(16, -16, dtype=np.int32)},
-        {"readings": np.zeros(0, dtype=np.int32)},
+        {"readings": np.zeros(0, dtype=np.int64)},
         {"outcomes": np.zeros(0, dtype=np.int8)},
         {"international": np.zeros(3, dtype=np.int32)},
-        {"readings": np.array([200 << 8], dtype=np.int32), "outcomes": np.array([VALID], dtype=np.int8)},
+        {"readings": np.array([99 << 56], dtype=np.int64), "outcomes": np.array([VALID], dtype=np.int8)},
+        {"readings": np.array([200 << 8], dtype=np.int64), "outcomes": np.array([VALID], dtype=np.int8)},
     ],
     ids=lambda broken: "+".join(broken),
 )

@@ -29,6 +29,7 @@ from audiencekit.preparation.columnar.phones import (
     trunks as phone_trunks,
 )
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
+from audiencekit.preparation.columnar.phones.trunks import AS_WRITTEN
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
 
 
@@ -247,8 +248,8 @@ def _rolled(tables: Any) -> Any:
 def _opening(found: str, replaced: str) -> Callable[..., None]:
     made = phone_patterns.Opening.__init__
 
-    def init(self: Any, pattern: str | None) -> None:
-        made(self, replaced if pattern == found else pattern)
+    def init(self: Any, pattern: str | None, *group: Any) -> None:
+        made(self, replaced if pattern == found else pattern, *group)
 
     return init
 
@@ -279,7 +280,7 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ("no trunk prefix of two digits", phone_patterns.Opening, "__init__", _opening("06", "0")),
     ("the international prefix is another", phone_patterns.Opening, "__init__", _opening("011", "0111")),
     ("what is stripped need not fit", TRUNK, "stripped", lambda self, state: _stripped_always(self, state)),
-    ("transformations ignored", phone_patterns.Opening, "ends", _never),
+    ("transformations ignored", phone_patterns.Opening, "ends", lambda self, threads: None),
     ("second reading not asked", PREFIXED, "read_as_plus", lambda self, state: NOTHING),
     ("own calling code stays", PREFIXED, "read", lambda self, state, whole: None),
     ("00 means nothing", phone_column.NumberColumn, "read_behind_zeros", lambda self: None),
@@ -328,7 +329,7 @@ def _shorter(lengths: Any) -> Any:
 
 def _stripped_always(trunk: Any, state: int) -> Any:
     _, number, best = trunk.keys[state]
-    return (0, trunk.plan.facts[number]) if best is None else (best[0], trunk.plan.facts[best[1]])
+    return (0, trunk.plan.facts[number], AS_WRITTEN) if best is None else (best[0], trunk.plan.facts[best[1]], best[2])
 
 
 @pytest.fixture(scope="module")
