@@ -40,7 +40,7 @@ RULES: Final = ("allow_host", "limiter", "few_people", "retention")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
-KEY_NAME, KEY_COMMAND, AGE_IDENTITY = "key", "key_command", "age_identity"
+KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
 
 _HERE: Final = Path()
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
@@ -328,7 +328,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND, AGE_IDENTITY}
+    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
     names = [PREFIX + name.upper() for name in alien if name in known]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 

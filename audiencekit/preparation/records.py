@@ -37,7 +37,7 @@ _UNKNOWN_OPERATION: Final = pa.scalar(Reason.UNKNOWN_OPERATION.value, pa.string(
 # Of each kind, what a value is stored as: 32 bytes of hash, or the text of what leaves unhashed.
 VALUE_TYPES: Final = {kind: HASH_TYPE if kind.is_hashed else pa.string() for kind in Kind}
 
-_BITS: Final = {kind: np.uint8(1 << place) for place, kind in enumerate(Kind)}  # in `Tally.combinations`
+_PLACES: Final = {kind: np.uint8(place) for place, kind in enumerate(Kind)}  # of the bits of `Tally.combinations`
 
 # One line a record. Within a kind the values are distinct and sorted, so that equal key sets are equal bytes; null
 # where a kind has none.
@@ -94,10 +94,10 @@ def prepare_batch(
         )
         for column in mapping.columns
     ]
-    qualified, present = np.zeros(columns.num_rows, dtype=bool), np.zeros(columns.num_rows, dtype=bool)
+    kinds, present = _kinds(results, columns.num_rows), np.zeros(columns.num_rows, dtype=bool)
+    qualified = kinds != 0
     for column, result in results:
         rejections.add(rows, result.rejected_rows, column.name, REASON_WORDS.take(arrow_array(result.rejected_codes)))
-        qualified[result.value_rows] = True
         present[result.rejected_rows] = True
     for _, result in results:
         result.count_people(~qualified)
@@ -112,7 +112,7 @@ def prepare_batch(
     if not qualified.all():
         records = records.filter(arrow_array(qualified))
     rejected = rejections.to_batch()
-    tally = _tally(batch, results, records.num_rows, rejected)
+    tally = _tally(batch, results, records.num_rows, rejected, kinds)
     return PreparedBatch(HashedRecords(records), rejected, tally, refusing)
 
 
@@ -142,16 +142,28 @@ def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections
     return columns.filter(known), pc.equal(words.filter(known), DELETE)
 
 
-def _combinations(results: list[tuple[Any, ColumnResult]], rows: int) -> Counter[int]:
-    """The rows that have a valid value, by the kinds that they have one of, as `Tally.combinations`."""
+def _kinds(results: list[tuple[Any, ColumnResult]], rows: int) -> npt.NDArray[np.uint8]:
+    """The kinds that each row has a valid value of, as bits: see `Tally.combinations`."""
     kinds = np.zeros(rows, dtype=np.uint8)
     for column, result in results:
-        kinds[result.value_rows] |= _BITS[column.kind]
+        is_valid = np.zeros(rows, dtype=bool)
+        is_valid[result.value_rows] = True
+        kinds |= is_valid.view(np.uint8) << _PLACES[column.kind]
+    return kinds
+
+
+def _combinations(kinds: npt.NDArray[np.uint8]) -> Counter[int]:
     counts = np.bincount(kinds, minlength=1)
     return Counter({bits: int(counts[bits]) for bits in np.flatnonzero(counts).tolist() if bits})
 
 
-def _tally(batch: TextBatch, results: list[tuple[Any, ColumnResult]], records: int, rejected: pa.RecordBatch) -> Tally:
+def _tally(
+    batch: TextBatch,
+    results: list[tuple[Any, ColumnResult]],
+    records: int,
+    rejected: pa.RecordBatch,
+    kinds: npt.NDArray[np.uint8],
+) -> Tally:
     read = batch.columns.unwrap().num_rows + batch.faults.num_rows
     counted = pc.value_counts(rejected.column(2)).to_pylist()
     return Tally(
@@ -160,5 +172,5 @@ def _tally(batch: TextBatch, results: list[tuple[Any, ColumnResult]], records: i
         records=records,
         columns={column.position: result.tally for column, result in results},
         reasons=Counter({entry["values"]: entry["counts"] for entry in counted}),
-        combinations=_combinations(results, batch.columns.unwrap().num_rows),
+        combinations=_combinations(kinds),
     )

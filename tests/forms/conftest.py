@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from audiencekit.testing import RunningEmulator, run_emulator
+from tests.forms.servers import Bucket, Sftp, s3, sftp
 from tests.forms.table import FORMS, Form, Place
 from tests.gpgkeyring import Keyring, new_keyring
 from tests.postgresserver import postgresql
@@ -32,15 +33,29 @@ def server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[Bucket]:
+    """A bucket of S3."""
+    with s3() as bucket:
+        yield bucket
+
+
+@pytest.fixture(scope="session")
+def sftp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sftp]:
+    """A server of SFTP."""
+    with sftp(tmp_path_factory.mktemp("sftp")) as server:
+        yield server
+
+
 @pytest.fixture
-def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """A directory of its own; the environment is what it was when the test has ended."""
-    for name in ("AUDIENCEKIT_AGE_IDENTITY", "GNUPGHOME"):
-        monkeypatch.setenv(name, os.environ.get(name, ""))
-        monkeypatch.delenv(name)
     directory = tmp_path / "lists"
     directory.mkdir()
-    return Place(directory, request.getfixturevalue)
+    before = dict(os.environ)
+    yield Place(directory, request.getfixturevalue)
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.fixture(params=FORMS, ids=str)

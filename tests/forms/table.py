@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.forms import people
+from tests.forms.servers import Bucket, Sftp
 from tests.forms.workbooks import write_workbook
 from tests.gpgkeyring import Keyring
 from tests.postgresserver import execute
@@ -39,6 +40,9 @@ class Place:
         (self.directory / name).write_bytes(data)
         return (str(self.directory / name),)
 
+
+# What leads to keys and hosts, and must be told to a command whose environment has none of our settings.
+VARIABLES = ("AUDIENCEKIT_AGE_IDENTITY", "AUDIENCEKIT_KNOWN_HOSTS")
 
 Write: TypeAlias = Callable[[Place, int], tuple[str, ...]]
 Damage: TypeAlias = Callable[[bytes], bytes]
@@ -150,6 +154,18 @@ def _pgp(*options: str) -> Write:
     return write
 
 
+def _s3(place: Place, count: int) -> tuple[str, ...]:
+    bucket: Bucket = place.ask("bucket")
+    os.environ.update(bucket.env)
+    return (bucket.put("people.csv", people.as_csv(count)),)
+
+
+def _sftp(place: Place, count: int) -> tuple[str, ...]:
+    server: Sftp = place.ask("sftp_server")
+    os.environ.update({"HOME": str(server.home), "AUDIENCEKIT_KNOWN_HOSTS": str(server.known_hosts)})
+    return (server.put("people.csv", people.as_csv(count)),)
+
+
 def _postgresql(place: Place, count: int) -> tuple[str, ...]:
     pytest.importorskip("adbc_driver_postgresql", reason="the extra postgresql is not installed")
     url = place.ask("server")
@@ -192,6 +208,8 @@ FORMS = (
     Form("age", _age, is_secret=True, damages=ALL_DAMAGES),
     Form("pgp", _pgp(), is_secret=True, damages=ALL_DAMAGES),
     Form("pgp in letters", _pgp("--armor"), is_secret=True, damages=ALL_DAMAGES),
+    Form("s3", _s3, in_a_file=False, is_secret=True),
+    Form("sftp", _sftp, in_a_file=False, is_secret=True),
     Form("PostgreSQL", _postgresql, in_a_file=False, is_secret=True),
     Form("SQLite", _sqlite, in_a_file=False),
 )

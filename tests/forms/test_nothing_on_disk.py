@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.testing import RunningEmulator
 from tests.forms import people
-from tests.forms.table import FORMS, Form, Place
+from tests.forms.table import FORMS, VARIABLES, Form, Place
 from tests.forms.tracing import traced
 from tests.processes import COMMAND, environment
 
@@ -28,7 +28,7 @@ def _found(written: dict[str, bytes]) -> list[str]:
 def test_no_file_holds_a_cell_or_a_hash(place: Place, form: Form, ads: RunningEmulator, tmp_path: Path) -> None:
     """Of an upload that keeps its spool, and by none of its children; nor is one left."""
     named = form.write(place, COUNT)
-    keys = {name: os.environ[name] for name in ("AUDIENCEKIT_AGE_IDENTITY",) if name in os.environ}
+    keys = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     work = tmp_path / "work"
     for name in ("home", "temporary", "state"):
         (work / name).mkdir(parents=True)

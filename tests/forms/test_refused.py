@@ -93,6 +93,18 @@ def test_a_list_that_is_swapped_while_it_is_read_is_refused(
     assert "changed while it was read" in str(refusal)
 
 
+@pytest.mark.parametrize("fixture", ["bucket", "sftp_server"])
+def test_a_list_elsewhere_that_is_swapped_while_it_is_read_is_refused(
+    place: Place, fixture: str, upload: Upload, sent: Sent
+) -> None:
+    """By its version, or its size and time of change."""
+    form = next(form for form in FORMS if form.name == {"bucket": "s3", "sftp_server": "sftp"}[fixture])
+    (address,) = form.write(place, COUNT)
+    progress = _Swapping(lambda: place.ask(fixture).put("people.csv", people.as_csv(COUNT + 1)))
+    assert "changed" in str(_refusal(upload, address, sent, progress=progress))
+    assert progress.is_done
+
+
 @pytest.mark.parametrize("form", [form for form in FILES if form.is_secret], ids=str)
 def test_a_list_of_another_key_is_refused(
     place: Place, form: Form, upload: Upload, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.forms import people
-from tests.forms.table import Form, Place
+from tests.forms.table import VARIABLES, Form, Place
 from tests.processes import Commands, environment
 
 PEOPLE = int(os.environ.get("FORMS_PEOPLE", "3000"))
@@ -23,7 +23,7 @@ def prepare(commands: Commands, tmp_path: Path) -> Prepare:
     """The records that a command makes of what its arguments name."""
 
     def call(*arguments: str, out: str) -> pa.Table:
-        env = environment(tmp_path / "state", {k: v for k, v in os.environ.items() if k.startswith("AUDIENCEKIT_AGE")})
+        env = environment(tmp_path / "state", {name: os.environ[name] for name in VARIABLES if name in os.environ})
         done = commands.run("prepare", *arguments, "--out", out, env=env, cwd=tmp_path, timeout=1_200)
         assert done.returncode == 0, done.stderr
         return pq.read_table(tmp_path / out / "records.parquet")

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import unquote
 
+from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.sources.remote.address import Address
@@ -24,7 +25,7 @@ from audiencekit.sources.remote.connection import Lost, Version, missing
 if TYPE_CHECKING:
     from asyncssh import SFTPAttrs, SFTPClient, SSHClientConnection, SSHClientConnectionOptions
 
-KNOWN_HOSTS: Final = "AUDIENCEKIT_KNOWN_HOSTS"
+KNOWN_HOSTS: Final = f"{settings.PREFIX}{settings.KNOWN_HOSTS.upper()}"
 _PART_BYTES: Final = 262_144
 _HOME: Final = "/~/"
 _SSH_PORT: Final = 22
