@@ -22,7 +22,7 @@ from audiencekit.preparation.columnar.kernels.tagging import Tagging
 from audiencekit.preparation.columnar.kernels.writing import Writing
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 16  # of the functions and what they take
+VERSION: Final = 17  # of the functions and what they take
 
 
 class Kernels:
