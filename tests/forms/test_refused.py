@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,34 @@ def test_a_list_elsewhere_that_is_swapped_while_it_is_read_is_refused(
     progress = _Swapping(lambda: place.ask(form.server).put("people.csv", people.as_csv(COUNT + 1)))
     assert "changed" in str(_refusal(upload, address, sent, progress=progress))
     assert progress.is_done
+
+
+@contextmanager
+def _credentials_of_another(place: Place, form: Form) -> Iterator[None]:
+    if form.name == "s3":
+        with place.ask(form.server).locked():
+            yield
+        return
+    if form.name == "az":
+        os.environ["AZURE_STORAGE_ACCOUNT_KEY"] = "aW52ZW50ZWQ="
+    else:
+        (place.directory / ".ssh").mkdir()
+        key = pytest.importorskip("asyncssh").generate_private_key("ssh-ed25519")
+        key.write_private_key(str(place.directory / ".ssh" / "id_ed25519"))
+        os.environ["HOME"] = str(place.directory)
+        os.environ.pop("SSH_AUTH_SOCK", None)
+    yield
+
+
+@pytest.mark.parametrize("form", ELSEWHERE, ids=str)
+def test_a_list_elsewhere_with_credentials_of_another_is_refused(
+    place: Place, form: Form, upload: Upload, sent: Sent
+) -> None:
+    """The place is reached, and does not let us in."""
+    (address,) = form.write(place, COUNT)
+    with _credentials_of_another(place, form):
+        refusal = _refusal(upload, address, sent)
+    assert re.search("does not allow it|takes none of your keys", str(refusal))
 
 
 @pytest.mark.parametrize("form", [form for form in FILES if form.is_secret], ids=str)
