@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from audiencekit.testing import RunningEmulator, run_emulator
+from tests.azurite import Container, azurite
 from tests.forms.servers import Bucket, Sftp, s3, sftp
 from tests.forms.table import FORMS, Form, Place
 from tests.gpgkeyring import Keyring, new_keyring
@@ -38,6 +39,13 @@ def bucket() -> Iterator[Bucket]:
     """A bucket of S3."""
     with s3() as bucket:
         yield bucket
+
+
+@pytest.fixture(scope="session")
+def container() -> Iterator[Container]:
+    """A container of Azure."""
+    with azurite() as container:
+        yield container
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.azurite import Container
 from tests.forms import people
 from tests.forms.servers import Bucket, Sftp
 from tests.forms.workbooks import write_workbook
@@ -71,13 +72,17 @@ def followed(data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of lists. `in_a_file` says that it is one file on disk; `is_secret` that no file may hold its cells."""
+    """A form of lists. `in_a_file` says that it is one file on disk; `is_secret` that no file may hold its cells.
+
+    `server` is the fixture of the one that a file lies behind.
+    """
 
     name: str
     write: Write
     in_a_file: bool = True
     is_secret: bool = False
     damages: Mapping[str, Damage] = field(default_factory=dict)
+    server: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -160,6 +165,12 @@ def _s3(place: Place, count: int) -> tuple[str, ...]:
     return (bucket.put("people.csv", people.as_csv(count)),)
 
 
+def _az(place: Place, count: int) -> tuple[str, ...]:
+    container: Container = place.ask("container")
+    os.environ.update(container.env)
+    return (container.put("people.csv", people.as_csv(count)),)
+
+
 def _sftp(place: Place, count: int) -> tuple[str, ...]:
     server: Sftp = place.ask("sftp_server")
     os.environ.update({"HOME": str(server.home), "AUDIENCEKIT_KNOWN_HOSTS": str(server.known_hosts)})
@@ -208,8 +219,9 @@ FORMS = (
     Form("age", _age, is_secret=True, damages=ALL_DAMAGES),
     Form("pgp", _pgp(), is_secret=True, damages=ALL_DAMAGES),
     Form("pgp in letters", _pgp("--armor"), is_secret=True, damages=ALL_DAMAGES),
-    Form("s3", _s3, in_a_file=False, is_secret=True),
-    Form("sftp", _sftp, in_a_file=False, is_secret=True),
+    Form("s3", _s3, in_a_file=False, is_secret=True, server="bucket"),
+    Form("az", _az, in_a_file=False, is_secret=True, server="container"),
+    Form("sftp", _sftp, in_a_file=False, is_secret=True, server="sftp_server"),
     Form("PostgreSQL", _postgresql, in_a_file=False, is_secret=True),
     Form("SQLite", _sqlite, in_a_file=False),
 )

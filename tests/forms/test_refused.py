@@ -24,6 +24,7 @@ COUNT = 3_000
 Upload = Callable[..., audiencekit.Report]
 Sent = Callable[[], int]
 DAMAGES = [(form, name) for form in FORMS for name in form.damages]
+ELSEWHERE = [form for form in FORMS if form.server]
 FILES = [form for form in FORMS if form.in_a_file]
 
 
@@ -93,14 +94,13 @@ def test_a_list_that_is_swapped_while_it_is_read_is_refused(
     assert "changed while it was read" in str(refusal)
 
 
-@pytest.mark.parametrize("fixture", ["bucket", "sftp_server"])
+@pytest.mark.parametrize("form", ELSEWHERE, ids=str)
 def test_a_list_elsewhere_that_is_swapped_while_it_is_read_is_refused(
-    place: Place, fixture: str, upload: Upload, sent: Sent
+    place: Place, form: Form, upload: Upload, sent: Sent
 ) -> None:
     """By its version, or its size and time of change."""
-    form = next(form for form in FORMS if form.name == {"bucket": "s3", "sftp_server": "sftp"}[fixture])
     (address,) = form.write(place, COUNT)
-    progress = _Swapping(lambda: place.ask(fixture).put("people.csv", people.as_csv(COUNT + 1)))
+    progress = _Swapping(lambda: place.ask(form.server).put("people.csv", people.as_csv(COUNT + 1)))
     assert "changed" in str(_refusal(upload, address, sent, progress=progress))
     assert progress.is_done
 

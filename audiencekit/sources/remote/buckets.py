@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 _NOWHERE: Final = "http://127.0.0.1:1"  # a port below 1024, on which only root could listen
 _METADATA: Final = ("169.254.169.254", "169.254.170.2", "169.254.170.23")  # where a machine of a cloud asks who it is
 _EMULATED: Final = "http://127.0.0.1"
+_TRUE: Final = ("1", "true", "on", "yes", "y")  # as obstore reads it
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _REGION: Final = re.compile(r"redirect without LOCATION|PermanentRedirect|AuthorizationHeaderMalformed")
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """A cloud: its hosts, the variables that name another endpoint, and the one that is about its emulator."""
+    """A cloud: its hosts, the variables that name another endpoint, and those that ask for its emulator and name it."""
 
     hosts: tuple[str, ...]
     endpoints: tuple[str, ...]
     emulator: str = ""
+    emulator_endpoint: str = ""
 
     def endpoint(self, environment: Mapping[str, str]) -> tuple[str, str]:
         """The endpoint that the environment names, and by which variable; two empty texts for the cloud's own."""
+        if environment.get(self.emulator, "").lower() in _TRUE:  # obstore then heeds no other
+            return environment.get(self.emulator_endpoint, "").strip() or _EMULATED, self.emulator_endpoint
         named = ((environment.get(name, "").strip(), name) for name in self.endpoints)
-        if (found := next((pair for pair in named if pair[0]), None)) is not None:
-            return found
-        if environment.get(self.emulator, "").lower() in ("1", "true"):
-            return _EMULATED, self.emulator
-        return "", ""
+        return next((pair for pair in named if pair[0]), ("", ""))
 
 
 CLOUDS: Final = {
@@ -60,6 +60,7 @@ CLOUDS: Final = {
         ("core.windows.net", "login.microsoftonline.com"),
         ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
         "AZURE_STORAGE_USE_EMULATOR",
+        "AZURITE_BLOB_STORAGE_URL",
     ),
 }
 
