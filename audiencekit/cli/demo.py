@@ -12,6 +12,7 @@ import click
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import leave_with, print_told, say_document, tell
+from audiencekit.cli.version import kernels_warning
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     from audiencekit.cli.emulator import faults_of
     from audiencekit.reporting.text import render_report
 
+    if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
+        tell(warning)
     orders = faults_of(faults)
     with tempfile.TemporaryDirectory(prefix="audiencekit-demo-") as directory:
         source = Path(directory) / "contacts.csv"

@@ -14,6 +14,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_told, say_document
 from audiencekit.cli.sending import service_options
+from audiencekit.cli.version import COMPILE, NOT_COMPILED
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
 
@@ -100,8 +101,7 @@ def _kernels() -> Check:
 
     if kernels() is not None:
         return Check("kernels", "ok", "compiled")
-    remedy = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
-    return Check("kernels", "warning", "not compiled: lists are read several times slower", remedy)
+    return Check("kernels", "warning", NOT_COMPILED, COMPILE)
 
 
 def _lists() -> Iterator[Check]:

@@ -141,7 +141,7 @@ def reading_options(function: F) -> F:
         reading_option(
             "--from-sql",
             metavar="URL",
-            help="Database that executes --sql, in place of files: postgresql://HOST/DATABASE, sqlite:///FILE …",
+            help="Database to query in place of files: postgresql://HOST/DATABASE, sqlite:///FILE …",
         ),
         reading_option("--no-header", is_flag=True, help="The file has no header; its columns are column1, column2 …"),
         perhaps_from_database,

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from audiencekit import __version__
 from audiencekit.cli.output import say
+
+NOT_COMPILED: Final = "not compiled: lists are read several times slower"
+COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
 
 
 def say_version(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:
     """Print the version and leave, when it is asked for."""
     if not is_wanted or context.resilient_parsing:
         return
-    from audiencekit.preparation.columnar.kernels.library import kernels
-
-    with_kernels = "with kernels" if kernels() else "without kernels: the same results, more slowly"
+    with_kernels = "without kernels: the same results, more slowly" if kernels_warning() else "with kernels"
     say(f"audiencekit, version {__version__}, {with_kernels}")
     context.exit()
+
+
+def kernels_warning() -> str | None:
+    """A sentence that the kernels were not compiled; None when they were."""
+    from audiencekit.preparation.columnar.kernels.library import kernels
+
+    return None if kernels() else f"the kernels are {NOT_COMPILED}; {COMPILE}"

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from audiencekit.cli import demo as command
 from tests.cli.conftest import Run
 
 
@@ -15,6 +19,14 @@ def test_the_demo_closes(run: Run) -> None:
     rows = json.loads(done.stdout)["rows"]
     assert rows.pop("read") == 300 == sum(rows.values())
     assert rows["sent"] > 200
+
+
+def test_the_demo_says_that_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the first command after pip, which does not say so."""
+    monkeypatch.setattr(command, "kernels_warning", lambda: "there are none")
+    done = CliRunner().invoke(command.demo, ["--rows", "10"])
+    assert done.exit_code == 0, done.stderr
+    assert "there are none\n" in done.stderr
 
 
 def test_the_demo_rehearses_a_bad_day(run: Run, tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def test_check_draws_and_says_each_audience(flexible: Run) -> None:
     assert [text.splitlines()[0] for text in texts] == ["Spring visitors", "Lapsed buyers", "Shop or app, no staff"]
     assert texts[1].splitlines()[1:] == [
         "└── and",
-        "    ├── 1nmth: at least once in the last 30 days",
-        "    └── not 1nmtj: more than 2 times in the last 7 days",
-        "People in 1nmth (at least once in the last 30 days) and not in 1nmtj (more than 2 times in the last 7 days).",
+        "    ├── dlzxk: at least once in the last 30 days",
+        "    └── not dlzxk: more than 2 times in the last 7 days",
+        "People in dlzxk (at least once in the last 30 days) and not in dlzxk (more than 2 times in the last 7 days).",
     ]
 
 
