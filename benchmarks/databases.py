@@ -71,13 +71,15 @@ def taken(source: Any, rows: int) -> Taken:
     return found
 
 
-def as_table(rows: int, of_parquet: Sequence[Taken], of_database: Sequence[Taken]) -> str:
+def as_table(
+    rows: int, known: Sequence[Taken], measured: Sequence[Taken], names: tuple[str, str] = ("Parquet", "PostgreSQL")
+) -> str:
     """A line a measure: rows a second of both, and their ratio, round by round."""
-    lines = ["| time | Parquet, rows/s | PostgreSQL, rows/s | rate for rate (median, range) |", "|---|---|---|---|"]
+    lines = [f"| time | {names[0]}, rows/s | {names[1]}, rows/s | rate for rate (median, range) |", "|---|---|---|---|"]
     for name, field in (("processor", "processor"), ("clock", "clock")):
-        parquet, database = ([getattr(one, field) for one in several] for several in (of_parquet, of_database))
-        ratios = sorted(ours / theirs for ours, theirs in zip(parquet, database, strict=True))
-        rates = [rows / statistics.median(seconds) for seconds in (parquet, database)]
+        first, second = ([getattr(one, field) for one in several] for several in (known, measured))
+        ratios = sorted(before / after for before, after in zip(first, second, strict=True))
+        rates = [rows / statistics.median(seconds) for seconds in (first, second)]
         told = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} – {ratios[-1]:.2f})"
         lines.append(f"| {name} | {rates[0]:,.0f} | {rates[1]:,.0f} | {told} |")
     return "\n".join(lines)
