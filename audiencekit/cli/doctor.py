@@ -14,7 +14,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_told, say_document
 from audiencekit.cli.sending import service_options
-from audiencekit.cli.version import COMPILE, NOT_COMPILED
+from audiencekit.cli.version import COMPILE, NOT_COMPILED, kernels_warning
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
 
@@ -97,9 +97,7 @@ def _failed(name: str, error: AudiencekitError) -> Check:
 
 
 def _kernels() -> Check:
-    from audiencekit.preparation.columnar.kernels.library import kernels
-
-    if kernels() is not None:
+    if kernels_warning() is None:
         return Check("kernels", "ok", "compiled")
     return Check("kernels", "warning", NOT_COMPILED, COMPILE)
 
