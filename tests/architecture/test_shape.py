@@ -40,7 +40,6 @@ IMPORTS = {
     "audiencekit/__init__.py": 25,
     "audiencekit/cli/runs.py": 16,
     # to be divided
-    "audiencekit/audiences/do_not_reach.py": 16,
     "audiencekit/audiences/erasure/erasing.py": 20,
     "audiencekit/audiences/erasure/forgetting.py": 30,
     "audiencekit/audiences/setups/running.py": 16,
