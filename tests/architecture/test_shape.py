@@ -42,7 +42,6 @@ IMPORTS = {
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 20,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/setups/running.py": 16,
     "audiencekit/audiences/synchronisation/plan/plannedsync.py": 21,
     "audiencekit/audiences/synchronisation/renewal.py": 36,
     "audiencekit/audiences/synchronisation/session.py": 28,
