@@ -27,7 +27,7 @@ def directory(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     (home / "samples").symlink_to(ROOT / "samples")
-    for name in ("contacts", "customers", "people", "exports/customers", "exports/leavers"):
+    for name in ("contacts", "customers", "people", "exports/customers", "exports/leavers", "exports/objections"):
         _list(home / f"{name}.csv", range(PEOPLE))
     for name in ("optouts", "competitors", "exports/unsubscribed"):
         _list(home / f"{name}.csv", range(100, 110))

@@ -95,7 +95,8 @@ def _line(each: dict[str, Any]) -> str:
     account = f"account {shown(each['account_id'])}{called}" if each["account_id"] else "no account"
     sources = ", ".join(shown(Path(source).name) for source in each["sources"])
     schedule = f"; {shown(each['schedule'])}" if each["schedule"] else ""
-    return f"{each['operation']} of audience {shown(each['audience'])} in {account}, from {sources}{schedule}"
+    target = f"audience {shown(each['audience'])}" if each["audience"] else "the do-not-reach list"
+    return f"{each['operation']} of {target} in {account}, from {sources}{schedule}"
 
 
 def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupReport:

@@ -22,6 +22,7 @@ def write_setup(directory: Path, service: Service, *, more: str = "") -> None:
     )
 
 
+OBJECTIONS = '[audiences.objections]\nlist = "customers"\naccount = "shop"\ncommand = "do-not-reach"\n'
 BROKEN = '[audiences.gone]\nlist = "customers"\naudience = "h0n3"\naccount = "shop"\n'
 
 
@@ -95,3 +96,32 @@ def test_a_dry_run_looks_at_each_audience_and_changes_nothing(run: Run, service:
     assert "dry run: nothing was changed" in done.stderr
     assert all(each["method"] == "GET" for each in json.loads(service.get("/__requests")))
     assert json.loads(run("runs", "--json").stdout) == []
+
+
+def test_the_do_not_reach_list_of_the_account_has_its_turn(run: Run, service: Service, tmp_path: Path) -> None:
+    """It is planned and looked at as audiences are, and created by the first run alone."""
+    write_setup(tmp_path, service, more=OBJECTIONS)
+    target = f"update of the do-not-reach list in account {service.ready['account_id']} (shop)"
+    run_all = ("run", "--all", "--setup", "audiencekit.toml")
+    planned = run(*run_all, "--plan", **service.env)
+    assert planned.stdout.splitlines()[1] == f"objections  planned, {ROWS} to send"
+    assert json.loads(service.get("/__requests")) == []
+    tried = run(*run_all, "--dry-run", **service.env)
+    assert tried.stdout.splitlines()[1] == f"objections  planned, {ROWS} to send"
+    assert "objections: the account has no do-not-reach list: the upload would create it" in tried.stderr
+    assert all(each["method"] == "GET" for each in json.loads(service.get("/__requests")))
+    done = run(*run_all, **service.env)
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"objections  complete, {ROWS} sent")
+    assert f"objections  {target}, from list.csv" in done.stderr
+    assert done.stderr.index(f"objections: {target}") < done.stderr.index("objections: sending")
+    listed = json.loads(run("do-not-reach", "show", "--json", **service.env).stdout)
+    assert len(json.loads(service.get(f"/__members/{listed['id']}"))["members"]) == ROWS
+
+
+def test_the_document_says_which_is_the_do_not_reach_list(run: Run, service: Service, tmp_path: Path) -> None:
+    """By its command: it has no audience."""
+    write_setup(tmp_path, service, more=OBJECTIONS)
+    listed = json.loads(run("run", "--setup", "audiencekit.toml", "--json", **service.env).stdout)
+    assert [(each["command"], each["audience"]) for each in listed] == [
+        ("sync", service.audience_id), ("do-not-reach", None),
+    ]  # fmt: skip

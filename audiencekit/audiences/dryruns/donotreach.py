@@ -6,7 +6,7 @@ import functools
 from typing import Any, Unpack
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.do_not_reach import find_list
+from audiencekit.audiences.donotreachlist import find_list
 from audiencekit.audiences.dryruns.looking import plan_in_thread
 from audiencekit.audiences.dryruns.upload import plan_upload_async
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST

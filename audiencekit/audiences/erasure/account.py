@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 from audiencekit.api.audiences import PermissionScope
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Answer, Counts
-from audiencekit.audiences.do_not_reach import DoNotReachService
+from audiencekit.audiences.donotreachlist import DoNotReachService
 from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (

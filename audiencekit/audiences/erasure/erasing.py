@@ -12,7 +12,7 @@ from typing import Final
 
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.audiences.do_not_reach import ensure_list
+from audiencekit.audiences.donotreachlist import ensure_list
 from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.erasurepass import Means, Pass

@@ -13,6 +13,7 @@
     account = "shop"
 
 The other keys of a list and of an audience are the keywords of `sync` and `upload`; an audience comes before its list.
+With `command = "do-not-reach"` an audience stands for the do-not-reach list of its account.
 Paths count from the directory of the file. It never holds a secret, an address or a state directory.
 """
 
@@ -23,9 +24,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from audiencekit.audiences.setups.setup import AudienceSetup, Setup
+from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
 from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
 from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
@@ -67,7 +68,12 @@ _SECRETS: Final = frozenset(
     }
 )
 _ELSEWHERE: Final = frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES}) - _SECRETS - {"account_id", "few_people"}
-_PATHS: Final = ("source", "suppress")
+_KEEPS_OUT: Final = "a do-not-reach list keeps people out: suppression has no meaning for it"
+_NOT_OF_THE_LIST: Final = {
+    "effective_at": "a do-not-reach list takes effect at once: leave this out",
+    "suppress": _KEEPS_OUT,
+    "consent_column": _KEEPS_OUT,
+}
 
 
 def read_setup(path: Path) -> Setup:
@@ -151,13 +157,11 @@ class _Reader:
         place, before = f"audiences.{name}", len(self.problems)
         self._refuse_unknown(place, content, _KEYWORDS | _OWN_KEYS)
         command = content.get("command", "sync")
-        if command not in ("sync", "upload"):
-            self.problems.append((f"{place}.command", "this is sync or upload"))
+        if command not in get_args(Command):
+            self.problems.append((f"{place}.command", "this is sync, upload or do-not-reach"))
         account = self._named(place, "account", content, accounts)
         given = {**self._named(place, "list", content, lists), **content}
-        audience, sources = given.get("audience"), self._paths(place, "source", given)
-        if not isinstance(audience, str) or not audience.strip():
-            self.problems.append((f"{place}.audience", "the id or the name of a custom audience is needed, in quotes"))
+        audience, sources = self._target(place, command, given), self._paths(place, "source", given)
         if not sources:
             self.problems.append((place, "it has no list: `list` names one, or `source` is the path of a file"))
         keywords = self._keywords(place, command, given)
@@ -166,13 +170,25 @@ class _Reader:
         return AudienceSetup(
             name=name,
             command=command,
-            audience=str(audience),
+            audience=audience,
             sources=sources,
             account=content.get("account"),
             account_id=account.get("account_id"),
             schedule=str(content.get("schedule", "")),
             keywords=keywords,
         )
+
+    def _target(self, place: str, command: str, given: Mapping[str, Any]) -> str:
+        """The id or the name of the audience; empty for the do-not-reach list, and for one that breaks a rule."""
+        audience = given.get("audience")
+        if command == "do-not-reach":
+            if audience is not None:
+                self.problems.append((f"{place}.audience", "an account has one do-not-reach list: leave this out"))
+            return ""
+        if isinstance(audience, str) and audience.strip():
+            return audience
+        self.problems.append((f"{place}.audience", "the id or the name of a custom audience is needed, in quotes"))
+        return ""
 
     def _named(
         self, place: str, key: str, content: Mapping[str, Any], known: Mapping[str, dict[str, Any]]
@@ -191,6 +207,8 @@ class _Reader:
         known = frozenset(SyncKeywords.__annotations__) if command == "sync" else _KEYWORDS
         for key in sorted((_KEYWORDS - known) & given.keys()):
             self.problems.append((f"{place}.{key}", "a sync does not take this: its list says who is to be in"))
+        if command == "do-not-reach":
+            self.problems += [(f"{place}.{key}", why) for key, why in _NOT_OF_THE_LIST.items() if key in given]
         keywords = {name: given[name] for name in given if name in known}
         if suppress := self._paths(place, "suppress", given):
             keywords["suppress"] = [str(path) for path in suppress]

@@ -69,6 +69,7 @@ class AudienceResult:
         setup = self.setup
         return {
             "name": setup.name,
+            "command": setup.command,
             "operation": setup.operation,
             "account": setup.account,
             "account_id": self.account_id,

@@ -2,7 +2,7 @@
 
 file -> Setup             every rule of it is checked before anything is read or sent
 audience -> id            a name is looked up; the account and the audience are told
-list -> sync or upload    by the functions that the command line calls
+list -> report or plan    by the functions that the command line calls
 results -> SetupReport    what changed, by audience
 """
 
@@ -14,25 +14,19 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from audiencekit.audiences.dryruns.sync import dry_sync_async
-from audiencekit.audiences.dryruns.upload import plan_upload_async
 from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
-from audiencekit.audiences.setups.pace import one_pace
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
 from audiencekit.audiences.setups.setup import AudienceSetup
-from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
+from audiencekit.audiences.setups.turns import Made, foreseen, planned, sent
 from audiencekit.destinations.knownaudiences import KnownAudiences
-from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking
-from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
-_Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
-_Make: TypeAlias = Callable[[AudienceSetup, str, Progress], Awaitable[_Made]]
+_Make: TypeAlias = Callable[[AudienceSetup, str, Progress], Awaitable[Made]]
 
 
 async def run_setup_async(
@@ -92,7 +86,7 @@ async def carry_out(
         if is_interrupted:
             found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
             continue
-        make = functools.partial(_foreseen if dry_run else _sent, own=own)
+        make = functools.partial(foreseen if dry_run else sent, own=own)
         work = _carried_out(one, own, _Named(progress, one.name), make)
         result, is_interrupted = await _attended(work)
         found.append(result)
@@ -119,7 +113,8 @@ async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make
     audience_id = ""
     try:
         account_id = own.require_account()
-        audience_id = await audience_id_of(one.audience, own)
+        if one.audience:
+            audience_id = await audience_id_of(one.audience, own)
         progress.tell(_told(one, audience_id, own))
         made = await make(one, audience_id, progress)
         return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
@@ -131,30 +126,13 @@ async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make
     return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
 
 
-async def _sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
-    work = sync_async if one.command == "sync" else upload_async
-    async with one_pace(own) as pace:
-        report = await work(
-            one.sources, audience_id=audience_id, settings=own, progress=progress, limiter=pace, **one.keywords
-        )
-    return {"report": report}
-
-
-async def _foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> _Made:
-    if one.command == "sync":
-        given: dict[str, Any] = {**one.keywords, "audience_id": audience_id}
-        return {"plan": await dry_sync_async(one.sources, settings=own, progress=progress, **given)}
-    target = Target.audience(audience_id)
-    return {"plan": await plan_upload_async(target, one.sources, settings=own, progress=progress, **one.keywords)}
-
-
 def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceResult:
     named, audience_id = _Named(progress, one.name), ""
     try:
-        audience_id = KnownAudiences(own.state_dir, own.account_id).find(one.audience)
-        look = functools.partial(plan_sync, audience_id=audience_id) if one.command == "sync" else check
-        plan = look(one.sources, settings=own, progress=named, **one.keywords)
-        return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, plan=plan)
+        if one.audience:
+            audience_id = KnownAudiences(own.state_dir, own.account_id).find(one.audience)
+        made = planned(one, audience_id, named, own)
+        return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, **made)
     except AudiencekitError as failure:
         error = failure.bare()
     return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
@@ -166,9 +144,11 @@ def _settings_of(one: AudienceSetup, settings: Settings) -> Settings:
 
 def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
     """The account and the audience, before anything is sent."""
+    account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
+    if not audience_id:
+        return f"{one.operation} of the do-not-reach list in {account}"
     name = KnownAudiences(settings.state_dir, settings.account_id).names().get(audience_id)
     called = f" {name!r}" if name else ""
-    account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
     return f"{one.operation} of audience {audience_id}{called} in {account}"
 
 
@@ -192,9 +172,10 @@ def described(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[
     return [
         {
             "name": one.name,
+            "command": one.command,
             "operation": one.operation,
             "sources": [str(path) for path in one.sources],
-            "audience": one.audience,
+            "audience": one.audience or None,
             "account": one.account,
             "account_id": _settings_of(one, settings).account_id,
             "schedule": one.schedule or None,

@@ -11,14 +11,15 @@ from typing import Any, Literal, TypeAlias
 from audiencekit.errors import UsageError
 from audiencekit.sources.files import FilePath
 
-Command: TypeAlias = Literal["sync", "upload"]
+Command: TypeAlias = Literal["sync", "upload", "do-not-reach"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceSetup:
     """One audience: `audience` is its id or its name. `account_id` None stands for that of the settings.
 
-    `keywords` are those of the function that `command` names; `schedule` is a note for people.
+    With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
+    those of the function that `command` names; `schedule` is a note for people.
     """
 
     name: str

@@ -43,6 +43,7 @@ operation = "delete"
 sql = "@query.sql"
 """
 AUDIENCE = '[audiences.one]\nsource = "list.csv"\naudience = "h1ab2"\n'
+OBJECTIONS = '[audiences.one]\nsource = "list.csv"\ncommand = "do-not-reach"\n'
 
 
 def read(directory: Path, text: str) -> Setup:
@@ -105,7 +106,7 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
         ("audiences = 3\n", "audiences", "table of tables"),
         (f'{AUDIENCE}list = "gone"\n', "audiences.one.list", "no [lists.gone]"),
         (f'{AUDIENCE}account = "gone"\n', "audiences.one.account", "no [accounts.gone]"),
-        (f'{AUDIENCE}command = "renew"\n', "audiences.one.command", "sync or upload"),
+        (f'{AUDIENCE}command = "renew"\n', "audiences.one.command", "sync, upload or do-not-reach"),
         (f'{AUDIENCE}operation = "delete"\n', "audiences.one.operation", "a sync does not take this"),
         (f'{AUDIENCE}country = "Atlantis"\n', "audiences.one", "not a country"),
         (f'{AUDIENCE}contry = "DE"\n', "audiences.one.contry", "perhaps country"),
@@ -114,6 +115,17 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
         (f'{AUDIENCE}sql = "@gone.sql"\n', "audiences.one.sql", "cannot be read"),
         ('[audiences.one]\naudience = "h1ab2"\n', "audiences.one", "it has no list"),
         ('[audiences.one]\nsource = "x.csv"\n', "audiences.one.audience", "id or the name"),
+        (f'{OBJECTIONS}audience = "h1ab2"\n', "audiences.one.audience", "has one do-not-reach list"),
+        (f'{OBJECTIONS}audience = ""\n', "audiences.one.audience", "has one do-not-reach list"),
+        (f"{OBJECTIONS}effective_at = 2027-06-01\n", "audiences.one.effective_at", "takes effect at once"),
+        (f'{OBJECTIONS}suppress = "x.csv"\n', "audiences.one.suppress", "suppression has no meaning"),
+        (f'{OBJECTIONS}consent_column = "ok=yes"\n', "audiences.one.consent_column", "suppression has no meaning"),
+        (
+            f'[lists.all]\nsource = "x.csv"\nsuppress = "y.csv"\n{OBJECTIONS}list = "all"\n',
+            "audiences.one.suppress",
+            "suppression has no meaning",
+        ),
+        (f"{OBJECTIONS}allow_shrink = 0.5\n", "audiences.one.allow_shrink", "for a sync only"),
         ('[audiences.one]\nsource = "-"\naudience = "h1"\n', "audiences.one.source", "standard input"),
         (
             f'[accounts.a-b]\naccount_id = "a1"\n[accounts.A_B]\naccount_id = "a2"\n{AUDIENCE}',
@@ -127,6 +139,14 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
 def test_a_broken_rule_is_told_with_its_place(tmp_path: Path, text: str, place: str, told: str) -> None:
     """Before anything is read or sent."""
     assert told in problems(tmp_path, text)[place]
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+def test_a_do_not_reach_list_needs_no_audience(tmp_path: Path, operation: str) -> None:
+    """An account has one of them; the keywords are those of an upload."""
+    (found,) = read(tmp_path, f'{OBJECTIONS}operation = "{operation}"\nttl_days = 30\n').audiences
+    assert (found.command, found.operation, found.audience) == ("do-not-reach", operation, "")
+    assert found.keywords == {"operation": operation, "ttl_days": 30}
 
 
 def test_all_broken_rules_are_told_at_once(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from audiencekit.audiences.setups.result import EXIT_CODES
 from audiencekit.audiences.setups.running import carry_out, run_setup_async
 from audiencekit.delivery.limiter.joint import JointLimiter
 from audiencekit.emulator import Emulator
-from audiencekit.errors import CredentialsRefused, PlanRefused
+from audiencekit.errors import CredentialsRefused, PlanRefused, Refused
 from audiencekit.personal import Secret
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.settings import SECRET_NAMES, Settings
@@ -55,11 +56,29 @@ class _Two:
         lists = [f'[lists.{name}]\nsource = "{name}.csv"\n' for name in AUDIENCES]
         self.path.write_text("".join([*accounts, *lists, *self.sections.values()]))
 
+    def add_objections(self, account: str, count: int, *, more: str = "") -> None:
+        """Another section: people for the do-not-reach list of the account."""
+        rows = [person("objections", at) for at in range(count)]
+        (self.path.parent / "objections.csv").write_text("\n".join(["email", *rows]) + "\n")
+        section = '[audiences.objections]\nsource = "objections.csv"\ncommand = "do-not-reach"\n'
+        self.sections["objections"] = f'{section}account = "{account}"\n{more}'
+        self.write()
+
+    async def not_reached(self) -> dict[str, list[set[str]]]:
+        """By account the hashes of the emails on each do-not-reach list, as the service has them."""
+        accounts = {name: self._emulator.store.accounts[account] for name, account in self.accounts.items()}
+        return {
+            name: [await self._emails(one) for one in account.do_not_reach_lists] for name, account in accounts.items()
+        }
+
     async def members(self, name: str) -> set[str]:
         """The hashes of the emails in an audience, as the service has them."""
+        return await self._emails(self.ids[name])
+
+    async def _emails(self, list_id: str) -> set[str]:
         async with (
             aiohttp.ClientSession() as session,
-            session.get(f"{self._emulator.ads_url}/__members/{self.ids[name]}") as answer,
+            session.get(f"{self._emulator.ads_url}/__members/{list_id}") as answer,
         ):
             members = (await answer.json())["members"]
         return {email for member in members for email in member["keys"]["email"]}
@@ -70,10 +89,14 @@ def person(name: str, number: int) -> str:
     return f"{name}{number}@example.com"
 
 
+def hashes(name: str, numbers: Iterable[int]) -> set[str]:
+    """The hashes of invented people, computed by hand."""
+    return {hashlib.sha256(person(name, number).encode()).hexdigest() for number in numbers}
+
+
 def people(name: str) -> set[str]:
-    """The hashes that the audience is to hold, computed by hand."""
-    count = 100 + AUDIENCES.index(name)
-    return {hashlib.sha256(person(name, number).encode()).hexdigest() for number in range(count)}
+    """The hashes that the audience is to hold."""
+    return hashes(name, range(100 + AUDIENCES.index(name)))
 
 
 @pytest.fixture
@@ -93,6 +116,34 @@ async def test_five_audiences_of_two_accounts_hold_exactly_their_lists(two: _Two
     again = await run_setup_async(two.path, ["north", "west"], settings=settings)
     assert [result.document["changes"]["unchanged"] for result in again.results] == [100, 103]
     assert [result.document["requests"]["planned"] for result in again.results] == [0, 0]
+
+
+async def test_the_do_not_reach_list_holds_exactly_its_people(two: _Two, settings: Settings) -> None:
+    """That of the account which is named; the first run creates it, and others put on it or take off."""
+    two.add_objections("second", 20)
+    first = await run_setup_async(two.path, ["objections"], settings=settings)
+    (result,) = first.results
+    assert (result.state, result.audience_id, result.account_id) == ("complete", "", two.accounts["second"])
+    document = result.to_json()
+    assert (document["command"], document["operation"], document["audience_id"]) == ("do-not-reach", "update", None)
+    assert document["report"]["rows"]["sent"] == 20
+    assert await two.not_reached() == {"first": [], "second": [hashes("objections", range(20))]}
+    two.add_objections("second", 5, more='operation = "delete"\n')
+    await run_setup_async(two.path, ["objections"], settings=settings)
+    assert await two.not_reached() == {"first": [], "second": [hashes("objections", range(5, 20))]}
+
+
+async def test_a_delete_where_there_is_no_do_not_reach_list_is_refused(two: _Two, settings: Settings) -> None:
+    """None is created for it, and the others are done."""
+    two.add_objections("first", 20, more='operation = "delete"\n')
+    with pytest.raises(Refused, match="has no do-not-reach list") as caught:
+        await run_setup_async(two.path, ["north", "objections"], settings=settings)
+    document = caught.value.document
+    assert document is not None
+    codes = {each["name"]: (each["state"], each["exit_code"]) for each in document["audiences"]}
+    assert codes == {"north": ("complete", 0), "objections": ("refused", 3)}
+    assert await two.members("north") == people("north")
+    assert await two.not_reached() == {"first": [], "second": []}
 
 
 async def test_each_account_has_its_own_credentials(two: _Two, settings: Settings) -> None:
@@ -208,7 +259,8 @@ async def test_all_accounts_keep_one_pace_and_each_its_own() -> None:
 async def test_the_pace_of_a_run_is_shared_by_its_accounts(
     two: _Two, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every request of both accounts has its place in the common line."""
+    """Every request of both accounts has its place in the common line, that to a do-not-reach list as well."""
+    two.add_objections("first", 20)
     asked: dict[str, int] = {}
 
     class _Counting:
@@ -230,4 +282,4 @@ async def test_the_pace_of_a_run_is_shared_by_its_accounts(
 
     monkeypatch.setattr("audiencekit.audiences.setups.pace.open_limiter", _Opened)
     await run_setup_async(two.path, settings=replace(settings, requests_per_minute=900))
-    assert asked == {two.accounts["first"]: 2, two.accounts["second"]: 3, "all accounts": 5}
+    assert asked == {two.accounts["first"]: 3, two.accounts["second"]: 3, "all accounts": 6}
