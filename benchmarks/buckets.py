@@ -21,7 +21,7 @@ import pyarrow.csv as pa_csv
 
 from benchmarks.benchmark import count, tell
 from benchmarks.databases import Taken, as_table, people, taken
-from benchmarks.sections import write_section
+from benchmarks.sections import publish_section
 
 BEGIN: Final = "<!-- buckets: what follows is written by python -m benchmarks.buckets -->"
 END: Final = "<!-- buckets: end -->"
@@ -71,10 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"`check` of {given.rows:,} people with email and phone as CSV, {given.runs} rounds in turns. Must reach: at"
         f" least {LEAST_RATE} of the rate of the file.\n\n{table}"
     )
-    if given.out is None:
-        print(text)
-    else:
-        write_section(given.out, text, begin=BEGIN, end=END)
+    publish_section(given.out, text, begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

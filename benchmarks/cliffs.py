@@ -22,7 +22,7 @@ from phonenumbers import SUPPORTED_REGIONS
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.normalisation import codes_of
-from benchmarks.sections import write_section
+from benchmarks.sections import publish_section
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, draw_number
 
 REGIONS: Final = ("AE", "AR", "BR", "DE", "EG", "FR", "GB", "ID", "IN", "JP", "NG", "US")
@@ -124,10 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not set(regions) <= SUPPORTED_REGIONS:
         parser.error("some of these are no regions with phone numbers")
     section = _section(given, regions)
-    if given.out is None:
-        print(section)
-    else:
-        write_section(given.out, section, begin=BEGIN, end=END)
+    publish_section(given.out, section, begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

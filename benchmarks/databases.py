@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import audiencekit
 from audiencekit.settings import load_settings
 from benchmarks.benchmark import count, tell
-from benchmarks.sections import write_section
+from benchmarks.sections import publish_section
 
 BEGIN: Final = "<!-- databases: what follows is written by python -m benchmarks.databases -->"
 END: Final = "<!-- databases: end -->"
@@ -107,10 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"`check` of {given.rows:,} people with email and phone, {given.runs} rounds in turns. Must reach: at least"
         f" {LEAST_RATE} of the rate of Parquet.\n\n{as_table(given.rows, of_parquet, of_database)}"
     )
-    if given.out is None:
-        print(text)
-    else:
-        write_section(given.out, text, begin=BEGIN, end=END)
+    publish_section(given.out, text, begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.normalisation import normalize_column
-from benchmarks.sections import write_section
+from benchmarks.sections import publish_section
 
 BEGIN: Final = "<!-- long cells: what follows is written by python -m benchmarks.long_cells -->"
 END: Final = "<!-- long cells: end -->"
@@ -104,10 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="the file that the table is written into")
     given = parser.parse_args(arguments)
     section = "\n".join(_lines(given.cells, given.bytes))
-    if given.out is None:
-        print(section)
-    else:
-        write_section(given.out, section, begin=BEGIN, end=END)
+    publish_section(given.out, section, begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

@@ -12,3 +12,11 @@ def write_section(path: Path, text: str, *, begin: str, end: str) -> None:
     if not found or not found_end:
         raise ValueError(f"{path.name} must have the lines {begin!r} and {end!r}")
     path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+def publish_section(out: Path | None, text: str, *, begin: str, end: str) -> None:
+    """Write it between the marks of `out`; without a file, print it."""
+    if out is None:
+        print(text)
+    else:
+        write_section(out, text, begin=begin, end=end)

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.benchmark import count, tell
-from benchmarks.sections import write_section
+from benchmarks.sections import publish_section
 from benchmarks.series import Series, Spread, run_series
 from benchmarks.sheet_writing import FORMS, FULL_SHEET
 from benchmarks.trials import ROOT, Contestant
@@ -90,10 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"A sheet of {given.rows:,} rows with email and phone, {given.runs} rounds in turns. Must reach: at most"
         f" {MOST_TIMES} times the time of fastexcel alone, at most {MOST_MEGABYTES} MB.\n\n{table}"
     )
-    if given.out is None:
-        print(text)
-    else:
-        write_section(given.out, text, begin=BEGIN, end=END)
+    publish_section(given.out, text, begin=BEGIN, end=END)
 
 
 if __name__ == "__main__":

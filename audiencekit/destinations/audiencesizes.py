@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from audiencekit.destinations.accountdocument import AccountDocument
 from audiencekit.errors import AudiencekitError
-from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
-from audiencekit.machine.privatefiles import read_file, replace_file
-from audiencekit.machine.statedirectory import check_root, make_directory
 
 FILE: Final = "audience-sizes.json"
-MAX_FILE_BYTES: Final = 16_000_000
 MAX_DAYS: Final = 800  # of one audience; older ones go
 _DATE: Final = len("2026-01-01")
 
@@ -25,12 +22,12 @@ class AudienceSizes:
     """Of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
-        self._state_dir, self._account_id = state_dir, account_id or ""
+        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
 
     def of(self, audience_id: str) -> dict[str, int]:
         """{time: size}, the oldest first; of each day the last that was told. Empty where nothing is known."""
         with contextlib.suppress(AudiencekitError, OSError):
-            return _plain(self._read().get(self._account_id, {}).get(audience_id))
+            return _plain(self._document.read().get(self._account_id, {}).get(audience_id))
         return {}
 
     def note(self, audience_id: str, size: object, seen_at: str) -> None:
@@ -38,27 +35,14 @@ class AudienceSizes:
         if type(size) is not int or not self._account_id:
             return
         with contextlib.suppress(AudiencekitError, OSError):
-            accounts = self._read()
-            own = accounts.get(self._account_id, {})
+            own = self._document.read().get(self._account_id, {})
             days = {
                 moment: told
                 for moment, told in _plain(own.get(audience_id)).items()
                 if moment[:_DATE] != seen_at[:_DATE]
             }
             kept = dict(sorted({**days, seen_at: size}.items())[-MAX_DAYS:])
-            make_directory(self._state_dir)
-            accounts = {**accounts, self._account_id: {**own, audience_id: kept}}
-            replace_file(self._state_dir / FILE, encode_checked(accounts))
-
-    def _read(self) -> dict[str, dict[str, Any]]:
-        check_root(self._state_dir)
-        try:
-            content = read_file(self._state_dir / FILE, MAX_FILE_BYTES)
-        except FileNotFoundError:
-            return {}
-        document, is_as_written = decode_checked(content)
-        found = document if is_as_written and document else {}
-        return {account: sizes for account, sizes in found.items() if isinstance(sizes, dict)}
+            self._document.replace(self._account_id, {**own, audience_id: kept})
 
 
 def _plain(sizes: object) -> dict[str, int]:

@@ -11,14 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from audiencekit.destinations.accountdocument import AccountDocument
 from audiencekit.errors import AudiencekitError, UsageError
-from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
-from audiencekit.machine.privatefiles import read_file, replace_file
-from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.serviceids import is_service_id
 
 FILE: Final = "audiences.json"
-MAX_FILE_BYTES: Final = 16_000_000
 _MOST_NAMED: Final = 5  # audiences that a hint names
 
 
@@ -26,23 +23,21 @@ class KnownAudiences:
     """Of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
-        self._state_dir, self._account_id = state_dir, account_id or ""
+        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
 
     def names(self) -> dict[str, str]:
         """{id: name}; empty where nothing is known."""
         with contextlib.suppress(AudiencekitError, OSError):
-            return self._read().get(self._account_id, {})
+            return _plain(self._document.read().get(self._account_id, {}))
         return {}
 
     def note(self, names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
         """Keep these, without those that are `gone`."""
         with contextlib.suppress(AudiencekitError, OSError):
-            accounts = self._read()
-            before = accounts.get(self._account_id, {})
+            before = _plain(self._document.read().get(self._account_id, {}))
             left = {one: name for one, name in {**before, **names}.items() if one not in set(gone)}
             if left != before and self._account_id:
-                make_directory(self._state_dir)
-                replace_file(self._state_dir / FILE, encode_checked({**accounts, self._account_id: left}))
+                self._document.replace(self._account_id, left)
 
     def find(self, given: str) -> str:
         """The id of the audience that `given` names: an id, or the name of just one that is known.
@@ -52,16 +47,6 @@ class KnownAudiences:
         if is_service_id(given):
             return given
         return the_one(given, self.names())
-
-    def _read(self) -> dict[str, dict[str, str]]:
-        check_root(self._state_dir)
-        try:
-            content = read_file(self._state_dir / FILE, MAX_FILE_BYTES)
-        except FileNotFoundError:
-            return {}
-        document, is_as_written = decode_checked(content)
-        found = document if is_as_written and document else {}
-        return {account: _plain(names) for account, names in found.items() if isinstance(names, dict)}
 
 
 def the_one(given: str, names: Mapping[str, str]) -> str:

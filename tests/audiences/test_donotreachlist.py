@@ -23,27 +23,12 @@ from audiencekit.errors import (
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.settings import Settings
+from tests.audiences.stepclock import StepClock
 
 LOST = TransportFailed("the answer was lost", sent=True)
 NEVER_SENT = TransportFailed("nobody is there", sent=False)
 SECOND = RequestRefused("there is one", status=400, codes=("INVALID",))
 AWAY = TemporarilyUnavailable("away", status=503, outcome=Outcome.UNKNOWN)
-
-
-class StepClock:
-    """Time that moves by what is slept."""
-
-    def __init__(self) -> None:
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return sum(self.slept)
-
-    def monotonic(self) -> float:
-        return sum(self.slept)
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
 
 
 class Service:

@@ -12,27 +12,10 @@ import pytest
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.readiness import Readiness, explain, read_readiness, wait_until_targetable
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused, TemporarilyUnavailable, TransportFailed
+from tests.audiences.stepclock import StepClock
 
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
 READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}
-
-
-class StepClock:
-    """Time that moves by what is slept."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return self.seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.seconds += seconds
 
 
 class Service:

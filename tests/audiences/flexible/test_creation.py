@@ -28,27 +28,12 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.settings import Settings, load_settings
+from tests.audiences.stepclock import StepClock
 
 OURS = {"id": "abc1", "name": "Buyers", "deleted": False}
 GONE = {"id": "abc2", "name": "Old", "deleted": True}
 THEIRS = {"id": "abc3", "name": "Partners", "deleted": False}
 LOST = TransportFailed("the answer was lost", sent=True)
-
-
-class StepClock:
-    """Time that moves by what is slept."""
-
-    def __init__(self) -> None:
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return sum(self.slept)
-
-    def monotonic(self) -> float:
-        return sum(self.slept)
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
 
 
 class Service:
