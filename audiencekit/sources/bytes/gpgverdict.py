@@ -61,7 +61,8 @@ class GpgStatus:
         return None if is_whole and is_ended_well and not self._any(_NEVER) else damaged_message()
 
     def _undecrypted(self) -> SourceRefused:
-        if not self._words["ENC_TO"]:
+        # `DECRYPTION_KEY` says that a key has opened it: a short file that was cut fails before anything else.
+        if not self._words["ENC_TO"] or self._words["DECRYPTION_KEY"]:
             return damaged_message()
         if self._words["KEY_CONSIDERED"]:
             return SourceRefused(

@@ -73,5 +73,7 @@ def test_what_was_not_decrypted_says_why() -> None:
     failed = ("ENC_TO ID 1 0", "BEGIN_DECRYPTION", "DECRYPTION_FAILED", "END_DECRYPTION")
     assert "other keys" in str(_verdict(*failed, exit_code=2))
     assert "locked" in str(_verdict(*failed, "KEY_CONSIDERED FPR 0", exit_code=2))
-    assert "damaged" in str(_verdict("NODATA 1", exit_code=2))
+    opened = ("ENC_TO ID 1 0", "KEY_CONSIDERED FPR 0", "DECRYPTION_KEY FPR FPR u")
+    assert "truncated" in str(_verdict(*opened, exit_code=2))
+    assert "truncated" in str(_verdict("NODATA 1", exit_code=2))
     assert "passphrase" in str(_verdict("ENC_TO ID 1 0", "NEED_PASSPHRASE_SYM 9 3 2", exit_code=-9))
