@@ -14,6 +14,7 @@ const DOUBT: u8 = 4;
 const FIRST_SIGN: u8 = b' ';
 
 const BASIC_PLANE: usize = 1 << 16;
+const BEYOND: u8 = 0xf0; // the first byte of a character beyond it, or a greater one
 
 /// The table. Characters beyond the basic plane are no signs; nothing is decided of a text with a mark among them.
 pub struct Signs<'a>(pub &'a [u8]);
@@ -35,7 +36,8 @@ impl Signs<'_> {
 
     /// Whether it is known what each character of `text` is at its ends.
     pub fn knows(&self, text: &str) -> bool {
-        self.0.len() >= BASIC_PLANE && (text.is_ascii() || !text.chars().any(is_mark_beyond))
+        let greatest = text.bytes().fold(0, u8::max);
+        self.0.len() >= BASIC_PLANE && (greatest < BEYOND || !text.chars().any(is_mark_beyond))
     }
 
     /// Whether the trimmed `text` has an invisible character.
