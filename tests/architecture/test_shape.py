@@ -55,7 +55,7 @@ IMPORTS = {
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 20,
     "audiencekit/planning/suppression.py": 19,
-    "audiencekit/preparation/normalisation.py": 28,
+    "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
     "audiencekit/runs/run.py": 26,
     "audiencekit/sources/delimited/delimitedfile.py": 18,

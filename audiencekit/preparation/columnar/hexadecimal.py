@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.kernels.layouts import Slice, address, require, room_in
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import Bytes, Places, arrow_array
 
 HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 
@@ -88,3 +90,19 @@ def _digits_of(texts: Any) -> npt.NDArray[np.uint8]:
     _, offsets, letters = texts.buffers()
     start = int(np.frombuffer(offsets, dtype=np.int32)[texts.offset])
     return np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)
+
+
+class HexKernels:
+    """Digits of many hashes at once, without the lock of the interpreter."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def write_lists(self, lists: Places, hashes: Matrix, places: npt.NDArray[np.int64], digits: Bytes) -> Places:
+        """Put the hex digits of the lists of hashes at `places` into `digits`, and give where among the hashes that are
+        written each of these lists begins, and where the last one ends."""
+        ends = np.empty(len(places) + 1, dtype=np.int32)
+        given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
+        room = (ctypes.c_void_p(address(ends)), *room_in(digits, np.uint8))
+        require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
+        return ends
