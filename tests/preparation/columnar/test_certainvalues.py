@@ -24,8 +24,7 @@ from audiencekit.kernels.layouts import Words
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import VALID, Codes
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
 from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import decide_one

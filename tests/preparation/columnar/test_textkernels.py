@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.errors import Bug
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.kernels.layouts import Words
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import VALID, code_of
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, code_of
 from audiencekit.preparation.columnar.signs import signs
 from audiencekit.preparation.columnar.textkernels import MOST_DISTINCT, Letters, Plans, TextKernels
 from tests.kernels.installed import installed
