@@ -42,8 +42,8 @@ IMPORTS = {
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 20,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/synchronisation/plan/plannedsync.py": 21,
-    "audiencekit/audiences/synchronisation/renewal.py": 36,
+    "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
+    "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
     "audiencekit/audiences/synchronisation/sync.py": 22,
     "audiencekit/emulator/reception.py": 23,
