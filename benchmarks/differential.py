@@ -24,8 +24,8 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions
-from audiencekit.preparation.columnar.hexadecimal import Matrix
 from benchmarks.values.kinds import KINDS, ValueKind
 from benchmarks.values.phone_numbers import Row
 

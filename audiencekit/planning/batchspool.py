@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from audiencekit.errors import Bug
-from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import SealedFile, Spool
+from audiencekit.machine.workers import Memo
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk

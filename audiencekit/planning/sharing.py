@@ -27,11 +27,9 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.hexadecimal import hash_array
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.candidates import CANDIDATE, Candidates, SharedValues
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.strippedrecords import count_remembered, without_values

@@ -23,7 +23,7 @@ from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix
 from audiencekit.preparation.columnar.certainvalues import decide_plain, valid_hashes
 from audiencekit.preparation.columnar.decisions import (
     PENDING,
@@ -40,7 +40,7 @@ from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_matrix
+from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers

@@ -14,10 +14,9 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between
-from audiencekit.preparation.columnar.hexadecimal import HexKernels, hash_matrix, hex_texts, to_hex
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix, list_array, list_offsets, lists_between
+from audiencekit.preparation.columnar.hexadecimal import HexKernels, hex_texts, to_hex
 from audiencekit.preparation.records import DELETE, UPDATE
-from audiencekit.preparation.valuelists import list_array
 
 # What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
 PREPARED_FORMAT: Final = "audiencekit-prepared/1"

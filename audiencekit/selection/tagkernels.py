@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.layouts import Layout, Slice, require
-from audiencekit.preparation.columnar.buffers import Bytes, Places
-from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]

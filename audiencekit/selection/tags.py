@@ -22,9 +22,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.buffers import hash_matrix, list_offsets
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix
 from audiencekit.selection.tagkernels import TagKernels
 
 TAG_BYTES: Final = 16

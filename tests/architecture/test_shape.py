@@ -53,7 +53,7 @@ IMPORTS = {
     "audiencekit/planning/plannedrun.py": 22,
     "audiencekit/planning/planinputs.py": 16,
     "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/sharing.py": 20,
+    "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,

@@ -21,8 +21,15 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between, offsets_of, text_buffers
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix, to_hex
+from audiencekit.preparation.columnar.buffers import (
+    arrow_array,
+    hash_matrix,
+    list_offsets,
+    lists_between,
+    offsets_of,
+    text_buffers,
+)
+from audiencekit.preparation.columnar.hexadecimal import to_hex
 from audiencekit.profile import Profile
 
 Octets: TypeAlias = npt.NDArray[np.uint8]

@@ -14,9 +14,8 @@ from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.kernels.library import kernels
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import Matrix, arrow_array, hash_array
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
-from audiencekit.preparation.columnar.hexadecimal import Matrix, hash_array
 from audiencekit.preparation.columnar.letters import KNOWN
 from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of

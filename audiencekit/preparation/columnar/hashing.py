@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from audiencekit.kernels.library import kernels
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array, hashes_in
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array, hashes_in
 from audiencekit.preparation.columnar.textkernels import TextKernels
 
 

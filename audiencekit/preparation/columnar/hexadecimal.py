@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,15 @@ import pyarrow.compute as pc
 
 from audiencekit.kernels.layouts import Slice, address, require, room_in
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.buffers import Bytes, Places, arrow_array
-
-HASH_TYPE: Final = pa.binary(SHA256_BYTES)
-
-# One line a hash; SHA256_BYTES or SHA256_HEX_LENGTH wide.
-Matrix: TypeAlias = npt.NDArray[np.uint8]
+from audiencekit.preparation.columnar.buffers import (
+    HASH_TYPE,
+    Bytes,
+    Matrix,
+    Places,
+    arrow_array,
+    hash_array,
+    hash_matrix,
+)
 
 # The two digits of each byte as they stand in memory, the four of each pair of bytes, and back.
 _OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
@@ -25,24 +28,6 @@ _OF_PAIR: Final = _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].vie
 _BYTES: Final = np.zeros(2**16, dtype=np.uint8)
 _BYTES[_OF_BYTE] = np.arange(256, dtype=np.uint8)
 _IS_DIGIT: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", dtype=np.uint8))
-
-
-def hash_matrix(hashes: Any) -> Matrix:
-    """The bytes of each of `hashes` (HASH_TYPE without nulls), without a copy."""
-    buffer = hashes.buffers()[1]
-    flat = np.frombuffer(buffer, dtype=np.uint8) if buffer else np.zeros(0, dtype=np.uint8)
-    start = hashes.offset * SHA256_BYTES
-    return flat[start : start + len(hashes) * SHA256_BYTES].reshape(-1, SHA256_BYTES)
-
-
-def hash_array(matrix: Matrix) -> Any:
-    """The lines of `matrix` as an Arrow array of HASH_TYPE, without a copy."""
-    return hashes_in(pa.py_buffer(np.ascontiguousarray(matrix)), len(matrix))
-
-
-def hashes_in(buffer: Any, count: int) -> Any:
-    """An Arrow array of HASH_TYPE: the first `count` hashes that stand in `buffer`, without a copy."""
-    return pa.Array.from_buffers(HASH_TYPE, count, [None, buffer], null_count=0)
 
 
 def hex_digits(matrix: Matrix) -> Matrix:

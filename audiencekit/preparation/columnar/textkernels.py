@@ -12,9 +12,8 @@ import numpy.typing as npt
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.kernels.layouts import Layout, Slice, Texts, Words, address, require
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.preparation.columnar.buffers import Bytes, Places, text_buffers
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places, text_buffers
 from audiencekit.preparation.columnar.decisions import Codes, code_of
-from audiencekit.preparation.columnar.hexadecimal import Matrix
 
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 

@@ -23,10 +23,10 @@ from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import certainvalues as plain, letters
+from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
-from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import decide_one
 from audiencekit.preparation.columnar.letters import KnownLetters
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers

@@ -12,8 +12,9 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.identifiers.hashing import hash_normalized
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import hashing
+from audiencekit.preparation.columnar.buffers import HASH_TYPE
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, to_hex
+from audiencekit.preparation.columnar.hexadecimal import to_hex
 
 pytestmark = pytest.mark.usefixtures("hashed_by")
 

@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.hexadecimal import (
-    HASH_TYPE,
-    HexKernels,
-    from_hex,
-    hash_array,
-    hash_matrix,
-    hex_digits,
-    to_hex,
-)
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array, hash_matrix
+from audiencekit.preparation.columnar.hexadecimal import HexKernels, from_hex, hex_digits, to_hex
 from tests.kernels.installed import installed
 
 HASHES = st.lists(st.binary(min_size=32, max_size=32), max_size=8)

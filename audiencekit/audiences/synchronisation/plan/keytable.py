@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from audiencekit.kernels.library import kernels
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix
 from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tags
 from audiencekit.snapshots.markkernels import Halves, MarkKernels
