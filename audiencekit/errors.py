@@ -177,7 +177,9 @@ class AudienceBusy(AudiencekitError):
 
     exit_code = 75
 
-    def __init__(self, message: str, *, run_id: str | None, process_id: int | None, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, run_id: str | None = None, process_id: int | None = None, hint: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.run_id, self.process_id = run_id, process_id
 
