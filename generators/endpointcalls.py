@@ -2,8 +2,8 @@
 
 A name that is not there, a parameter of another endpoint and a value of another type are found before a program runs.
 
-Where no overload fits, mypy lists all of them, 137 lines for a typo, unless one fits roughly. The last overload does: its
-type variable admits a sequence, and a text is one, but of no items. So mypy says in one line that
+Where no overload fits, mypy lists all of them, 137 lines for a typo, unless one fits roughly. The last overload does:
+its type variable admits a sequence, and a text is one, but of no items. So mypy says in one line that
 "EndpointWithTheseParameters" cannot be "Literal['get_campain']". The literal in the bound makes mypy name the value.
 """
 
