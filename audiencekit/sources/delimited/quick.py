@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.columnar.kernels.reading import Room
+from audiencekit.sources.delimited.cellkernels import CellKernels, Room
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,10 +42,10 @@ class QuickReader:
 
         They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
         """
-        compiled = kernels()
+        compiled = kernels(CellKernels)
         if compiled is None or not self._positions:
             return None
-        found = compiled.reading.read_cells(
+        found = compiled.read_cells(
             text,
             self._room,
             delimiter=self._delimiter,
@@ -91,8 +91,8 @@ class QuickReader:
 
 def _is_plain(piece: bytes, records: int) -> bool:
     """Whether `piece` is UTF-8 without NUL, its line ends alike and each the end of a record, no line of cell size."""
-    if compiled := kernels():
-        return compiled.reading.are_plain(piece, lines=records, longest=MAX_CELL_BYTES)
+    if compiled := kernels(CellKernels):
+        return compiled.are_plain(piece, lines=records, longest=MAX_CELL_BYTES)
     if b"\0" in piece or not _is_text(piece):
         return False
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):

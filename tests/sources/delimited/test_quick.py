@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.kernels.library import find_library, kernels
 from audiencekit.sources.delimited import counting, delimitedfile as delimited, pieces, quick
 from audiencekit.sources.delimited.pieces import Piece, Pieces
 from audiencekit.sources.delimited.quick import QuickReader
@@ -76,7 +76,7 @@ def test_quick_and_careful_reading_agree(
     has_kernels: bool,
 ) -> None:
     """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
-    monkeypatch.setattr(quick, "kernels", kernels if has_kernels else lambda: None)
+    monkeypatch.setattr(quick, "kernels", kernels if has_kernels else lambda _: None)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
     data = text.getvalue().encode()
@@ -111,7 +111,7 @@ def _spy(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-@pytest.mark.parametrize("found", [kernels, lambda: None], ids=["kernels", "none"])
+@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
 def test_ordinary_lists_are_read_in_bulk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: Any
 ) -> None:
@@ -158,7 +158,7 @@ def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
         assert reader.begin(piece) is None, name
 
 
-@pytest.mark.parametrize("found", [kernels, lambda: None], ids=["kernels", "none"])
+@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
 def test_a_byte_order_mark_within_a_file_is_a_letter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any
 ) -> None:
@@ -180,7 +180,7 @@ def test_only_wanted_columns_are_read() -> None:
     assert _lists(found) == {0: ["007", ""], 2: ["1.0", "null"]}
 
 
-@pytest.mark.skipif(kernels() is None, reason="this installation has no kernels of this version")
+@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 def test_what_a_text_begins_with_is_read() -> None:
     """The wanted cells of its whole records; what follows them is left."""
     begun = QuickReader(";", width=3, positions=[0, 2]).begin(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
@@ -202,7 +202,7 @@ FRAGMENTS = st.sampled_from(
 ROWS = st.lists(st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', "é".encode(), b"x" * 40]), min_size=1)
 
 
-@pytest.mark.skipif(kernels() is None, reason="this installation has no kernels of this version")
+@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @settings(max_examples=examples(300), deadline=None)
 @given(
     data=st.lists(FRAGMENTS, max_size=30).map(b"".join)
@@ -268,5 +268,5 @@ def test_pieces_are_plain_alike_without_kernels(piece: bytes, is_ended: bool) ->
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(quick, "MAX_CELL_BYTES", 8)
             is_plain = quick._is_plain(piece, records)
-            patch.setattr(quick, "kernels", lambda: None)
+            patch.setattr(quick, "kernels", lambda _: None)
             assert quick._is_plain(piece, records) == is_plain

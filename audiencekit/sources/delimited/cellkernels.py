@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, address, require
+from audiencekit.kernels.layouts import Layout, Slice, address, require
 
 _BLOCK: Final = 64  # cells of so many bytes are noted at once, and room for as many is asked for
 _MORE: Final = 1.25  # room for pieces that are somewhat larger than the one before
@@ -71,7 +71,7 @@ class Cells:
     columns: list[Any]
 
 
-class Reading:
+class CellKernels:
     """Pieces are bytes as they stand in the file."""
 
     def __init__(self, library: ctypes.CDLL) -> None:

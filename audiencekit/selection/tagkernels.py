@@ -10,9 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.preparation.columnar.buffers import Bytes, Places
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, require
+from audiencekit.kernels.layouts import Layout, Slice, require
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]
@@ -57,7 +56,7 @@ class _Buffers(Layout):
     )
 
 
-class Tagging:
+class TagKernels:
     """Tags are two words each, a high and a low half, and entries five of half the size: a tag and a record."""
 
     def __init__(self, library: ctypes.CDLL) -> None:

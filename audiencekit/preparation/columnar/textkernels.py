@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.kernels.layouts import Layout, Slice, Texts, Words, address, require
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.preparation.columnar.buffers import Bytes, Places, text_buffers
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places, text_buffers
 from audiencekit.preparation.columnar.decisions import Codes, code_of
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, Texts, Words, address, require
 
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 
@@ -121,7 +120,7 @@ class Letters:
         return made
 
 
-class Deciding:
+class TextKernels:
     """Texts are pa.StringArray; a null counts as blank. Codes are those of `decisions.py`, and PENDING for what is left
     to others; digests have SHA256_BYTES a row, of no meaning where the code is not VALID."""
 

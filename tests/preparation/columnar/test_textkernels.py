@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import Bug
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import VALID, code_of
-from audiencekit.preparation.columnar.kernels.deciding import MOST_DISTINCT, Letters, Plans
-from audiencekit.preparation.columnar.kernels.layouts import Words
-from audiencekit.preparation.columnar.kernels.library import Kernels
+from audiencekit.kernels.layouts import Words
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, code_of
 from audiencekit.preparation.columnar.signs import signs
+from audiencekit.preparation.columnar.textkernels import MOST_DISTINCT, Letters, Plans, TextKernels
+from tests.kernels.installed import installed
 
 EMPTY = code_of(Reason.EMPTY)
 PLACEHOLDER = code_of(Reason.PLACEHOLDER)
@@ -41,8 +40,14 @@ FOLDS = np.array([0xD6 << 42 | 0xF6], dtype=np.int64)
 LETTERS = Letters(signs=signs(), local=LOCAL, domain=BITS, folds=FOLDS)
 
 
-def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
-    codes, digests = compiled.deciding.decide_emails(
+@pytest.fixture
+def compiled() -> TextKernels:
+    """Those of this installation."""
+    return installed(TextKernels)
+
+
+def _decide(compiled: TextKernels, texts: Any) -> tuple[list[int], list[bytes]]:
+    codes, digests = compiled.decide_emails(
         texts,
         words=Words.of(["n/a", "none"]),
         no_addresses=Words.of(["nomail"]),
@@ -55,14 +60,14 @@ def _decide(compiled: Kernels, texts: Any) -> tuple[list[int], list[bytes]]:
 
 
 @pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 119, 120, 128, 1_000])
-def test_texts_of_any_size_have_their_hash(compiled: Kernels, size: int) -> None:
+def test_texts_of_any_size_have_their_hash(compiled: TextKernels, size: int) -> None:
     """Around the ends of blocks, too, and beside others."""
     texts = ["a", "é" * (size // 2) + "x" * (size % 2), "b" * 70]
-    found = compiled.deciding.hash(pa.array(texts))
+    found = compiled.hash(pa.array(texts))
     assert [digest.tobytes() for digest in found] == [hashlib.sha256(text.encode()).digest() for text in texts]
 
 
-def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
+def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None:
     """A null and a blank are empty; a domain for special use is refused by its top, another one is left."""
     texts = [" Anna@Larchpost.EXAMPLE\n", None, "\t ", "a@b.test", "a@test.local", "a@home.arpa"]
     codes, digests = _decide(compiled, pa.array(texts))
@@ -132,7 +137,7 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: Kernels) -> None:
         ("x" * 64, INVALID),
     ],
 )
-def test_what_is_certainly_no_address_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
+def test_what_is_certainly_no_address_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
     """Words for a missing value, and a syntax that nothing makes right; other forms are left."""
     assert _decide(compiled, pa.array([text]))[0] == [code]
 
@@ -151,19 +156,19 @@ def test_what_is_certainly_no_address_has_its_reason(compiled: Kernels, text: st
         ("a@b\u00fccher.home.arpa", None),
     ],
 )
-def test_addresses_of_certain_letters_are_decided(compiled: Kernels, text: str, address: str | None) -> None:
+def test_addresses_of_certain_letters_are_decided(compiled: TextKernels, text: str, address: str | None) -> None:
     """Where each letter may stand; all others are left."""
     codes, digests = _decide(compiled, pa.array([text]))
     assert codes == [PENDING if address is None else VALID]
     assert address is None or digests[0] == hashlib.sha256(address.encode()).digest()
 
 
-def test_a_domain_that_only_ends_like_a_special_one_is_plain(compiled: Kernels) -> None:
+def test_a_domain_that_only_ends_like_a_special_one_is_plain(compiled: TextKernels) -> None:
     """It must be the whole label."""
     assert _decide(compiled, pa.array(["a@b.contest", "a@x.mylocal"]))[0] == [VALID, VALID]
 
 
-def test_slices_are_decided_as_their_values(compiled: Kernels) -> None:
+def test_slices_are_decided_as_their_values(compiled: TextKernels) -> None:
     """A column that begins within its buffer, and one whose nulls hide bytes."""
     column = pa.array(["x", None, "anna@larchpost.example", "a@b", "z"])
     codes, digests = _decide(compiled, column.slice(1, 3))
@@ -176,7 +181,7 @@ def test_slices_are_decided_as_their_values(compiled: Kernels) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_short_columns(compiled: Kernels, count: int) -> None:
+def test_short_columns(compiled: TextKernels, count: int) -> None:
     """Columns without values, and with nothing but null."""
     assert _decide(compiled, pa.array([None] * count, pa.string()))[0] == [EMPTY] * count
 
@@ -204,9 +209,9 @@ NUMBER = pa.array(["+49 30 1234568"])
 REGION = np.zeros(1, dtype=np.int32)
 
 
-def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
+def test_numbers_of_unknown_plans_are_left(compiled: TextKernels) -> None:
     """What the tables do not call valid is for others."""
-    codes, _ = compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
+    codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
     assert codes.tolist() == [PENDING]
 
 
@@ -233,17 +238,17 @@ def test_numbers_of_unknown_plans_are_left(compiled: Kernels) -> None:
         ("0" * 64, HASHED),
     ],
 )
-def test_what_is_certainly_no_number_has_its_reason(compiled: Kernels, text: str, code: int) -> None:
+def test_what_is_certainly_no_number_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
     """Words, counted digits, and phrases; what may be a number in another form is left."""
-    codes, _ = compiled.deciding.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
+    codes, _ = compiled.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
     assert codes.tolist() == [code]
 
 
-def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> None:
+def test_a_plus_without_a_calling_code_is_not_possible(compiled: TextKernels) -> None:
     """Unless the region would read an international prefix behind it."""
     no_codes = np.zeros(1000, dtype=np.int16)
     found = {
-        outcome: compiled.deciding.decide_phone_numbers(
+        outcome: compiled.decide_phone_numbers(
             NUMBER, regions=REGION, plans=_plans(calling_codes=no_codes, outcomes=np.array([outcome], dtype=np.int8))
         )[0].tolist()
         for outcome in (VALID, -1)
@@ -264,82 +269,82 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: Kernels) -> Non
     ],
     ids=lambda broken: "+".join(broken),
 )
-def test_tables_that_point_outside_are_a_bug(compiled: Kernels, broken: dict[str, Any]) -> None:
+def test_tables_that_point_outside_are_a_bug(compiled: TextKernels, broken: dict[str, Any]) -> None:
     """No place is read that is not there, and the process goes on."""
     with pytest.raises(Bug, match="a place that is not there"):
-        compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
+        compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
 
 
 @pytest.mark.parametrize("regions", [[], [1], [-1], [0, 0]])
-def test_every_number_has_a_region(compiled: Kernels, regions: list[int]) -> None:
+def test_every_number_has_a_region(compiled: TextKernels, regions: list[int]) -> None:
     """As many as there are numbers, each of them known."""
     with pytest.raises(ValueError, match="every number has a region"):
-        compiled.deciding.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans())
+        compiled.decide_phone_numbers(NUMBER, regions=np.array(regions, dtype=np.int32), plans=_plans())
 
 
-def test_values_must_stand_one_behind_the_other(compiled: Kernels) -> None:
+def test_values_must_stand_one_behind_the_other(compiled: TextKernels) -> None:
     """Views with gaps, values of another size and values between the places of their size are refused."""
     gaps = np.zeros(2000, dtype=np.int32)[::2]
     larger = np.zeros(1000, dtype=np.int64)
     between = np.zeros(4001, dtype=np.uint8)[1:].view(np.int32)
     for international in (gaps, larger, between):
         with pytest.raises(ValueError, match="one behind the other"):
-            compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
+            compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(international=international))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64])
-def test_places_of_regions_have_one_size(compiled: Kernels, dtype: Any) -> None:
+def test_places_of_regions_have_one_size(compiled: TextKernels, dtype: Any) -> None:
     """Smaller ones would be read beyond their end, larger ones as the region of another row."""
     with pytest.raises(ValueError, match="one behind the other"):
-        compiled.deciding.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
+        compiled.decide_phone_numbers(NUMBER, regions=REGION.astype(dtype), plans=_plans())
 
 
 @pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()], ids=str)
-def test_texts_of_another_layout_are_refused(compiled: Kernels, kind: Any) -> None:
+def test_texts_of_another_layout_are_refused(compiled: TextKernels, kind: Any) -> None:
     """Their offsets would be read as others."""
     with pytest.raises(ValueError, match="StringArray"):
-        compiled.deciding.hash(pa.array(["anna@larchpost.example"], kind))
+        compiled.hash(pa.array(["anna@larchpost.example"], kind))
 
 
-def test_digests_of_valid_values_are_kept(compiled: Kernels) -> None:
+def test_digests_of_valid_values_are_kept(compiled: TextKernels) -> None:
     """In their order; of none and of all, too."""
     digests = np.arange(5 * 32, dtype=np.uint8).reshape(5, 32)
     for codes in ([VALID, EMPTY, PENDING, VALID, VALID], [EMPTY] * 5, [VALID] * 5):
         of_rows = np.array(codes, dtype=np.int8)
-        kept = compiled.deciding.keep_valid(of_rows, digests.copy())
+        kept = compiled.keep_valid(of_rows, digests.copy())
         assert kept.tolist() == digests[of_rows == VALID].tolist()
 
 
-def test_every_code_has_a_digest(compiled: Kernels) -> None:
+def test_every_code_has_a_digest(compiled: TextKernels) -> None:
     """Nothing is read or written beyond the digests."""
     with pytest.raises(ValueError, match="a digest for each code"):
-        compiled.deciding.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
+        compiled.keep_valid(np.zeros(6, dtype=np.int8), np.zeros((5, 32), dtype=np.uint8))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["DE", "AT", "Bosnia and Herzegovina"])), st.integers(0, 3))
-def test_distinct_texts_are_numbered_as_arrow_does(compiled: Kernels, texts: list[str], start: int) -> None:
+def test_distinct_texts_are_numbered_as_arrow_does(compiled: TextKernels, texts: list[str], start: int) -> None:
     """As they come, and of a part of a column, too."""
     column = pa.array(texts, pa.string()).slice(start)
-    found = compiled.deciding.number(column)
+    found = compiled.number(column)
     assert found is not None
     encoded = column.dictionary_encode()
     assert found[0].tolist() == encoded.indices.to_pylist()
     assert column.take(pa.array(found[1])).equals(encoded.dictionary)
 
 
-def test_many_distinct_texts_are_not_numbered(compiled: Kernels) -> None:
+def test_many_distinct_texts_are_not_numbered(compiled: TextKernels) -> None:
     """Nor a column with nulls; and nothing that is no text."""
     texts = [str(number) for number in range(MOST_DISTINCT)]
-    assert compiled.deciding.number(pa.array([*texts, *texts])) is not None
-    assert compiled.deciding.number(pa.array([*texts, ""])) is None
-    assert compiled.deciding.number(pa.array(["a", None])) is None
+    assert compiled.number(pa.array([*texts, *texts])) is not None
+    assert compiled.number(pa.array([*texts, ""])) is None
+    assert compiled.number(pa.array(["a", None])) is None
     with pytest.raises(ValueError, match="StringArray"):
-        compiled.deciding.number(pa.array([1, 2]))
+        compiled.number(pa.array([1, 2]))
 
 
-def test_no_text_is_read_outside_to_be_numbered(compiled: Kernels) -> None:
+def test_no_text_is_read_outside_to_be_numbered(compiled: TextKernels) -> None:
     """Offsets that somebody made up are a bug."""
     offsets = np.array([0, 99, 4], dtype=np.int32)
     with pytest.raises(Bug, match="a place that is not there"):
-        compiled.deciding.number(pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(b"DEAT")))
+        compiled.number(pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(b"DEAT")))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from audiencekit.destinations.requests.entrykernels import EntryKernels, Field, Part
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.kernels.library import Kernels
-from audiencekit.preparation.columnar.kernels.writing import Field, Part
+from tests.kernels.installed import installed
 
 HASHES = np.zeros((3, 32), dtype=np.uint8)
 LISTS = np.array([0, 1, 3], dtype=np.int32)
@@ -20,14 +19,20 @@ WRITTEN = Field(b'"t":[', LISTS, np.frombuffer(b"123", dtype=np.uint8), np.array
 ENTRY_BYTES = len('{"h":[]},') + 66
 
 
-def _write(compiled: Kernels, field: Field, *, places: Any = (0,), room: int = 300, operations: int = 1) -> bytes:
+@pytest.fixture
+def compiled() -> EntryKernels:
+    """Those of this installation."""
+    return installed(EntryKernels)
+
+
+def _write(compiled: EntryKernels, field: Field, *, places: Any = (0,), room: int = 300, operations: int = 1) -> bytes:
     body = np.full(room, ord("."), dtype=np.uint8)
     parts = [Part(np.asarray(places), [field])]
-    written = compiled.writing.write_operations(body, b"<", b">", operations, parts)
+    written = compiled.write_operations(body, b"<", b">", operations, parts)
     return body[:written].tobytes()
 
 
-def test_as_much_room_as_is_needed(compiled: Kernels) -> None:
+def test_as_much_room_as_is_needed(compiled: EntryKernels) -> None:
     """A body may be full to its last byte."""
     written = _write(compiled, FIELD, room=ENTRY_BYTES + 2)
     assert written == b'<{"h":["' + b"0" * 64 + b'"]}>,'
@@ -45,14 +50,14 @@ WRONG_LISTS = {
 
 @pytest.mark.parametrize("field", [FIELD, WRITTEN], ids=["hashes", "texts"])
 @pytest.mark.parametrize("wrong", WRONG_LISTS)
-def test_lists_of_values_that_are_not_there(compiled: Kernels, field: Field, wrong: str) -> None:
+def test_lists_of_values_that_are_not_there(compiled: EntryKernels, field: Field, wrong: str) -> None:
     """Whatever the values are."""
     with pytest.raises(Bug, match="a place that is not there"):
         _write(compiled, replace(field, lists=WRONG_LISTS[wrong]))
 
 
 @pytest.mark.parametrize("wrong", sorted({*WRONG_LISTS} - {"none"}))
-def test_texts_that_are_not_there(compiled: Kernels, wrong: str) -> None:
+def test_texts_that_are_not_there(compiled: EntryKernels, wrong: str) -> None:
     """Where their ends point beside their bytes."""
     with pytest.raises(Bug, match="a place that is not there"):
         _write(compiled, replace(WRITTEN, ends=WRONG_LISTS[wrong]))
@@ -72,46 +77,27 @@ def test_texts_that_are_not_there(compiled: Kernels, wrong: str) -> None:
     ],
     ids=str,
 )
-def test_nothing_is_written_outside(compiled: Kernels, wrong: dict[str, Any]) -> None:
+def test_nothing_is_written_outside(compiled: EntryKernels, wrong: dict[str, Any]) -> None:
     """Records that are not there, a body that is too short, operations that cannot be filled."""
     with pytest.raises(Bug, match="a place that is not there"):
         _write(compiled, FIELD, **wrong)
 
 
-def test_more_records_than_there_are(compiled: Kernels) -> None:
+def test_more_records_than_there_are(compiled: EntryKernels) -> None:
     """Their sizes are not made up."""
-    assert compiled.writing.measure_entries([FIELD, WRITTEN], 2).tolist() == [82, 151]
+    assert compiled.measure_entries([FIELD, WRITTEN], 2).tolist() == [82, 151]
     with pytest.raises(Bug, match="a place that is not there"):
-        compiled.writing.measure_entries([FIELD], 3)
-
-
-@pytest.mark.parametrize(("places", "room"), [([2], 192), ([-1], 192), ([0, 1], 191), ([1, 1], 192), ([0], 0)])
-def test_no_digits_are_written_outside(compiled: Kernels, places: list[int], room: int) -> None:
-    """Lists that are not there, or more than there is room for."""
-    with pytest.raises(Bug, match="a place that is not there"):
-        compiled.writing.write_hex_lists(LISTS, HASHES, np.array(places), np.zeros(room, dtype=np.uint8))
-
-
-def test_digits_of_chosen_lists(compiled: Kernels) -> None:
-    """One behind the other, and where each list ends."""
-    hashes, digits = np.repeat(np.array([[1], [2], [171]], dtype=np.uint8), 32, axis=1), np.zeros(192, dtype=np.uint8)
-    assert compiled.writing.write_hex_lists(LISTS, hashes, np.array([1, 0]), digits).tolist() == [0, 2, 3]
-    assert digits.tobytes() == b"02" * 32 + b"ab" * 32 + b"01" * 32
+        compiled.measure_entries([FIELD], 3)
 
 
 GAPS = np.zeros(600, dtype=np.uint8)[::2]
 
 
 @pytest.mark.parametrize("body", [GAPS, np.zeros(300, dtype=np.int64), np.frombuffer(bytes(300), dtype=np.uint8)])
-def test_only_bytes_of_ones_own_are_written_into(compiled: Kernels, body: Any) -> None:
+def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: Any) -> None:
     """Gaps, values of another size, and bytes of others are refused before anything is written."""
-    calls: list[Callable[[], object]] = [
-        lambda: compiled.writing.write_operations(body, b"", b"", 1, [Part(np.array([0]), [FIELD])]),
-        lambda: compiled.writing.write_hex_lists(LISTS, HASHES, np.array([0]), body),
-    ]
-    for call in calls:
-        with pytest.raises(ValueError, match="a kernel"):
-            call()
+    with pytest.raises(ValueError, match="a kernel"):
+        compiled.write_operations(body, b"", b"", 1, [Part(np.array([0]), [FIELD])])
     assert not body.any()
 
 
@@ -126,7 +112,7 @@ def test_only_bytes_of_ones_own_are_written_into(compiled: Kernels, body: Any) -
     ],
     ids=["small places", "long lists", "wide hashes", "hashes with gaps", "long ends"],
 )
-def test_other_layouts_are_refused(compiled: Kernels, part: Part) -> None:
+def test_other_layouts_are_refused(compiled: EntryKernels, part: Part) -> None:
     """They would be read as something else."""
     with pytest.raises(ValueError, match="a kernel"):
-        compiled.writing.write_operations(np.zeros(300, dtype=np.uint8), b"", b"", 1, [part])
+        compiled.write_operations(np.zeros(300, dtype=np.uint8), b"", b"", 1, [part])

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.kernels.layouts import Layout, Slice, require
 from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, require
-from audiencekit.preparation.columnar.kernels.tagging import Counts, Tagged, entry_slice, place_of, tag_slice
+from audiencekit.selection.tagkernels import Counts, Tagged, entry_slice, place_of, tag_slice
 
 Bools = npt.NDArray[np.bool_]
 Begins = npt.NDArray[np.uint32]
@@ -90,7 +90,7 @@ class Compared:
     gone: Counts = field(repr=False)
 
 
-class Comparing:
+class MarkKernels:
     """Numbers that others are looked for in: ascending and distinct."""
 
     def __init__(self, library: ctypes.CDLL) -> None:

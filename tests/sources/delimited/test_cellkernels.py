@@ -10,19 +10,25 @@ import numpy.typing as npt
 import pytest
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.kernels.layouts import Slice, require
-from audiencekit.preparation.columnar.kernels.library import Kernels
-from audiencekit.preparation.columnar.kernels.reading import Cells, Room, _Column, _Lines, _Shape
+from audiencekit.kernels.layouts import Slice, require
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, _Column, _Lines, _Shape
+from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
 
 
-def _read(compiled: Kernels, piece: bytes = PIECE, **told: Any) -> Cells | None:
+@pytest.fixture
+def compiled() -> CellKernels:
+    """Those of this installation."""
+    return installed(CellKernels)
+
+
+def _read(compiled: CellKernels, piece: bytes = PIECE, **told: Any) -> Cells | None:
     options: dict[str, Any] = {"room": Room(), "delimiter": ",", "width": 3, "positions": [0, 1, 2], "longest": 100}
-    return compiled.reading.read_cells(piece, **{**options, **told})
+    return compiled.read_cells(piece, **{**options, **told})
 
 
-def test_whole_lines_become_columns(compiled: Kernels) -> None:
+def test_whole_lines_become_columns(compiled: CellKernels) -> None:
     """As many as are wanted, in the order that is wanted, valid for Arrow."""
     found = _read(compiled, positions=[2, 0])
     assert found is not None
@@ -32,7 +38,7 @@ def test_whole_lines_become_columns(compiled: Kernels) -> None:
     assert [column.to_pylist() for column in found.columns] == [["", "e"], ["a", "d"]]
 
 
-def test_a_room_serves_pieces_of_any_size(compiled: Kernels) -> None:
+def test_a_room_serves_pieces_of_any_size(compiled: CellKernels) -> None:
     """It grows as it is needed, and stays."""
     room = Room()
     for size in (1, 1_000, 10, 100_000):
@@ -47,19 +53,19 @@ def test_a_room_serves_pieces_of_any_size(compiled: Kernels) -> None:
     [{"delimiter": ""}, {"delimiter": ",,"}, {"delimiter": "§"}, {"positions": [3]}, {"positions": [-1]}],
     ids=repr,
 )
-def test_what_lines_do_not_have_is_refused(compiled: Kernels, told: dict[str, Any]) -> None:
+def test_what_lines_do_not_have_is_refused(compiled: CellKernels, told: dict[str, Any]) -> None:
     """Before anything is read."""
     with pytest.raises(ValueError, match="a kernel takes"):
         _read(compiled, **told)
 
 
 @pytest.mark.parametrize("delimiter", ["\n", "\r", '"', "\0"])
-def test_no_delimiter_is_guessed(compiled: Kernels, delimiter: str) -> None:
+def test_no_delimiter_is_guessed(compiled: CellKernels, delimiter: str) -> None:
     """What ends lines or cells otherwise makes nothing plain."""
     assert _read(compiled, b"a,b,c\n", delimiter=delimiter) is None
 
 
-def test_ends_are_not_noted_outside_the_room(compiled: Kernels) -> None:
+def test_ends_are_not_noted_outside_the_room(compiled: CellKernels) -> None:
     """A room that is too small is a bug."""
 
     class Narrow(Room):
@@ -86,7 +92,7 @@ ENDS = [1, 4, 5, 9, 10, 13]
     ids=["behind", "far behind", "descending", "too many lines", "no width", "no room"],
 )
 def test_cells_are_not_copied_from_or_to_outside(
-    compiled: Kernels, ends: list[int], width: int, lines: int, size_bytes: int
+    compiled: CellKernels, ends: list[int], width: int, lines: int, size_bytes: int
 ) -> None:
     """Whatever ends, width and room somebody tells."""
     columns = [_Column.new(position, size_bytes, lines=lines) for position in (0, 1, 2)]
@@ -99,4 +105,4 @@ def test_cells_are_not_copied_from_or_to_outside(
         Slice(ctypes.addressof(laid_out), 3),
     )
     with pytest.raises(Bug, match="a place that is not there"):
-        require(compiled.reading._library.audiencekit_copy_cells(*map(ctypes.byref, given)))
+        require(compiled._library.audiencekit_copy_cells(*map(ctypes.byref, given)))

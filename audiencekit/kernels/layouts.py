@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import Bug
-from audiencekit.preparation.columnar.buffers import Bytes, Places
+
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int32]
 
 _DONE: Final = 0
 
@@ -29,6 +31,8 @@ class Layout(ctypes.Structure):
 
 
 class Slice(Layout):
+    """Values of one size, one behind the other."""
+
     _fields_ = (("data", ctypes.c_void_p), ("count", ctypes.c_size_t))
 
     @classmethod
@@ -83,6 +87,12 @@ class Words:
     def laid_out(self) -> Texts:
         """The same as the library reads it."""
         return Texts.of(self.ends, self.content)
+
+
+def room_in(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
+    """Where the library may write, and how many values."""
+    whole = Slice.to_fill(array, dtype)
+    return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
 
 
 def require(result: int) -> None:

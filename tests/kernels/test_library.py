@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.machinery
 import os
 import subprocess
@@ -12,24 +13,24 @@ from typing import Any
 
 import pytest
 
-from audiencekit.preparation.columnar.kernels import library as door
-from audiencekit.preparation.columnar.kernels.library import LIBRARY, Kernels, kernels
+from audiencekit.kernels import library as door
+from audiencekit.kernels.library import LIBRARY, find_library
 
 FILE = f"{LIBRARY}{importlib.machinery.EXTENSION_SUFFIXES[-1]}"
 TELL = """
-from audiencekit.preparation.columnar.kernels import library
+from audiencekit.kernels import library
 opened = []
 library.ctypes.CDLL = opened.append
-library.kernels()
+library.find_library()
 print(opened)
 """
 
 
-def _found(monkeypatch: pytest.MonkeyPatch, place: Path, library: Any = None) -> Kernels | None:
+def _found(monkeypatch: pytest.MonkeyPatch, place: Path, library: Any = None) -> ctypes.CDLL | None:
     monkeypatch.setattr(door, "_places", lambda: iter([str(place)]))
     if library is not None:
         monkeypatch.setattr(door.ctypes, "CDLL", lambda path: library)
-    return kernels.__wrapped__()
+    return find_library.__wrapped__()
 
 
 def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -47,17 +48,17 @@ def test_it_stands_beside_the_package_or_among_installed_ones(monkeypatch: pytes
     beside, installed = tmp_path / "beside", tmp_path / "installed"
     for place in (beside, installed):
         place.mkdir()
-    monkeypatch.setattr(door, "__file__", str(beside / Path(door.__file__).relative_to(Path(door.__file__).parents[4])))
+    monkeypatch.setattr(door, "__file__", str(beside / Path(door.__file__).relative_to(Path(door.__file__).parents[2])))
     monkeypatch.setattr(door.sysconfig, "get_path", lambda name: str(installed))
     monkeypatch.setattr(door.site, "ENABLE_USER_SITE", False)
     opened: list[str] = []
     monkeypatch.setattr(door.ctypes, "CDLL", opened.append)
-    assert kernels.__wrapped__() is None
+    assert find_library.__wrapped__() is None
     assert opened == []
     for place in (installed, beside):
         (place / FILE).touch()
         importlib.invalidate_caches()  # two looks at a folder may fall into one tick of its clock
-        kernels.__wrapped__()
+        find_library.__wrapped__()
     assert opened == [str(installed / FILE), str(beside / FILE)]
 
 

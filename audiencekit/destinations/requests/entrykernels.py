@@ -1,18 +1,16 @@
-"""Kernels that write bodies, and what stands in them."""
+"""Kernels that write the entries of bodies, and measure them."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.kernels.layouts import Layout, Slice, require, room_in
 from audiencekit.preparation.columnar.buffers import Bytes, Places
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.layouts import Layout, Slice, address, require
 
 Chosen = npt.NDArray[np.int64]
 
@@ -59,8 +57,8 @@ class Part:
         return made
 
 
-class Writing:
-    """Into arrays that the caller has made, or that come back."""
+class EntryKernels:
+    """Entries, of records by their places in a batch."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -73,26 +71,12 @@ class Writing:
         given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
         all_parts, written = Slice.of_all([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
         arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))
-        require(self._library.audiencekit_operations(*_room(body, np.uint8), *arguments, ctypes.byref(written)))
+        require(self._library.audiencekit_operations(*room_in(body, np.uint8), *arguments, ctypes.byref(written)))
         return written.value
 
     def measure_entries(self, fields: Sequence[Field], records: int) -> Chosen:
         """The bytes of the entry of each of so many records of a batch, without its comma."""
         laid_out = Slice.of_all([field.laid_out() for field in fields], _Field)
         sizes = np.empty(records, dtype=np.int64)
-        require(self._library.audiencekit_entry_sizes(*_room(sizes, np.int64), ctypes.byref(laid_out)))
+        require(self._library.audiencekit_entry_sizes(*room_in(sizes, np.int64), ctypes.byref(laid_out)))
         return sizes
-
-    def write_hex_lists(self, lists: Places, hashes: Matrix, places: Chosen, digits: Bytes) -> Places:
-        """Put the hex digits of the lists of hashes at `places` into `digits`, and give where among the hashes that are
-        written each of these lists begins, and where the last one ends."""
-        ends = np.empty(len(places) + 1, dtype=np.int32)
-        given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
-        room = (ctypes.c_void_p(address(ends)), *_room(digits, np.uint8))
-        require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
-        return ends
-
-
-def _room(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
-    whole = Slice.to_fill(array, dtype)
-    return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
