@@ -2,8 +2,8 @@
 
     python -m benchmarks.differential --count 1000000 [--minutes 60] [--out benchmarks/RESULTS.md]
 
-Every value is decided three times: by the columnar rules alone, as without kernels, by the kernels, and by the definition.
-For each kind it says how many values there were, which share each of the first two decided, and how many otherwise than
+Every value is decided three times: by the columnar rules alone, as without kernels, by the kernels, and by the
+definition. For each kind it says how many values there were, which share each of the first two decided, and how many otherwise than
 the third. Of these it names kind, seed and index, never the value; to see the made-up value:
 
     python -m benchmarks.differential --show KIND SEED INDEX
@@ -43,8 +43,10 @@ _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What became of one block of values: how many were decided in bulk and which of these differ, without kernels and by
-    them."""
+    """What became of one block of values.
+
+    How many were decided in bulk, and which of these differ: without kernels, and by them (`at_sight`).
+    """
 
     kind: str
     values: int

@@ -2,9 +2,9 @@
 
     python -m benchmarks.long_cells [--bytes 1000000] [--cells 28] [--random 1000] [--out benchmarks/RESULTS.md]
 
-Each sort of `CELLS` is a column of its own, and so is each of the random cells, whose generator knows no rule. A pattern
-that takes more than linear time shows as a large number, and as growth: the time of a byte against that of a byte in a
-cell of a quarter of the size.
+Each sort of `CELLS` is a column of its own, and so is each of the random cells, whose generator knows no rule. A
+pattern that takes more than linear time shows as a large number, and as growth: the time of a byte against that of a
+byte in a cell of a quarter of the size.
 """
 
 from __future__ import annotations

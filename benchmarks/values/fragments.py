@@ -1,4 +1,4 @@
-"""Cells of fragments that repeat, from one character to thousands: made of Unicode's classes, and of no rule of any kind."""
+"""Cells of fragments that repeat: made of Unicode's classes, and of no rule of any kind."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LONGEST_FRAGMENT: Final = 4  # characters
 @cache
 def _classes() -> tuple[str, ...]:
     """Each class as often as it is to be drawn."""
-    controls = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
+    controls, tags = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))), "".join(map(chr, range(0xE0000, 0xE0100)))
     often = (string.digits, string.ascii_letters, string.punctuation, string.printable)
     names = (*("Lu", "Ll", "Lo", "Lm", "Mn", "Mc", "Nd", "No", "Nl", "Cf", "Zs", "Zl"), *("Pd", "Ps", "Po", "Sm", "So"))
-    return (*often * 8, controls, *map(of_category, names))
+    return (*often * 8, controls, tags, *map(of_category, names))
 
 
 def _fragments(chance: random.Random) -> list[str]:

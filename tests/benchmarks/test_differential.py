@@ -53,9 +53,8 @@ def test_outcome(
     differing: tuple[int, ...], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line a kind; a difference by either way is named by kind, seed and index, and makes the status 1."""
-    monkeypatch.setattr(
-        differential, "run_differential", lambda count, seed, kinds, processes: iter([Block("email", 10, 9, differing, 4)])
-    )
+    block = Block("email", 10, 9, differing, 4)
+    monkeypatch.setattr(differential, "run_differential", lambda count, seed, kinds, processes: iter([block]))
     assert main(["--count", "10", "--seed", "5"]) == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "10 values of seed 5, decided without kernels and by them:"
