@@ -62,10 +62,10 @@ async def renew_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report:
-    """Put in again all members of an audience under sync whose entry expires within `before`, such as 30d.
+    """Extend the entries of an audience under sync that expire within `before`, such as 30d; the report of the run.
 
-    The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
-    PlanRefused for an audience that is not under sync.
+    The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
+    audience that is not under sync.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
