@@ -3,8 +3,8 @@
     python -m benchmarks.differential --count 1000000 [--minutes 60] [--out benchmarks/RESULTS.md]
 
 Every value is decided three times: by the columnar rules alone, as without kernels, by the kernels, and by the
-definition. For each kind it says how many values there were, which share each of the first two decided, and how many otherwise than
-the third. Of these it names kind, seed and index, never the value; to see the made-up value:
+definition. For each kind it says how many values there were, which share each of the first two decided, and how many
+otherwise than the third. Of these it names kind, seed and index, never the value; to see the made-up value:
 
     python -m benchmarks.differential --show KIND SEED INDEX
 """
