@@ -1,4 +1,4 @@
-"""What was made last is made once, whoever asks."""
+"""The values made last are kept, and each is made once, however many threads ask for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is noted outside of state directories."""
+"""Marks of snapshots that are noted outside of state directories."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_the_user_of_the_process_has_one(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_newest_mark_has_the_highest_serial() -> None:
-    """Whoever says it."""
+    """Whichever directory notes it."""
     later = Mark(identity="", serial=4, keys=1, digest="")
     assert newest({"a": MARK, "b": later}) == ("b", later)

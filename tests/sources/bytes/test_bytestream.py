@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, and its text in blocks."""
+"""The format of a file by its first bytes, and its text in blocks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
     """For a packed file they are the packed ones."""
     packed = gzip.compress(b"a@example.com\n" * 10_000, mtime=0)
     stream = ByteStream(RegularFile(write(packed)))
-    assert stream.bytes_left is None  # of what it holds nobody knows
+    assert stream.bytes_left is None  # the unpacked size is unknown
     assert sum(map(len, stream.blocks())) == 140_000
     assert stream.bytes_read == len(packed)
 

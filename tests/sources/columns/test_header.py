@@ -61,7 +61,7 @@ def test_names_are_shown_when_known_or_given(header: Header, position: int, show
     assert header.shown(position) == shown
 
 
-def test_names_nobody_gave_are_not_shown() -> None:
+def test_names_that_were_not_given_are_not_shown() -> None:
     """The same header without the user's word."""
     assert Header.of(NAMES, 6, ()).shown(1) == "column2"
 

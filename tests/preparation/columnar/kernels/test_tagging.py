@@ -56,7 +56,7 @@ def test_halves_have_lines_of_their_own(compiled: Kernels, hashes: Any, mask: An
 
 
 def test_hashes_have_their_size(compiled: Kernels) -> None:
-    """What is shorter is not read on."""
+    """A shorter hash is not read past its end."""
     hashes, halves = np.zeros((2, 16), dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)
     with pytest.raises(Bug, match=OUTSIDE):
         compiled.tagging.halve(hashes, np.zeros(16, dtype=np.uint8), halves)
@@ -171,7 +171,7 @@ def test_entries_stay_within_their_buffers(
 
 @pytest.mark.parametrize("record", [-1, 2**32], ids=["before the first", "behind the last"])
 def test_records_are_those_of_a_run(compiled: Kernels, record: int) -> None:
-    """What an entry cannot tell is not cut short."""
+    """A record number that does not fit an entry is not cut short."""
     batch = OrderedTags(_tags(1), _places(record - 5), _order(0), _places(0, 1))
     with pytest.raises(Bug, match=OUTSIDE):
         compiled.tagging.spread(batch, _places(0, 0), first=5, buffers=_entries(2, 4), filled=_places(0, 0))
