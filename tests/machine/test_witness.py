@@ -42,7 +42,7 @@ def test_another_machine_has_other_places(tmp_path: Path) -> None:
     assert (other.of_place(tmp_path / "state"), other.of_identity(MARK.identity)) == (None, MARK)
 
 
-def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path) -> None:
+def test_a_place_that_takes_no_file_is_no_failure(tmp_path: Path) -> None:
     """No user directory, or one that is a file; it is no failure."""
     (tmp_path / "file").write_text("")
     for directory in (None, tmp_path / "file" / "witness"):
