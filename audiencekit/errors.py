@@ -161,7 +161,7 @@ class ServiceUnavailable(AudiencekitError):
 
 
 class InputOutputFailed(AudiencekitError):
-    """A file or directory of ours or of the user's could not be read or written."""
+    """A file or directory could not be read or written."""
 
     exit_code = 74
 
@@ -177,7 +177,9 @@ class AudienceBusy(AudiencekitError):
 
     exit_code = 75
 
-    def __init__(self, message: str, *, run_id: str | None, process_id: int | None, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, run_id: str | None = None, process_id: int | None = None, hint: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.run_id, self.process_id = run_id, process_id
 
@@ -264,20 +266,24 @@ class ServiceError(ExchangeError):
 
 
 class RateLimited(ServiceError):
-    """429. `reset_at` is epoch seconds as the service gave it, `answered_at` its own time; None when not usable."""
+    """429: too many requests.
+
+    `reset_at` is when the service takes requests again, in epoch seconds, and `answered_at` is the service's own time;
+    None when the service gave nothing usable.
+    """
 
     reset_at: float | None = None
     answered_at: float | None = None
 
 
 class TemporarilyUnavailable(ServiceError):
-    """408, 423, 5xx. `retry_after` is in seconds, None when the service gave nothing usable."""
+    """408, 423 or 5xx: to be tried again. `retry_after` is in seconds, None when the service gave nothing usable."""
 
     retry_after: float | None = None
 
 
 class Redirected(ServiceError):
-    """3xx: never followed."""
+    """3xx: the service names another address, which is never followed."""
 
     exit_code = 3
 
@@ -289,7 +295,7 @@ class RequestRefused(ServiceError):
 
 
 class NotFound(ServiceError):
-    """404."""
+    """404: the service knows no such thing, or does not show it to these credentials."""
 
     exit_code = 3
 

@@ -45,12 +45,13 @@ def check(
     doctor: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan that `upload` would carry out; `verdict` says whether it would. Sends nothing, needs no credentials.
+    """Make the plan that `upload` would carry out. Sends nothing, and needs no credentials.
 
-    With `doctor` its `findings` say which option would save how many of the values that are lost, by trying it.
+    `verdict` says whether `upload` would send it. With `doctor`, options are tried on the values that are lost, and
+    `findings` say how many each would save.
 
-    `source` is a path, a data frame (docs/data-frames.md), or a list of these; so it is everywhere here. A plan for
-    another `destination` than an audience heeds what that takes: a do-not-reach list takes less.
+    `source` is a path, a data frame (docs/data-frames.md), or a list of these, here and in all other functions. A plan
+    for another `destination` than an audience follows its rules: a do-not-reach list takes fewer kinds.
     Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
@@ -74,7 +75,7 @@ def prepare(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """Write what `upload` would send to the directory `out`, and give back its plan (see `prepared` for the files).
+    """Write what `upload` would send to files in the directory `out`; the plan (see `prepared` for the files).
 
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
@@ -99,16 +100,17 @@ async def upload_async(
     keep_spool: bool = False,
     **keywords: Unpack[Keywords],
 ) -> Report:
-    """Check the source, then send it to the audience; the report of a complete run.
+    """Check the source and send it to the audience; the report of the complete run.
 
-    A run that is less than complete raises an error with the report's JSON as `document`: Refused (nothing was sent),
-    CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (part of it was sent); all but the first can
-    be resumed. AudienceBusy is raised while another run is at work on the audience. `limiter` is for services of one's
-    own. `keep_spool` keeps what was read, sealed, until the run has ended, so that `resume` needs no source.
+    A run that does not complete raises an error with the report's JSON as `document`: Refused (nothing was sent),
+    CredentialsRefused, ServiceUnavailable, InputOutputFailed, NotFinished (a part was sent). All but a refused run can
+    be resumed. Raises AudienceBusy while another run works on the audience. `limiter` replaces the rate limiter of the
+    settings. `keep_spool` keeps the records, sealed, until the run has ended, so that `resume` does not need the
+    source.
 
-    A caller that may be started again gives a `run_id` of its own (see `named`): a run under it that has not ended is
-    finished, one that is complete gives back its report, and nothing is sent twice. When the arguments or what the
-    source holds are other ones by then, the next run begins, under the id with --2 behind it.
+    A caller that may be restarted gives its own `run_id` (see `named`). The next call with it finishes a run that has
+    not ended, or returns the report of a complete one, and nothing is sent twice. When the arguments or the content of
+    the source have changed, a new run begins, under the id followed by --2.
     """
     source = items_of(source)
     return await upload_to(

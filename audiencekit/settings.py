@@ -121,7 +121,7 @@ class Settings:
         return CredentialStore(self.state_dir, service, self.key)
 
     def find_credentials(self) -> Found:
-        """The pair of the application and that of the person, each whole from the first place that has any of it.
+        """Return the credentials of application and person, each pair from the first place that has a part of it.
 
         The places are the environment, the keyring, and the file of the state directory; the two are asked only
         for what the environment does not give. A named account has all three for itself, which come first. A kept token

@@ -27,9 +27,9 @@ def normalize(kind: str, text: str, *, country: str | None = None, confirm_partn
     """`text` as it is hashed (a partner user id: as it is sent), by the default profile. Personal data.
 
     `country` is an ISO code or an English name. A partner user id of bare digits that read as a phone number, or that
-    is the number of a payment card or a bank account, is refused unless `confirm_partner_ids`: of a column the share of
-    such values decides, and one value has no column. Raises IdentifierRejected, a ValueError whose `reason` is the
-    stable code; UsageError for an unknown kind or country.
+    is the number of a payment card or a bank account, is refused unless `confirm_partner_ids` is set: in a column the
+    share of such values decides, but one value has no column. Raises IdentifierRejected, a ValueError whose `reason` is
+    the stable code; UsageError for an unknown kind or country.
     """
     decided = _decide(read_kind(kind), _checked(text), _read_country(country))
     if kind == Kind.PARTNER_USER_ID and not confirm_partner_ids and _may_be_a_persons(text, country):

@@ -1,4 +1,4 @@
-"""Contact lists of invented people, as they come: mixed phone formats, and a fifth of the rows dirty.
+"""Contact lists of invented people, as they come: mixed phone formats, a fifth of the rows dirty, some repeated.
 
     python -m benchmarks.contacts --rows 200000 contacts.csv
     python -m benchmarks.contacts --rows 200000 --mix exports exports.csv
@@ -27,6 +27,7 @@ from benchmarks.phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNu
 
 COLUMNS: Final = ("email", "phone", "country")
 DIRTY_ONE_IN: Final = 5
+REPEATED_ONE_IN: Final = 25  # rows of a person who stands in another row, too
 SEED: Final = 1
 
 _CHUNK_ROWS: Final = 16_384
@@ -57,7 +58,13 @@ def _contacts(draws: Draws, emails: Emails, numbers: PhoneNumbers) -> dict[str, 
     dirty = draws.chance(DIRTY_ONE_IN)
     fault = pc.if_else(dirty, pa.array(draws.below(8)), pa.scalar(-1))
     email, phone = _soil_emails(email, fault, draws), _soil_numbers(phone, fault, draws)
-    return {"email": email, "phone": phone, "country": country}
+    table = pa.table({"email": email, "phone": phone, "country": country}).take(_with_repeats(draws))
+    return {name: table[name].combine_chunks() for name in COLUMNS}
+
+
+def _with_repeats(draws: Draws) -> Any:
+    """The number of the row that stands in each row: its own, or that of another near by."""
+    return pc.if_else(draws.chance(REPEATED_ONE_IN), pa.array(draws.below(draws.rows)), pa.array(range(draws.rows)))
 
 
 def _soil_emails(email: Any, fault: Any, draws: Draws) -> Any:

@@ -24,9 +24,8 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions
-from audiencekit.preparation.columnar.hexadecimal import Matrix
+from audiencekit.preparation.columnar.buffers import Matrix
+from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions
 from benchmarks.values.kinds import KINDS, ValueKind
 from benchmarks.values.phone_numbers import Row
 

@@ -78,10 +78,13 @@ def _domain(rank: int) -> str:
 
 
 def _local_parts(draws: Draws, first: Any, last: Any) -> Any:
-    """first.last12, alast3456, first_last, first1987: the ways people write themselves."""
+    """first.last12, alast3456, first_last78, first1987: the ways people write themselves.
+
+    The numbers are long enough that two of 100 million people hardly ever have one address.
+    """
     form = draws.below(4)
-    dotted = pc.binary_join_element_wise(pc.binary_join_element_wise(first, last, "."), draws.numbers(1_000), "")
-    short = pc.binary_join_element_wise(pc.utf8_slice_codeunits(first, 0, 1), last, draws.numbers(10_000), "")
-    plain = pc.binary_join_element_wise(first, last, "_")
-    year = pc.binary_join_element_wise(first, draws.numbers(10_000), "")
+    dotted = pc.binary_join_element_wise(pc.binary_join_element_wise(first, last, "."), draws.numbers(1_000_000), "")
+    short = pc.binary_join_element_wise(pc.utf8_slice_codeunits(first, 0, 1), last, draws.numbers(10_000_000), "")
+    plain = pc.binary_join_element_wise(pc.binary_join_element_wise(first, last, "_"), draws.numbers(1_000_000), "")
+    year = pc.binary_join_element_wise(first, draws.numbers(10_000_000), "")
     return pc.choose(pa.array(form), dotted, short, plain, year)

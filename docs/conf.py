@@ -9,8 +9,8 @@ version = release = __version__
 extensions = ["myst_parser"]
 # The root of the repository is the source, so that README.md, SECURITY.md and samples/ are pages of the site, too.
 include_patterns = [
-    "README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "samples/README.md",
-    "benchmarks/RESULTS.md",
+    "README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/python/*.md",
+    "samples/README.md", "benchmarks/RESULTS.md",
 ]  # fmt: skip
 exclude_patterns = [".*", "audiencekit", "kernels", "tests", "build", "dist"]
 root_doc = "docs/index"

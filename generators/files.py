@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from generators.endpointcalls import write_stub
-from generators.pythonpage import write_page
+from generators.pythonpages import page_files
 from generators.sbom import write_sbom
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FILES: Final[Mapping[str, Callable[[], str]]] = {
-    "docs/python.md": write_page,
+    **page_files(),
     "audiencekit/api/endpointcalls.pyi": write_stub,
     "audiencekit.cdx.json": write_sbom,
 }

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = tuple(
     str(path.relative_to(ROOT))
     for path in sorted(
-        [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "samples/README.md", *ROOT.glob("docs/*.md")]
+        [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "samples/README.md", *ROOT.glob("docs/**/*.md")]
     )
 )
 RUN = ("sh", "python")

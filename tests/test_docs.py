@@ -46,7 +46,7 @@ from audiencekit.settings import (
 from tests.commandtree import commands_of
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SETUP = ["pip install . && audiencekit demo", "pip install '.[test]' && pytest"]
 
@@ -327,7 +327,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
     """So that a reader finds all pages."""
     targets = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     linked = {(ROOT / target.partition("#")[0]).resolve() for target in targets}
-    assert set(PAGES) - {ROOT / "README.md"} <= linked
+    assert {page for page in PAGES if page.parent.name != "python"} - {ROOT / "README.md"} <= linked
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import audiencekit
 from generators.files import FILES, ROOT
+from generators.pythonpages import FOLDER
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_generated_file_is_what_its_generator_writes(path: str) -> None:
     """`python -m generators` writes them anew."""
     assert (ROOT / path).read_text(encoding="utf-8") == FILES[path]()
+
+
+def test_every_public_name_has_one_place_in_the_reference() -> None:
+    """A heading on one page; a function to be awaited is told of there."""
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).glob("*.md")]
+    headings = [name for page in pages for name in re.findall(r"^### (\w+)$", page, flags=re.MULTILINE)]
+    awaited = [name for page in pages for name in re.findall(r"^`(\w+_async)` is the same", page, flags=re.MULTILINE)]
+    assert sorted([*headings, *awaited]) == audiencekit.__all__
+
+
+def test_no_file_is_left_that_no_generator_writes() -> None:
+    """A page whose topic is gone would stay for ever."""
+    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir()} <= set(FILES)

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from audiencekit.preparation.columnar.kernels.library import LIBRARY
+from audiencekit.kernels.library import LIBRARY
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the compiler of these tests is a shell script")

@@ -33,8 +33,8 @@ def _pages(site: Path) -> list[Path]:
 
 def test_each_page_of_docs_is_in_the_site(site: Path) -> None:
     """None is forgotten in the table of contents, or the build would have failed."""
-    built = {page.stem for page in (site / "docs").glob("*.html")}
-    assert built == {page.stem for page in DOCS.glob("*.md")}
+    built = {page.relative_to(site / "docs").with_suffix("") for page in (site / "docs").rglob("*.html")}
+    assert built == {page.relative_to(DOCS).with_suffix("") for page in DOCS.rglob("*.md")}
 
 
 def test_the_site_needs_no_other_host(site: Path) -> None:

@@ -36,10 +36,9 @@ async def do_not_reach_upload_async(
 ) -> Report:
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
 
-    A run like that of `upload_async`, which raises what it raises and heeds `limiter`, `run_id` and `keep_spool` as it
-    does, on a list that is created when it is missing. A source that would be refused creates none, unless it is
-    standard input or a reader, which cannot be read twice. Emails and phone numbers only. Raises Refused for Deletes
-    where there is no list.
+    The list takes emails and phone numbers only. It is created when the account has none, but not for a source that is
+    refused; standard input and readers are the exception, since they cannot be read twice. `limiter`, `run_id`,
+    `keep_spool` and the errors are those of `upload_async`. Raises Refused for Deletes when the account has no list.
     """
     source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     found = await _prepared_list(source, settings, progress, keywords)

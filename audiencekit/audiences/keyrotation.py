@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from audiencekit.audiences.sealedfiles import refuse_unfinished
 from audiencekit.audiences.synchronisation.rekeying import write_under
-from audiencekit.audiences.unfinished import nothing_at_work, refuse_unfinished
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.credentialstore import CredentialStore
 from audiencekit.machine.keycommand import GivenKey
@@ -24,6 +24,7 @@ from audiencekit.machine.keyrotation import READY, begin, changing_key, commit, 
 from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.witness import Mark, Witness
+from audiencekit.runs.locks import nothing_at_work
 from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
 from audiencekit.snapshots.store import RECENT, SNAPSHOTS
 

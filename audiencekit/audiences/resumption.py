@@ -20,10 +20,10 @@ async def resume_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report | Receipt:
-    """Finish what was begun: the report of a run, the receipt of an erasure.
+    """Finish a run or an erasure that ended early; its report, or its receipt.
 
-    `run` is an id, the beginning of just one, or `last`, which is the newest of runs and erasures together, as on the
-    command line. What is complete already is not touched. Raises UsageError when `run` means none or several, and what
+    `run` is an id, the unique beginning of one, or `last`, the newest of all runs and erasures. One that is complete
+    stays as it is. Raises UsageError when `run` fits none or several, and the errors of
     `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
     """
     settings = settings or load_settings()

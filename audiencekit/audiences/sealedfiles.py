@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, PlanRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.resumption import KEPT
-from audiencekit.runs.store import RunStore
+from audiencekit.runs.store import RUNS, RunStore
 from audiencekit.runs.storedreports import opened_journal
 from audiencekit.selection.forgotten.file import read_memory, read_serial
 from audiencekit.selection.forgotten.notes import needs_key
-from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.snapshots.store import CHANGES, SNAPSHOTS, SnapshotStore
 
 Look: TypeAlias = Callable[[], None]
 
@@ -30,6 +30,20 @@ def count_sealed(state_dir: Path, key: StateKey) -> dict[str, dict[str, int]]:
     for kind, look in _looks(state_dir, key):
         found.setdefault(kind, {"opened": 0, "refused": 0})["opened" if _succeeds(look) else "refused"] += 1
     return found
+
+
+def refuse_unfinished(state_dir: Path) -> None:
+    """Return when there is nothing that only the state key of now can finish. Raises PlanRefused, which counts it."""
+    erasures = ErasureStore(state_dir)
+    found = {
+        "erasures": sum(map(erasures.has_keys, erasures.ids())),
+        "runs with a kept spool": len(list((state_dir / RUNS).glob(f"*/{KEPT}"))),
+        "syncs": len(list((state_dir / SNAPSHOTS).glob(f"*/{CHANGES}"))),
+    }
+    if any(found.values()):
+        told = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
+        hint = "`audiencekit resume` and the next sync finish them; `audiencekit purge --unfinished` removes runs"
+        raise PlanRefused(f"not finished, and only the key of now opens them: {told}: nothing was changed", hint=hint)
 
 
 def _looks(state_dir: Path, key: StateKey) -> Iterator[tuple[str, Look]]:

@@ -24,6 +24,6 @@ def say_version(context: click.Context, _option: click.Parameter, is_wanted: boo
 
 def kernels_warning() -> str | None:
     """A sentence that the kernels were not compiled; None when they were."""
-    from audiencekit.preparation.columnar.kernels.library import kernels
+    from audiencekit.kernels.library import find_library
 
-    return None if kernels() else f"the kernels are {NOT_COMPILED}; {COMPILE}"
+    return None if find_library() else f"the kernels are {NOT_COMPILED}; {COMPILE}"

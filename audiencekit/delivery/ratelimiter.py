@@ -6,10 +6,10 @@ from typing import Protocol, runtime_checkable
 
 
 class RateLimiter(Protocol):
-    """The door for limiters, and all that the uploader needs of one. One call is one request that leaves."""
+    """The protocol of a rate limiter: the uploader calls `acquire` once for each request that it sends."""
 
     async def acquire(self) -> None:
-        """Returns when one request may leave. A cancelled call uses up nothing, or at most one place."""
+        """Return when one request may be sent. A cancelled call uses no place, or one."""
 
 
 @runtime_checkable

@@ -65,7 +65,7 @@ class Session(Protocol):
 
 
 class Destination(Protocol):
-    """A kind of place where people go, such as audiences. One object, registered under its name (see `target`)."""
+    """The rules of a kind of place where people go, such as audiences."""
 
     @property
     def name(self) -> str:

@@ -55,6 +55,17 @@ class Call:
         pairs = [*self.query, *(decode_pairs(self.body) if is_form(self.media_type) else ())]
         return next((text.decode("utf-8", "replace") for each, text in pairs if each == name.encode()), None)
 
+    def require_feature(self, gate: str, parameter: str | None = None) -> None:
+        """Refuse an account that is outside of `gate`, one of `GATES`; name the parameter that asked for it.
+
+        Raises RefusalError. An endpoint that is closed as a whole is refused as other want of access is (403;
+        specification part 1, section 5), a parameter with the status that the public service publishes for this code
+        (400).
+        """
+        if gate in self.account.outside and gate not in self.account.features:
+            message = f"Account {self.account.id} does not have access to {gate}"
+            raise self.refuse(403 if parameter is None else 400, "FEATURE_NOT_AVAILABLE", message, parameter)
+
     def refuse(self, status: int, code: str, message: str, parameter: str | None = None) -> RefusalError:
         """Return a refusal that echoes the ids of the path."""
         return refuse(status, code, message, parameter, params=self.ids)

@@ -9,7 +9,7 @@ _SET_DUMPABLE: Final = 4  # PR_SET_DUMPABLE of prctl(2)
 
 
 def prevent_dumps() -> None:
-    """The system writes no core dump of this process, nor, on Linux, hands one to a program that collects them.
+    """Keep the system from writing a core dump of this process or, on Linux, handing it to a collecting program.
 
     On Linux it also keeps other processes of the same user from its memory and its environment: debuggers and
     profilers cannot attach, unless they are root's. It holds until the process ends, and for processes that it forks;

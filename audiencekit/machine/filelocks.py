@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from audiencekit.errors import AudienceBusy
 from audiencekit.machine.openfiles import NO_LINK, OURS, READ, write_at
+from audiencekit.machine.privatefiles import explained
 
 try:
     from audiencekit.machine.posixlocks import CAN_LOCK_DIRECTORIES, can_be_locked, lock
@@ -31,6 +33,30 @@ def locked(path: Path, *, wait: bool = True, is_directory: bool = False) -> Iter
     finally:
         with contextlib.suppress(OSError):
             os.close(file)
+
+
+@contextlib.contextmanager
+def taken(
+    path: Path,
+    what: str,
+    busy: Callable[[], AudienceBusy],
+    *,
+    holder: bytes | None = None,
+    is_directory: bool = False,
+) -> Iterator[int]:
+    """The same without waiting, for a lock of the state directory, into which a `holder` is written.
+
+    Raises `busy()` when another process holds it, and InputOutputFailed, which begins with `what`.
+    """
+    with contextlib.ExitStack() as stack:
+        with explained(what, path):
+            try:
+                file = stack.enter_context(locked(path, wait=False, is_directory=is_directory))
+            except BlockingIOError:
+                raise busy() from None
+            if holder is not None:
+                write_holder(file, holder)
+        yield file
 
 
 def _open(path: Path, *, is_directory: bool) -> int:

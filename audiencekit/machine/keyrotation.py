@@ -18,7 +18,7 @@ import orjson
 
 from audiencekit.errors import AudienceBusy
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import locked
+from audiencekit.machine.filelocks import taken
 from audiencekit.machine.keyentry import clear_entry, read_entry_name
 from audiencekit.machine.openfiles import OURS
 from audiencekit.machine.privatefiles import explained, make_private_directory, read_file, replace_file, sync_directory
@@ -32,16 +32,12 @@ _LOCK: Final = ".key.lock"
 @contextlib.contextmanager
 def changing_key(state_dir: Path) -> Iterator[None]:
     """No other process changes the state key meanwhile. Raises AudienceBusy when one does, and InputOutputFailed."""
-    with contextlib.ExitStack() as stack:
-        is_busy = False
-        with explained("the state key cannot be locked", state_dir / _LOCK):
-            try:
-                stack.enter_context(locked(state_dir / _LOCK, wait=False))
-            except BlockingIOError:
-                is_busy = True
-        if is_busy:
-            told = "the state key is being changed by another process: nothing was sent"
-            raise AudienceBusy(told, run_id=None, process_id=None, hint="try again when it has ended")
+    told = "the state key is being changed by another process: nothing was sent"
+    with taken(
+        state_dir / _LOCK,
+        "the state key cannot be locked",
+        lambda: AudienceBusy(told, hint="try again when it has ended"),
+    ):
         yield
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
@@ -25,7 +23,6 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Layout, Selection
-from audiencekit.selection.strippedrecords import without_values
 
 
 class Listeners:
@@ -71,10 +68,7 @@ class Gathered:
         keeps_records: bool = True,
     ) -> None:
         self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
-        self.spool = BatchSpool(spool, keeps_records=keeps_records)
-        # The records of one batch, RECORD_SCHEMA, for any thread; of all that is here it holds the two files alone.
-        self._places: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
-        self.unsealed: Callable[[int], HashedRecords] = partial(_unsealed, self.spool, aside, self._places)
+        self.spool = BatchSpool(spool, aside, keeps_records=keeps_records)
         self.batch_records: list[int] = []
         self._form = form
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
@@ -115,16 +109,9 @@ class Gathered:
 
     def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
         """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
-        self._places[batch] = self.aside.append(places.astype("<u4").tobytes())
+        self.spool.leave_out(batch, places)
         self._sizes[batch] = self.aside.append(sizes_to_bytes(sizes))
 
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""
         return sizes_from_bytes(self.aside.read(self._sizes[batch]))
-
-
-def _unsealed(spool: BatchSpool, aside: Spool, left_out: dict[int, int], batch: int) -> HashedRecords:
-    records = spool.unseal(batch)
-    if batch not in left_out:
-        return records
-    return without_values(records, np.frombuffer(aside.read(left_out[batch]), dtype="<u4").astype(np.int64))

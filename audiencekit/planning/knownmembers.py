@@ -60,7 +60,7 @@ def _taken_out(gathered: Gathered, selection: Selection) -> Iterator[HashedRecor
         chosen = layout.kept(number) & selection.deletes.slice(start, start + count)
         start += count
         if chosen.any():
-            yield _those(gathered.unsealed(number), chosen)
+            yield _those(gathered.spool.unseal(number), chosen)
 
 
 @guarded

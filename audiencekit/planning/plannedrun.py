@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.destinations.requests.requestplan import PlannedRequest
-from audiencekit.destinations.requests.users import EncodedUsers, encode_users
+from audiencekit.destinations.requests.users import BatchesOfRecords, RequestRecords, UsersOf
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
@@ -28,7 +27,7 @@ from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
-from audiencekit.selection.selection import Layout, Selection, Wave
+from audiencekit.selection.selection import Layout, Selection
 from audiencekit.sources.table import Description, Part
 
 
@@ -68,7 +67,7 @@ class PlannedRun:
     layout: Layout
     requests: list[PlannedRequest]
     refusals: list[Refused]
-    unsealed: Callable[[int], HashedRecords]  # the records of one batch, from the spool
+    batches: BatchesOfRecords
     profile: Profile
     destination: Destination
     form: RequestForm
@@ -139,22 +138,12 @@ class PlannedRun:
 
     def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:
         """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
-        return self.unsealed(batch), np.flatnonzero(self.layout.kept(batch))
+        return self.batches.find(batch, np.flatnonzero(self.layout.kept(batch)))
 
-    def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
-        """The encoded Updates and Deletes of one request, from the spool. May be called from any thread."""
-        return (
-            self._users((request.wave, False), request.first_update, request.updates),
-            self._users((request.wave, True), request.first_delete, request.deletes),
-        )
-
-    def _users(self, wave: Wave, first: int, count: int) -> EncodedUsers:
-        stretch = self.layout.stretch(wave, first, count)
-        return EncodedUsers.joined(self.encoded(batch, places) for batch, places in stretch)
-
-    def encoded(self, batch: int, places: Indices) -> EncodedUsers:
-        """The entries of the records of one batch at `places`, ascending."""
-        return encode_users(self.unsealed(batch), places, self.profile)
+    @property
+    def users_of(self) -> UsersOf:
+        """The encoded Updates and Deletes of each request. To be called from any thread."""
+        return RequestRecords(self.layout, self.batches, self.profile).users_of
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is when `sent` records were confirmed and the service refused others one by one."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.batchspool import WholeBatches
 from audiencekit.planning.knownmembers import refuse_shared_by_members
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
@@ -34,7 +34,7 @@ from audiencekit.preparation.bounds import judge
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.selection import NEIGHBOURS, Selection
+from audiencekit.selection.selection import Selection
 from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, Item, paths_among
@@ -171,7 +171,7 @@ def _planned(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS, end=len(gathered.batch_records)),
+        batches=WholeBatches(gathered.spool, len(gathered.batch_records)),
         profile=terms.profile,
         destination=terms.destination,
         form=terms.form,

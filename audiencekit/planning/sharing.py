@@ -27,11 +27,9 @@ from audiencekit.planning.options import Options
 from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.hexadecimal import hash_array
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.candidates import CANDIDATE, Candidates, SharedValues
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.strippedrecords import count_remembered, without_values
@@ -152,7 +150,7 @@ class _Stripping:
         self._count(number, first, records[is_gone].astype(np.int64))
         self._ask(number, first, found)
         if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
-            sizes = self._terms.form.measure(without_values(self._gathered.unsealed(number), places))
+            sizes = self._terms.form.measure(without_values(self._gathered.spool.unseal(number), places))
         else:
             sizes = self._shorten(self._gathered.sizes(number), records, before, before - left_out)
         self._gathered.change(number, places, sizes)
@@ -193,7 +191,7 @@ class _Stripping:
         places = found["place"][~self._gathered.keysets.deletes_of(owners)].astype(np.int64)
         self.puts_in = self.puts_in or bool(len(places))
         if self._asks and self._terms.memories and len(places):
-            records = self._gathered.unsealed(number)
+            records = self._gathered.spool.unseal(number)
             self.outcome.remembered += count_remembered(records, places, self._terms.memories)
 
     def _main_column(self, kind: Kind) -> MappedColumn:

@@ -27,10 +27,10 @@ from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.tagkernels import OrderedTags
 from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions

@@ -37,8 +37,14 @@ from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.bits import bools_of
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between, offsets_of
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hashes_in
+from audiencekit.preparation.columnar.buffers import (
+    arrow_array,
+    hash_matrix,
+    hashes_in,
+    list_offsets,
+    lists_between,
+    offsets_of,
+)
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 _HEAD: Final = struct.Struct("<Iq")

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from audiencekit.identifiers.countries import find_country
+from audiencekit.kernels.library import kernels
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.textkernels import TextKernels
 
 
 def resolve_countries(texts: Any) -> Any:
@@ -21,8 +22,8 @@ def resolve_countries(texts: Any) -> Any:
 
 def _numbered(texts: Any) -> tuple[Any, Any]:
     """Which distinct text each of `texts` is, and these."""
-    compiled = kernels()
-    if compiled is not None and (found := compiled.deciding.number(texts)) is not None:
+    compiled = kernels(TextKernels)
+    if compiled is not None and (found := compiled.number(texts)) is not None:
         numbers, firsts = found
         return arrow_array(numbers), texts.take(arrow_array(firsts))
     encoded = texts.dictionary_encode()

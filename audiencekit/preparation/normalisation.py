@@ -23,18 +23,25 @@ from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.certainvalues import decide_plain
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import REASONS, UNDECIDED, VALID, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix
+from audiencekit.preparation.columnar.certainvalues import decide_plain, valid_hashes
+from audiencekit.preparation.columnar.decisions import (
+    PENDING,
+    REASONS,
+    UNDECIDED,
+    VALID,
+    Codes,
+    Decisions,
+    code_of,
+    put,
+)
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import from_hex, hash_array, hash_matrix
+from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.columnar.international import decide_one
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
@@ -130,10 +137,7 @@ class _Decided:
 
 def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:
     """Decide plain values by the kernels, where there are any, and the rest by the columnar rules."""
-    compiled = kernels()
-    if compiled is None or column.hashed:
-        return _decide_by_rules(texts, column, countries, rules)
-    plain = decide_plain(texts, column.kind, countries, rules, compiled.deciding)
+    plain = None if column.hashed else decide_plain(texts, column.kind, countries, rules)
     if plain is None:
         return _decide_by_rules(texts, column, countries, rules)
     codes, hashes = plain
@@ -146,7 +150,7 @@ def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rule
         codes[left] = rest.codes
         hashes[left[rest.codes == VALID]] = hash_matrix(rest.values)
         by_definition = rest.by_definition
-    return _Decided(codes, hash_array(compiled.deciding.keep_valid(codes, hashes)), by_definition)
+    return _Decided(codes, valid_hashes(codes, hashes), by_definition)
 
 
 def _decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> _Decided:

@@ -16,14 +16,12 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, arrow_array, list_array
 from audiencekit.preparation.columnar.decisions import REASONS
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE
 from audiencekit.preparation.countries import resolve_countries
 from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column
 from audiencekit.preparation.rejections import Rejections
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.valuelists import value_lists
 
 UPDATE: Final = "Update"
 DELETE: Final = "Delete"
@@ -104,7 +102,7 @@ def prepare_batch(
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, pa.repeat(_NO_IDENTIFIER, len(silent)))
     lists = [
-        value_lists([result for column, result in results if column.kind is kind], columns.num_rows, value_type)
+        _value_lists([result for column, result in results if column.kind is kind], columns.num_rows, value_type)
         for kind, value_type in VALUE_TYPES.items()
     ]
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
@@ -150,6 +148,37 @@ def _kinds(results: list[tuple[Any, ColumnResult]], rows: int) -> npt.NDArray[np
         is_valid[result.value_rows] = True
         kinds |= is_valid.view(np.uint8) << _PLACES[column.kind]
     return kinds
+
+
+def _value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any:
+    """list<value_type>, one a row: the distinct values of all columns of one kind, sorted; null where there is none."""
+    results = [result for result in results if len(result.value_rows)]
+    if not results:
+        return pa.nulls(rows, pa.list_(value_type))
+    if len(results) == 1 and bool((results[0].value_rows[1:] > results[0].value_rows[:-1]).all()):
+        return _of_single_values(results[0], rows)
+    owners = np.concatenate([result.value_rows for result in results])
+    values = pa.concat_arrays([result.values for result in results])
+    ranks = _ranks(values)
+    order = np.lexsort((ranks, owners))
+    owners, ranks = owners[order], ranks[order]
+    fresh = np.ones(len(owners), dtype=bool)
+    fresh[1:] = (owners[1:] != owners[:-1]) | (ranks[1:] != ranks[:-1])
+    return list_array(np.bincount(owners[fresh], minlength=rows), values.take(arrow_array(order[fresh])))
+
+
+def _of_single_values(result: ColumnResult, rows: int) -> Any:
+    counts = np.zeros(rows, dtype=np.int32)
+    counts[result.value_rows] = 1
+    return list_array(counts, result.values)
+
+
+def _ranks(values: Any) -> npt.NDArray[np.int64]:
+    """Equal numbers for equal values, in the order of their bytes."""
+    encoded = values.dictionary_encode()
+    rank = pc.rank(encoded.dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+    ranks: npt.NDArray[np.int64] = rank[encoded.indices.to_numpy(zero_copy_only=False)]
+    return ranks
 
 
 def _combinations(kinds: npt.NDArray[np.uint8]) -> Counter[int]:

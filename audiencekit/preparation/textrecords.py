@@ -9,15 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.kernels.library import kernels
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix, hex_texts, to_hex
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix, list_array, list_offsets, lists_between
+from audiencekit.preparation.columnar.hexadecimal import HexKernels, hex_texts, to_hex
 from audiencekit.preparation.records import DELETE, UPDATE
-from audiencekit.preparation.valuelists import list_array
 
 # What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
 PREPARED_FORMAT: Final = "audiencekit-prepared/1"
@@ -47,11 +46,11 @@ def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
 def _texts(lists: Any, places: Indices, *, is_hashed: bool) -> Any:
     if lists.null_count == len(lists):  # most kinds of most lists
         return pa.nulls(len(places), _LISTS)
-    compiled = kernels()
+    compiled = kernels(HexKernels)
     if is_hashed and compiled:
         hashes = hash_matrix(lists.values)
         digits = np.empty(2 * hashes.size, dtype=np.uint8)
-        ends = compiled.writing.write_hex_lists(list_offsets(lists), hashes, places, digits)
+        ends = compiled.write_lists(list_offsets(lists), hashes, places, digits)
         return lists_between(ends, hex_texts(digits, int(ends[-1])))
     chosen = lists.take(arrow_array(places))
     return list_array(value_counts(chosen), to_hex(chosen.flatten())) if is_hashed else chosen

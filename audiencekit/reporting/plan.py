@@ -32,14 +32,13 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
-    """Nothing in it was sent. `verdict` says what `upload` would do; `refusals` why it would refuse, worst first.
+    """The result of a check. `verdict` says what `upload` would do, `refusals` why it would refuse, worst first.
 
-    `warnings` are losses to hear of before it is sent, and `findings` all of them, of a `check` that was asked for the
-    doctor; the most values first. `source` is what the source was found to be; `sources` the same of each of its files,
-    with its name and rows. `suppression` is what was read of each suppression source. `combinations`
-    count the rows by the kinds of identifiers that they have. `is_repeatable` says that the
-    source can be read again, so that a run of it can be resumed without more. `minutes` is the least time that the
-    service's rate allows. `bytes` counts bodies as sent.
+    `warnings` are large losses; `findings`, of a `check` with `doctor`, are all losses, the most values first. `source`
+    describes the format of the source, and `sources` that of each file, with its name and rows. `suppression` counts
+    the rows of each suppression source. `combinations` count the rows by the kinds of identifiers that they have.
+    `is_repeatable` is true when the source can be read again, so that `resume` does not need it anew. `minutes` is the
+    shortest time that the rate limit allows. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]

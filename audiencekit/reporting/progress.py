@@ -22,20 +22,21 @@ _NUMBER: Final = re.compile(r"\d[\d,.]*")
 
 
 class Progress(Protocol):
-    """A listener to the progress of the pipeline. `total` is 0 when it is not known."""
+    """The protocol of a listener to the progress of a run."""
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """`done` of `total` units of `stage` are behind us, and `also` so many of other units, by their names.
+        """Show that `done` of `total` units of `stage` are done, and `also` so many of other units, by their names.
 
-        The first step of a stage tells where it begins: what was done before it, in an earlier run, is no work of now.
+        `total` is 0 when it is not known. The first step of a stage says where it begins: units before it were done in
+        an earlier run.
         """
 
     def tell(self, message: str) -> None:
-        """Something happened that explains a wait."""
+        """Show a message for people, such as the reason of a wait."""
 
 
 class NoProgress:
-    """Says nothing."""
+    """A progress that shows nothing."""
 
     def tell(self, message: str) -> None:
         """Nothing."""

@@ -14,14 +14,15 @@ State = Literal["complete", "incomplete", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
-    """The result of one run. `bytes` are those of planned bodies; `fill_ratio` is None for fewer than two requests.
+    """The result of one run.
 
-    `changes` are those of a sync, `suppression` is what was read of each suppression source. That the service confirms
-    a record does not say that it knows the person. `miscounted` are requests of which it counted other records than
-    were sent. `audience_name` is its name when the run began, where that is known. `source_names` are those of the
-    files that were given, without directories. `pace` counts what ended in each step of pass two, the last time that it
-    was carried out; `earlier_paces` those before it, of a run that was resumed. `combinations` count the rows by the
-    kinds of identifiers that they have. `warnings` are the losses that the plan warned of, as in a Plan.
+    A confirmed record does not mean that the service knows the person. `bytes` counts the planned bodies; `fill_ratio`
+    is None for fewer than two requests. `changes` are those of a sync. `suppression` counts the rows of each
+    suppression source, and `combinations` the rows by the kinds of identifiers that they have. `miscounted` lists
+    requests whose count by the service differs from the records sent. `audience_name` is the name when the run began,
+    if known. `source_names` are the names of the files, without directories. `pace` counts the requests that ended in
+    each time step of the last sending, and `earlier_paces` those of the sendings before a `resume`. `warnings` are the
+    large losses of the plan.
     """
 
     run_id: str

@@ -14,7 +14,6 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
-from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.selection.conflicts import find_conflicts
 from audiencekit.selection.partitions import (
     ENTRY,
@@ -31,6 +30,7 @@ from audiencekit.selection.selection import Selection
 from audiencekit.selection.sharedvalues import CountedBatch, SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
 from audiencekit.selection.taggedrows import TaggedRows
+from audiencekit.selection.tagkernels import OrderedTags
 from audiencekit.selection.tags import Tagger, Tags
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most

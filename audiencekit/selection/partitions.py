@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import PlanRefused
-from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
+from audiencekit.kernels.library import kernels
+from audiencekit.selection.tagkernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import Places, Tags, are_among
 
 # A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read
@@ -55,9 +55,9 @@ class Partitions:
     def sort(self, tags: Tags, records: Places | None = None) -> OrderedTags:
         """The tags of one batch by part, and their `records`, counted from its beginning; without these each tag has
         one of its own. May be called in any thread."""
-        if compiled := kernels():
+        if compiled := kernels(TagKernels):
             order, ends = np.empty(len(tags), dtype=np.uint32), np.empty(2**self._bits, dtype=np.int64)
-            compiled.tagging.sort(tags, order, ends)
+            compiled.sort(tags, order, ends)
             return OrderedTags(tags, records, order, ends)
         parts = part_of(tags, self._bits)
         order = np.argsort(parts, kind="stable").astype(np.uint32)
@@ -82,8 +82,8 @@ class Partitions:
     def _fill(self, batch: OrderedTags, starts: Places, first: int) -> bool:
         """Move what there is room for from `starts` into the buffers; whether any of these is full."""
         buffers, filled = self._buffers, self._filled
-        if compiled := kernels():
-            return bool(compiled.tagging.spread(batch, starts, first=first, buffers=buffers, filled=filled))
+        if compiled := kernels(TagKernels):
+            return bool(compiled.spread(batch, starts, first=first, buffers=buffers, filled=filled))
         moved = np.minimum(batch.ends - starts, buffers.shape[1] - filled)
         for part in np.flatnonzero(moved).tolist():
             own = batch.order[starts[part] : starts[part] + moved[part]]
@@ -147,8 +147,8 @@ def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
 
 def repeated(*pieces: Entries) -> Entries:
     """Those of the entries of whole parts whose tag may occur more than once, ordered by tag and then by record."""
-    if compiled := kernels():
-        return compiled.tagging.find_repeated(pieces)
+    if compiled := kernels(TagKernels):
+        return compiled.find_repeated(pieces)
     entries = np.concatenate(pieces)
     high = np.sort(entries["high"])
     twice = high[1:][high[1:] == high[:-1]]

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.machine.memo import Memo
+from audiencekit.machine.workers import Memo
 from audiencekit.preparation.bits import Bits, Bools, Indices
 
 Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates

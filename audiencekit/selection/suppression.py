@@ -14,7 +14,6 @@ import numpy as np
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.kernels.tagging import OrderedTags
 from audiencekit.selection.partitions import (
     NO_RECORD,
     PARTITION_BITS,
@@ -24,6 +23,7 @@ from audiencekit.selection.partitions import (
     records_of,
     repeated,
 )
+from audiencekit.selection.tagkernels import OrderedTags
 from audiencekit.selection.tags import Tags
 
 

@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.kernels.library import kernels
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.columnar.buffers import list_offsets
+from audiencekit.preparation.columnar.buffers import hash_matrix, list_offsets
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.selection.tagkernels import TagKernels
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
@@ -63,10 +63,10 @@ class TaggedKeys:
 
     def of_sets(self) -> Tags:
         """The tag of each record's key set."""
-        if (compiled := kernels()) is None:
+        if (compiled := kernels(TagKernels)) is None:
             return sum_of_keys(list(self.by_kind()), self.records)
         sums = np.empty(self.records, dtype=TAG)
-        compiled.tagging.add_up(self.tags, list(self.offsets.values()), sums)
+        compiled.add_up(self.tags, list(self.offsets.values()), sums)
         return sums
 
 
@@ -125,8 +125,8 @@ class Tagger:
         return encrypted[: halves.size].view(TAG)
 
     def _halve(self, hashes: Any, kind: Kind, halves: npt.NDArray[np.uint8]) -> None:
-        if compiled := kernels():
-            compiled.tagging.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
+        if compiled := kernels(TagKernels):
+            compiled.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
         else:
             np.bitwise_xor(hash_matrix(hashes)[:, :TAG_BYTES], self._of_kinds[kind], out=halves)
 
@@ -163,11 +163,11 @@ def _is_nothing_beneath(lists: Any, offsets: Offsets) -> bool:
     """Whether no null of `lists` has values beneath it. False where it cannot be told at once."""
     if not lists.null_count:
         return True
-    first, compiled = lists.offset, kernels()
+    first, compiled = lists.offset, kernels(TagKernels)
     if compiled is None or first % 8 or not offsets.flags.aligned:
         return False
     valid = np.frombuffer(lists.buffers()[0], dtype=np.uint8)[first // 8 :]
-    return not compiled.tagging.count_beneath(valid, offsets)
+    return not compiled.count_beneath(valid, offsets)
 
 
 def _offsets(lists: Any, values: int) -> Offsets:

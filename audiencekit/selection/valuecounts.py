@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.kernels.library import kernels
 from audiencekit.machine.heap import zeros
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import Places, Tags
 
 Slots = npt.NDArray[np.uint32]
@@ -65,8 +66,8 @@ class ValueCounts:
 
     def find(self, slots: Slots) -> Places:
         """The places of values that may stand in many records. Of these, none that is marked as `FOUND`."""
-        if compiled := kernels():
-            return compiled.tagging.find_counted(slots, self._likely, self._counters, self._least)
+        if compiled := kernels(TagKernels):
+            return compiled.find_counted(slots, self._likely, self._counters, self._least)
         return np.flatnonzero(self._many(slots) & (slots < FOUND) & (self._likely[slots % _LIKELY] == 1))
 
     def _make_room(self, values: int) -> None:
@@ -78,8 +79,8 @@ class ValueCounts:
             self._counters = self._room[: 2 * used]
 
     def _count(self, slots: Slots) -> Places:
-        if compiled := kernels():
-            return compiled.tagging.count(slots, self._counters, self._least)
+        if compiled := kernels(TagKernels):
+            return compiled.count(slots, self._counters, self._least)
         # Counts in both counters: what others counted is not left out, as a kernel does.
         places, counts = np.unique(np.concatenate(self._places(slots)), return_counts=True)
         now = np.minimum(self._at(places) + counts, self._least).astype(np.uint8)

@@ -13,11 +13,11 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.kernels.library import kernels
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.columnar.kernels.comparing import Halves
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.selection.tags import Tags
+from audiencekit.snapshots.markkernels import Halves, MarkKernels
 
 MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 
@@ -82,8 +82,8 @@ class Marks:
         """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
         if not len(ordered):
             return np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
-        if compiled := kernels():
-            return compiled.comparing.find_marks(self.halves(), ordered.halves())
+        if compiled := kernels(MarkKernels):
+            return compiled.find_marks(self.halves(), ordered.halves())
         places: Indices = ordered.high.searchsorted(self.high)
         while True:
             same, within = _same_high(self.high, ordered.high, places)

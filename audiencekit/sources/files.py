@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
-from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.rawbytes import Identity
 from audiencekit.sources.bytes.regularfile import shown_path
@@ -22,7 +22,6 @@ from audiencekit.sources.places import parts_of, raw_file, shown_name
 from audiencekit.sources.remote.address import Address, is_address, kept_address
 from audiencekit.sources.table import Look
 
-T = TypeVar("T")
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows]
@@ -126,7 +125,8 @@ def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedA
     """
     files: dict[Identity, LookedAtFile] = {}
     for name, item in _named_items(items):
-        file = named(name, partial(_look_at, name, item, options))
+        with naming(name):
+            file = _look_at(name, item, options)
         if file.identity in files:
             raise SourceRefused(f"{name}: this file is given twice", source=name, hint="give it once")
         files[file.identity] = file
@@ -145,7 +145,8 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
         elif os.fspath(item) == STANDARD_INPUT:
             yield SHOWN_NAME, item
         else:
-            parts = named(shown_name(item), partial(parts_of, item))
+            with naming(shown_name(item)):
+                parts = parts_of(item)
             yield from ((shown_name(part), part) for part in parts)
 
 
@@ -160,11 +161,11 @@ def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
     return LookedAtFile(name, look, file.size_bytes, file.identity, file.repeatable)
 
 
-def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] = lambda: None) -> T:
-    """The result of `work`; its refusals say which source they are about, and how far it was read."""
-    failure: AudiencekitError
+@contextmanager
+def naming(name: str, rows_read: Callable[[], int | None] = lambda: None) -> Iterator[None]:
+    """Have refusals within the block say which source they are about, and how far it was read."""
     try:
-        return work()
+        yield
     except SourceRefused as error:
         failure = SourceRefused(
             f"{name}: {error}",
@@ -174,6 +175,7 @@ def named(name: str, work: Callable[[], T], rows_read: Callable[[], int | None] 
             rows_read=error.rows_read if error.rows_read is not None else rows_read(),
             hint=error.hint,
         )
+        error.bare()  # it becomes the context, and its frames hold values
+        raise failure from None
     except (MappingRefused, InputOutputFailed) as error:
-        failure = type(error)(f"{name}: {error}", hint=error.hint)
-    raise failure
+        raise type(error)(f"{name}: {error.bare()}", hint=error.hint) from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.sources.columns.mapping import Mapper
-from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, named
+from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
 from audiencekit.sources.joining import JoinedSource, total_bytes
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
@@ -36,8 +36,9 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     if file.look.mapping is not None:
         return _self_explained(file, file.look.mapping, options)
     mapper = Mapper(file.look.header, file.look.sample, options)
-    mapping = named(file.name, mapper.map)
-    named(file.name, lambda: file.look.table.check(mapping))
+    with naming(file.name):
+        mapping = mapper.map()
+        file.look.table.check(mapping)
     return Source(
         file.name,
         file.look.table,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.sources.files import named
+from audiencekit.sources.files import naming
 from audiencekit.sources.table import Description, Part, Table
 
 
@@ -79,4 +79,5 @@ class Source:
             yield batch
 
     def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
-        return named(self.name, lambda: next(rows, None), lambda: self.rows_read)
+        with naming(self.name, lambda: self.rows_read):
+            return next(rows, None)

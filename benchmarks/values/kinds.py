@@ -12,14 +12,13 @@ from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import decide_plain
 from audiencekit.preparation.columnar.decisions import Codes, Decisions
 from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
@@ -95,8 +94,7 @@ def _of_kind(kind: Kind, rules: Rules = DEFAULT_RULES) -> Callable[[str, str | N
 
 def _plain(kind: Kind, rules: Rules = DEFAULT_RULES) -> Plain:
     def decide(texts: Any, countries: Any) -> tuple[Codes, Matrix] | None:
-        compiled = kernels()
-        return decide_plain(texts, kind, countries, rules, compiled.deciding) if compiled else None
+        return decide_plain(texts, kind, countries, rules)
 
     return decide
 

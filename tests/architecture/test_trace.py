@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from audiencekit.kernels.library import find_library
 from audiencekit.personal import Secret
-from audiencekit.preparation.columnar.kernels.library import kernels
 from tests.architecture.__main__ import _DIGEST, ADDRESS, SOCKET, WAYS, folders_of, holds_address, upward
 from tests.architecture.trace import ROOT
 
 # Modules, changes of folder, calls upward, with kernels. They may only shrink: write down the smaller figure.
 MOST = {
-    "an address to an audience": (40, 12, 0),
-    "an address to the do-not-reach list": (40, 12, 0),
+    "an address to an audience": (31, 8, 0),
+    "an address to the do-not-reach list": (31, 8, 0),
     "a 429": (10, 3, 0),
 }
 
@@ -49,7 +49,7 @@ def test_calls_upward_are_found() -> None:
     assert upward([down, up, ("api/calls", "preparation/records")]) == [up]
 
 
-@pytest.mark.skipif(kernels() is None, reason="the figures are of the way through the kernels")
+@pytest.mark.skipif(find_library() is None, reason="the figures are of the way through the kernels")
 @pytest.mark.parametrize("way", WAYS)
 async def test_no_way_grows(way: str) -> None:
     """Each begins at the cell, ends at the socket, and is not longer than it was."""

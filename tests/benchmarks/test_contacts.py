@@ -81,6 +81,14 @@ def test_a_fifth_of_the_rows_is_dirty(contacts: list[dict[str, str]]) -> None:
     assert 0.19 <= dirty / len(contacts) <= 0.21
 
 
+def test_a_person_has_one_address_and_one_row_in_25_is_a_repeat(contacts: list[dict[str, str]]) -> None:
+    """Of rows that are alike in all columns; an address in rows with other numbers would be a shared value."""
+    clean = [row for row in contacts if _has_clean_email(row) and _has_clean_number(row)]
+    people = {tuple(row.values()) for row in clean}
+    assert 0.015 <= 1 - len(people) / len(clean) <= 0.05  # of some the other row stands below
+    assert len({row["email"] for row in clean}) == len(people)
+
+
 def test_one_address_in_a_hundred_is_internationalised(contacts: list[dict[str, str]]) -> None:
     """In its name or in its domain."""
     addresses = [row["email"] for row in contacts if not row["email"].isascii()]

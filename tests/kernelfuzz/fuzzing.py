@@ -15,7 +15,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.kernels.library import find_library
 from tests.kernelfuzz.calls import CALLS
 from tests.kernelfuzz.drawing import Draw
 from tests.kernelfuzz.layouts import STOPPED, Called
@@ -44,10 +44,10 @@ class WrongError(Exception):
 
 def library() -> ctypes.CDLL:
     """The kernels of this installation. Raises RuntimeError where there are none."""
-    found = kernels()
+    found = find_library()
     if found is None:
         raise RuntimeError("there are no kernels to be fuzzed: see kernels/README.md")
-    return found.deciding._library
+    return found
 
 
 def name_of(seed: int) -> str:

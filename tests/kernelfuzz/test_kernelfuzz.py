@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.kernels.library import find_library
 from tests.kernelfuzz.calls import CALLS
 from tests.processes import ROOT
 
 DOOR = ROOT / "kernels" / "src" / "door"
-compiled = pytest.mark.skipif(kernels() is None, reason="the kernels are not compiled here")
+compiled = pytest.mark.skipif(find_library() is None, reason="the kernels are not compiled here")
 
 # A call that goes wrong in one way, in the place of all others.
 BROKEN = """

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.machine.filelocks import holder_of, locked, write_holder
+from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.machine.filelocks import holder_of, locked, taken, write_holder
 
 HOLD = """
 import sys
@@ -52,3 +53,19 @@ def test_no_lock_is_followed_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"), locked(tmp_path / "lock"):
         pass
     assert holder_of(tmp_path / "missing") is None
+
+
+def test_a_lock_that_cannot_be_taken_is_told(tmp_path: Path) -> None:
+    """As busy, in the words of its caller, or as a failure of the disk; its holder can be read meanwhile."""
+    path = tmp_path / "lock"
+    with taken(path, "cannot be locked", lambda: AudienceBusy("busy"), holder=b"we"):
+        assert holder_of(path) == b"we"
+        with pytest.raises(AudienceBusy), taken(path, "cannot be locked", lambda: AudienceBusy("busy")):
+            pass
+    with (
+        pytest.raises(InputOutputFailed, match="cannot be locked"),
+        taken(tmp_path / "missing" / "lock", "cannot be locked", lambda: AudienceBusy("busy")),
+    ):
+        pass
+    with pytest.raises(OSError, match="inside"), taken(path, "cannot be locked", lambda: AudienceBusy("busy")):
+        raise OSError("inside")

@@ -38,9 +38,10 @@ def test_the_same_bytes_whatever_the_number_of_workers(
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
             rejections = []
-            for batch in read_batches(source, options, FORM, keysets, BatchSpool(spool), workers=number):
+            batches = BatchSpool(spool, aside)
+            for batch in read_batches(source, options, FORM, keysets, batches, workers=number):
                 rejections += batch.rejections.to_pylist()
-            records = [entry for at in range(len(spool)) for entry in BatchSpool(spool).unseal(at).unwrap().to_pylist()]
+            records = [entry for at in range(len(spool)) for entry in batches.unseal(at).unwrap().to_pylist()]
         return records, rejections
 
     expected = read(1)
@@ -60,7 +61,7 @@ def test_records_go_with_a_batch_only_where_they_are_wanted(tmp_path: Path) -> N
     def chunks(*, with_chunks: bool) -> list[RecordChunk | None]:
         with Spool(tmp_path) as aside, Spool(tmp_path) as spool:
             keysets = KeySets(aside, mixed=False)
-            read = read_batches(source, options, FORM, keysets, BatchSpool(spool), with_chunks=with_chunks)
+            read = read_batches(source, options, FORM, keysets, BatchSpool(spool, aside), with_chunks=with_chunks)
             found = [batch.chunk for batch in read]
             if with_chunks:
                 assert [chunk and bytes(chunk.unwrap()) for chunk in found] == [*map(bytes, spool.chunks())]

@@ -19,6 +19,6 @@ def test_countries_are_the_same_without_kernels(texts: list[str | None]) -> None
     column = pa.array(texts, pa.string())
     resolved = resolve_countries(column)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(countries, "kernels", lambda: None)
+        patch.setattr(countries, "kernels", lambda _: None)
         assert resolved.equals(resolve_countries(column))
     assert resolved.to_pylist() == [find_country(text) if text else None for text in texts]

@@ -11,10 +11,10 @@ import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.kernels.library import find_library
 from audiencekit.preparation import normalisation
 from audiencekit.preparation.batches import MappedColumn
-from audiencekit.preparation.columnar import hashing
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar import certainvalues, hashing
 from audiencekit.preparation.countries import resolve_countries
 from audiencekit.preparation.normalisation import ColumnResult, normalize_column
 from benchmarks.contacts import contact_blocks
@@ -44,11 +44,11 @@ def _told(result: ColumnResult) -> list[Any]:
 
 
 def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (normalisation, hashing):
-        monkeypatch.setattr(module, "kernels", lambda: None)
+    for module in (certainvalues, hashing):
+        monkeypatch.setattr(module, "kernels", lambda _: None)
 
 
-@pytest.mark.skipif(kernels() is None, reason="this installation has no kernels of this version")
+@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
 @pytest.mark.parametrize("is_list", [False, True], ids=["text", "list"])
 @pytest.mark.parametrize("few_left", [normalisation._FEW_LEFT, {}], ids=["one by one", "by rules"])

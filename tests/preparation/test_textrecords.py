@@ -23,7 +23,7 @@ def test_hashes_are_text_on_disk(
 ) -> None:
     """Lower-case hex; what is not hashed stays as it is; a kind without a value is null."""
     if by == "columns":
-        monkeypatch.setattr(textrecords, "kernels", lambda: None)
+        monkeypatch.setattr(textrecords, "kernels", lambda _: None)
     records = hashed_records(
         ("Update", {Kind.EMAIL: ["a", "b"]}),
         ("Update", {Kind.HANDLE: ["left out"]}),
@@ -56,5 +56,5 @@ def test_kernels_write_what_columns_give(
     prepared = to_prepared(part, places).unwrap()
     prepared.validate(full=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textrecords, "kernels", lambda: None)
+        patch.setattr(textrecords, "kernels", lambda _: None)
         assert prepared.equals(to_prepared(part, places).unwrap())

@@ -12,7 +12,7 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
-from audiencekit.runs.locks import TargetLock, at_work, is_running
+from audiencekit.runs.locks import TargetLock, at_work, erasure_lock, is_running, nothing_at_work
 
 ROOT = Path(__file__).resolve().parents[2]
 AUDIENCE = Target.audience("aud")
@@ -139,3 +139,39 @@ def test_the_runs_at_work_are_known_without_their_journals(tmp_path: Path) -> No
         assert at_work(tmp_path, {"run-1", "run-3"}) == {"run-1"}
     assert at_work(tmp_path, {"run-1", "run-2"}) == set()
     assert at_work(tmp_path / "none", {"run-1"}) == set()
+
+
+def test_an_erasure_is_at_work_from_its_note_on(tmp_path: Path) -> None:
+    """Like a run; until then the lock is held without a name, and after its end it is free."""
+    with erasure_lock(tmp_path) as note:
+        assert at_work(tmp_path, {"forget-1"}) == set()
+        note("forget-1")
+        assert at_work(tmp_path, {"forget-1", "run-1"}) == {"forget-1"}
+        with pytest.raises(AudienceBusy, match="another erasure is at work"), erasure_lock(tmp_path):
+            pass
+    assert at_work(tmp_path, {"forget-1"}) == set()
+
+
+def test_the_note_of_an_older_version_names_no_erasure(tmp_path: Path) -> None:
+    """It wrote the id alone; its lock is held all the same."""
+    with erasure_lock(tmp_path):
+        (tmp_path / "erasures" / ".lock").write_bytes(b"forget-1")
+        assert at_work(tmp_path, {"forget-1"}) == set()
+        with pytest.raises(AudienceBusy), erasure_lock(tmp_path):
+            pass
+
+
+@pytest.mark.parametrize("holder", ["a run", "an erasure", "none"])
+def test_a_change_of_all_waits_for_none(tmp_path: Path, holder: str) -> None:
+    """It is refused while anything is at work, and holds every lock while it lasts."""
+    with _lock(tmp_path), erasure_lock(tmp_path):
+        pass
+    if holder == "none":
+        with nothing_at_work(tmp_path), pytest.raises(AudienceBusy), _lock(tmp_path):
+            pass
+        return
+    held = _lock(tmp_path) if holder == "a run" else erasure_lock(tmp_path)
+    with held, pytest.raises(AudienceBusy, match="nothing was changed"), nothing_at_work(tmp_path):
+        pass
+    with nothing_at_work(tmp_path):
+        pass

@@ -84,7 +84,7 @@ def test_a_run_has_no_more_records_than_entries_can_tell(
 ) -> None:
     """The last is one before the number of no person; no number is cut short."""
     if by == "columns":
-        monkeypatch.setattr(partitions_module, "kernels", lambda: None)
+        monkeypatch.setattr(partitions_module, "kernels", lambda _: None)
     partitions = Partitions(memory_chunks(), bits=1)
     batch = partitions.sort(_tags([(1, 1), (2, 2)]))
     partitions.add(batch, NO_RECORD - 2)
@@ -137,7 +137,7 @@ def test_entries_are_put_aside_alike_without_kernels(
 
     found = put_aside()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions_module, "kernels", lambda: None)
+        patch.setattr(partitions_module, "kernels", lambda _: None)
         assert found == put_aside()
 
 
@@ -148,7 +148,7 @@ def test_repeats_are_found_alike_without_kernels(pieces: list[list[tuple[int, in
     cut = np.split(entries, np.cumsum([len(piece) for piece in pieces])[:-1])
     found = repeated(*cut).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions_module, "kernels", lambda: None)
+        patch.setattr(partitions_module, "kernels", lambda _: None)
         assert found == repeated(*cut).tolist()
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array
 from audiencekit.selection import tags as tags_module
 from audiencekit.selection.tags import TAG, Tagger, sum_of_keys, tags_of_sets
 
@@ -89,7 +89,7 @@ def test_sets_are_tagged_alike_without_kernels(
     tagger = Tagger()
     found, keys = tags_of_sets(HashedRecords(batch), tagger), tagger.tag(batch)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tags_module, "kernels", lambda: None)
+        patch.setattr(tags_module, "kernels", lambda _: None)
         assert found.tolist() == tags_of_sets(HashedRecords(batch), tagger).tolist()
         assert keys.tags.tolist() == tagger.tag(batch).tags.tolist()
     owners = [
@@ -107,7 +107,7 @@ def test_what_lies_beneath_a_null_is_no_key(
 ) -> None:
     """Arrow allows it; the keys behind it stay those of their own records."""
     if by == "columns":
-        monkeypatch.setattr(tags_module, "kernels", lambda: None)
+        monkeypatch.setattr(tags_module, "kernels", lambda _: None)
     offsets, is_valid = pa.array([0, 1, 2, 3], pa.int32()).buffers()[1], pa.array([True, False, True]).buffers()[1]
     hashes = _hashes(sha256, "a", "b", "c")
     beneath = pa.Array.from_buffers(pa.list_(HASH_TYPE), 3, [is_valid, offsets], children=[hashes])

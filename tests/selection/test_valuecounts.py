@@ -28,7 +28,7 @@ def test_none_that_is_many_is_missed(compiled: bool, batches: list[list[int]], m
     """Each place is found once: in its batch, if its value is many by then, or at the end."""
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(valuecounts, "kernels", lambda: None)
+            patch.setattr(valuecounts, "kernels", lambda _: None)
         counts, sofar, found = ValueCounts(most, bits=bits, most_bits=12), Counter[int](), []
         for values in batches:
             slots = _slots(values)
@@ -48,7 +48,7 @@ def test_none_that_is_many_is_missed(compiled: bool, batches: list[list[int]], m
 def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also beyond the number at which a counter stops."""
     if not compiled:
-        monkeypatch.setattr(valuecounts, "kernels", lambda: None)
+        monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
     counts = ValueCounts(10)
     counts.count(_slots([1 << 11] * 1_000 + [2 << 11] * 10))
     assert counts.find(_slots([1 << 11, 2 << 11, 3 << 11])).tolist() == [0]
@@ -58,7 +58,7 @@ def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeyp
 def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never says too few, whatever number is asked for."""
     if not compiled:
-        monkeypatch.setattr(valuecounts, "kernels", lambda: None)
+        monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
     counts = ValueCounts(100)
     counts.count(_slots([1 << 11] * 101 + [2 << 11] * 2))
     assert counts.find(_slots([1 << 11, 2 << 11])).tolist() == [0]

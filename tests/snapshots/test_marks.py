@@ -27,7 +27,7 @@ def _first_halves(high: npt.NDArray[np.uint64]) -> Marks:
 def _found(asked: Marks, ordered: Marks) -> tuple[list[int], list[bool]]:
     """Where each stands and whether it is there, which is the same with the kernels and without."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marks_module, "kernels", lambda: None)
+        patch.setattr(marks_module, "kernels", lambda _: None)
         expected = [each.tolist() for each in asked.find_in(ordered)]
     places, known = (each.tolist() for each in asked.find_in(ordered))
     assert [places, known] == expected

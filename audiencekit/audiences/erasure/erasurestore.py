@@ -10,28 +10,29 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
+from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import holder_of, locked, write_holder
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
-from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.machine.statedirectory import check_root
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.times import format_time
+from audiencekit.runs.locks import at_work, erasure_lock
 from audiencekit.runs.runorder import Succession
 from audiencekit.runs.store import new_run_id, time_of
 from audiencekit.selection.forgotten.notes import ERASURES, MAX_RECEIPT_BYTES, RECEIPT
 
-SEALED, LOCK = "keys.sealed", ".lock"
+SEALED = "keys.sealed"
 PREFIX: Final = "forget-"
 _MOST_ID_BYTES: Final = 64
 ERASURE_ID: Final = re.compile(r"forget-[0-9a-z-]{8,33}")
@@ -49,18 +50,9 @@ class ErasureStore:
         self._state_dir, self._directory = state_dir, state_dir / ERASURES
         self._succession = Succession(state_dir)
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[Callable[[str], None]]:
-        """No other process erases from this state directory meanwhile. Raises AudienceBusy when one does.
-
-        Yields what notes the id of the erasure that is at work.
-        """
-        make_directory(self._state_dir, ERASURES)
-        with contextlib.ExitStack() as stack:
-            with explained("the lock of erasures cannot be taken", self._directory / LOCK):
-                file = stack.enter_context(_taken(self._directory / LOCK))
-                write_holder(file, b"")
-            yield lambda erasure_id: _note(file, erasure_id)
+    def locked(self) -> AbstractContextManager[Callable[[str], None]]:
+        """The lock of erasures, as `erasure_lock`."""
+        return erasure_lock(self._state_dir)
 
     @staticmethod
     def new_id(now: float) -> str:
@@ -146,18 +138,14 @@ class ErasureStore:
             begun = [one.name for one in entries if ERASURE_ID.fullmatch(one.name) and _has_receipt(Path(one.path))]
         return sorted(begun, reverse=True)
 
-    def at_work(self) -> str | None:
-        """The id of the erasure that is at work now, empty when it has not said it; None when there is none."""
-        holder = holder_of(self._directory / LOCK)
-        return None if holder is None else holder.decode("ascii", "replace")
-
     def summaries(self) -> list[dict[str, Any]]:
         """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
 
         One whose receipt cannot be read is `unreadable`, and hides no other.
         """
-        at_work = self.at_work()
-        return [self._summary(erasure_id, is_running=erasure_id == at_work) for erasure_id in self.ids()]
+        ids = self.ids()
+        busy = at_work(self._state_dir, ids)
+        return [self._summary(erasure_id, is_running=erasure_id in busy) for erasure_id in ids]
 
     def _summary(self, erasure_id: str, *, is_running: bool) -> dict[str, Any]:
         facts = {"run_id": erasure_id, "operation": "forget", "resumable": False, "running": is_running}
@@ -193,24 +181,6 @@ class ErasureStore:
             if ERASURE_ID.fullmatch(entry.name) and not _has_receipt(Path(entry.path)):
                 destroy_spool(Path(entry.path, SEALED))
                 shutil.rmtree(entry.path)
-
-
-@contextlib.contextmanager
-def _taken(path: Path) -> Iterator[int]:
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(locked(path, wait=False))
-        except BlockingIOError:
-            raise AudienceBusy(
-                "another erasure is at work in this state directory: nothing was sent",
-                run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
-            ) from None  # fmt: skip
-        yield file
-
-
-def _note(file: int, erasure_id: str) -> None:
-    with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
-        write_holder(file, erasure_id.encode())
 
 
 def _has_receipt(directory: Path) -> bool:

@@ -66,14 +66,15 @@ async def forget_async(
 ) -> Receipt:
     """Take people out of every audience of the account, and keep them out; the receipt of a complete erasure.
 
-    They are named by `identifiers`, one each, whose kind is recognised or said as `KIND=VALUE`, or by the rows of a
-    `source`, which `keywords` tell how to read; `country` is that of phone numbers which name none.
-    With `do_not_reach` their emails and phone numbers go on the do-not-reach list, too. The same people asked for again
-    finish an erasure of theirs that ended early. Raises PlanRefused, with nothing sent, when a line or row cannot be
-    read (unless `skip_rejected` leaves it out), no one is named, an identifier stands for many members of an audience
-    under sync (unless `shared_values` is "keep"), or the service does not know the account. What is less
-    than complete is raised with the receipt's JSON as `document`: NotFinished, CredentialsRefused, InputOutputFailed;
-    without one no one was remembered. AudienceBusy is raised while another erasure is at work.
+    Give `identifiers`, whose kind is recognised or written as `KIND=VALUE`, or a `source`, read as the keywords say.
+    `country` is the country of phone numbers that do not name theirs. With `do_not_reach` the emails and phone numbers
+    go on the do-not-reach list, too. A second call with the same people finishes an erasure that ended early.
+
+    Raises PlanRefused, with nothing sent, when a line or row cannot be read (unless `skip_rejected` is set), no person
+    is named, an identifier belongs to many members of an audience under sync (unless `shared_values` is "keep"), or the
+    service does not know the account. An erasure that does not complete raises NotFinished, CredentialsRefused or
+    InputOutputFailed with the receipt's JSON as `document`; without one nothing was remembered. Raises AudienceBusy
+    while another erasure works.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
@@ -121,10 +122,10 @@ async def resume_erasure_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Receipt:
-    """Finish an erasure from the keys that it sealed; `erasure` is its id, or the beginning of just one.
+    """Finish an erasure from the keys that it sealed; `erasure` is its id, or the unique beginning of it.
 
-    The receipt of one that is complete comes back as it is. Raises what `forget_async` raises, and InputOutputFailed
-    when the keys cannot be unsealed.
+    One that is complete returns its receipt, and nothing is sent. Raises the errors of `forget_async`, and
+    InputOutputFailed when the keys cannot be unsealed.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     store = ErasureStore(settings.state_dir)

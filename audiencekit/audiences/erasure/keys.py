@@ -14,10 +14,9 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import to_chunk
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array, list_array
 from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.valuelists import list_array
 
 FINGERPRINT_BYTES: Final = 16
 

@@ -59,13 +59,13 @@ class Skipped:
 
 @dataclass(slots=True, kw_only=True)
 class Receipt:
-    """An erasure as it stands; it is kept after every audience.
+    """The state of an erasure. It is written to disk after every audience.
 
-    `asked` are lines or rows that named a person, `identifiers` what they named, `forms` what was tried, by kind.
-    `remembered` says whether later uploads leave these people out, `memory` which state of the memory holds them: its
-    `serial`, `keys` and `digest`, and whether that is `noted_outside`. `do_not_reach_until` is None unless they were to
-    be put on the do-not-reach list, too. `fingerprint` tells whether the same is asked again, and is kept only until
-    the erasure is complete.
+    `asked` counts the lines or rows that named a person; `identifiers` and `forms` count, by kind, their identifiers
+    and the forms that were tried. `remembered` is true when later uploads leave these people out. `memory` describes
+    the state of the memory that holds them: its `serial`, `keys` and `digest`, and whether it is `noted_outside`.
+    `do_not_reach_until` is None unless they go on the do-not-reach list, too. `fingerprint` recognises a second call
+    with the same people, and is kept only until the erasure is complete.
     """
 
     erasure_id: str
@@ -98,11 +98,11 @@ class Receipt:
         return cls(**known)
 
     def to_kept(self) -> dict[str, Any]:
-        """Everything, as it is kept."""
+        """Return the document that is kept on disk."""
         return asdict(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the fingerprint, with `notes` for people."""
+        """Return the document that `forget --json` prints: all but the fingerprint, with `notes` for people."""
         document = self.to_kept()
         del document["fingerprint"]
         return {**document, "notes": list(self.notes)}
@@ -118,19 +118,19 @@ class Receipt:
         return tuple(found)
 
     def find(self, audience_id: str) -> TargetReceipt | None:
-        """The audience of that id."""
+        """Return the audience of this id, or None."""
         return next((one for one in self.audiences if one.id == audience_id), None)
 
     @property
     def targets(self) -> Iterator[TargetReceipt]:
-        """Every audience, then the do-not-reach list if it is wanted."""
+        """Every audience, then the do-not-reach list if it was asked for."""
         yield from self.audiences
         if self.do_not_reach is not None:
             yield self.do_not_reach
 
     @property
     def settled(self) -> int:
-        """How many of the audiences are."""
+        """The number of settled audiences."""
         return sum(one.is_settled for one in self.audiences)
 
     def left(self) -> list[TargetReceipt]:
@@ -141,7 +141,7 @@ class Receipt:
         return self.to_text()
 
     def to_text(self) -> str:
-        """The receipt for people."""
+        """Return the text that `forget` prints."""
         return "\n".join(_lines(self))
 
 

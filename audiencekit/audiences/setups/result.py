@@ -90,26 +90,26 @@ class SetupReport:
 
     @property
     def exit_code(self) -> int:
-        """The worst of them: 0 when all are complete, or can be."""
+        """The worst exit code of the results: 0 when all are complete, or would be."""
         return min((result.exit_code for result in self.results), key=EXIT_CODES.index, default=0)
 
     @property
     def worst(self) -> AudienceResult | None:
-        """The first result with that exit code; None when all are well."""
+        """The first result with the worst exit code; None when all are well."""
         if not self.exit_code:
             return None
         return next(result for result in self.results if result.exit_code == self.exit_code)
 
     @property
     def state(self) -> State:
-        """The state of all together: refused when nothing was sent, incomplete when something is left to do."""
+        """The state of all: complete, refused when nothing was sent, or incomplete when something is left to do."""
         states = {result.state for result in self.results}
         if states <= {"complete"} or states <= {"planned"}:
             return "planned" if "planned" in states else "complete"
         return "refused" if states <= {"refused", "planned"} else "incomplete"
 
     def to_json(self) -> dict[str, Any]:
-        """The document that `run --json` prints."""
+        """Return the document that `run --json` prints."""
         audiences = [result.to_json() for result in self.results]
         return {"state": self.state, "exit_code": self.exit_code, "audiences": audiences}
 

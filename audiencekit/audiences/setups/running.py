@@ -36,10 +36,10 @@ async def run_setup_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> SetupReport:
-    """Carry out the audiences of the setup file `setup`, all or those of `names`; the report of all, when complete.
+    """Fill the audiences of the setup file `setup`, all or those of `names`; the report of all, when complete.
 
-    They are carried out one after the other at one pace, each in its account. When one fails, the others are carried
-    out all the same; then the worst failure is raised, with what became of each as `document`. Raises DefinitionRefused
+    They run one after the other at one pace, each in its account. When one fails, the others still run; then the worst
+    failure is raised, with the results of all as `document`. Raises DefinitionRefused
     for a setup that breaks rules, and UsageError for an unknown name, before anything is sent.
     """
     settings = settings or load_settings(file=Path(setup))
@@ -62,10 +62,10 @@ def plan_setup(
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> SetupReport:
-    """Make the plans of `run_setup`: what each list would change. Sends nothing, and needs no credentials.
+    """Make the plans of `run_setup`, without sending. Needs no credentials.
 
-    An audience that is named, and not given by its id, must be one that this machine has seen. A failure is a result
-    here, and is not raised. Raises DefinitionRefused, and UsageError for an unknown name.
+    An audience that is given by its name must have been used on this machine before. The failure of one list is a
+    result, and is not raised. Raises DefinitionRefused, and UsageError for an unknown name.
     """
     settings = settings or load_settings(file=Path(setup))
     chosen = read_setup(Path(setup)).chosen(names)

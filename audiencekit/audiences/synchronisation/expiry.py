@@ -19,7 +19,7 @@ WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expiry:
-    """The members of an audience by the day that their entry expires, in UTC.
+    """The members of an audience by the day on which their entries expire, in UTC.
 
     `doubtful` may be in the audience or not. `within` counts those that expire in so many days. With `unsettled`, a run
     is at work or was cut short, and what it has changed is not counted yet.
@@ -34,7 +34,7 @@ class Expiry:
     unsettled: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `expiry --json`."""
+        """Return the document that `expiry --json` prints."""
         return {
             "audience_id": self.audience_id,
             "members": self.members,
@@ -58,7 +58,7 @@ def _store(audience_id: str, settings: Settings) -> SnapshotStore:
 
 
 def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime | None = None) -> Expiry:
-    """Count the members by the day on which they expire, as the snapshot says. Sends nothing, and needs no credentials.
+    """Count the members of the snapshot by the day on which they expire. Sends nothing, and needs no credentials.
 
     Raises PlanRefused for an audience that is not under sync, SnapshotRefused for a snapshot that cannot be trusted.
     """

@@ -27,7 +27,6 @@ from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.machine.eventloop import blocking
-from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.batchresults import Gathered
@@ -40,7 +39,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.run import Run
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.selection import NEIGHBOURS, Selection
+from audiencekit.selection.selection import Selection
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import chosen, day_of, days_of
@@ -63,10 +62,10 @@ async def renew_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report:
-    """Put in again all members of an audience under sync whose entry expires within `before`, such as 30d.
+    """Extend the entries of an audience under sync that expire within `before`, such as 30d; the report of the run.
 
-    The report of the complete run; its rows are the members of the snapshot. Raises what `sync_async` does, and
-    PlanRefused for an audience that is not under sync.
+    The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
+    audience that is not under sync.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
@@ -115,7 +114,7 @@ def plan_renewal(
         suppressed += _gather(gathered, snapshot, part, range(day_of(now) - 1, last + 1), terms.memories)
         means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     records = gathered.tally.records
-    sent = SentRecords(gathered.unsealed, means.stack.enter_context(Spool(means.spool_dir)))
+    sent = SentRecords(gathered.spool.unseal, means.stack.enter_context(Spool(means.spool_dir)))
     selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
     layout, requests = gathered.plan(selection)
     members = gathered.tally.rows_read
@@ -140,14 +139,13 @@ def plan_renewal(
         layout=layout,
         requests=requests,
         refusals=refusals,
-        unsealed=Memo(gathered.unsealed, most=NEIGHBOURS),
+        batches=sent,
         profile=terms.profile,
         destination=terms.destination,
         form=terms.form,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
         remarks=() if refusals else notes + told,
-        sent_records=sent,
         whole_records=sent.at,
     )
 

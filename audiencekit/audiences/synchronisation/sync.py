@@ -45,12 +45,13 @@ async def sync_async(
     limiter: RateLimiter | None = None,
     **keywords: Unpack[SyncKeywords],
 ) -> Report:
-    """Make the audience equal to the source, by the snapshot of what was sent before; the report of the complete run.
+    """Make the audience equal to the source; the report of the complete run.
 
-    All additions and renewals are confirmed before the first removal. With `replace` the audience may shrink by any
-    share, else by `allow_shrink`; it is never left empty. `rebuild` sends all members, whatever the snapshot says. A
-    sync that ended early is begun again with the same call: it goes on from what was confirmed. Raises what
-    `upload_async` does, and SnapshotRefused when the snapshot cannot be trusted.
+    Only the differences from the snapshot of the last sync are sent. All additions and renewals are confirmed before
+    the first removal. The audience may shrink by the share `allow_shrink`, or with `replace` by any share; it is never
+    left empty. `rebuild` sends all members, without regard to the snapshot. To finish a sync that ended early, call it
+    again: it goes on from what was confirmed. Raises the errors of `upload_async`, and SnapshotRefused when the
+    snapshot cannot be trusted.
     """
     source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)
@@ -82,9 +83,9 @@ def plan_sync(
     progress: Progress | None = None,
     **keywords: Unpack[SyncKeywords],
 ) -> Plan:
-    """The plan of `sync`: a plan whose `changes` count people. Sends nothing, and needs no credentials.
+    """Make the plan of `sync`, whose `changes` count people. Sends nothing, and needs no credentials.
 
-    Raises what `check` does, SnapshotRefused, and AudienceBusy while a run is at work on the audience.
+    Raises the errors of `check`, SnapshotRefused, and AudienceBusy while a run works on the audience.
     """
     source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     allowed = _check(keywords, settings, audience_id, allow_shrink, replace=replace)

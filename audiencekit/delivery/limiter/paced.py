@@ -36,7 +36,7 @@ class PacedLimiter:
 
 
 class Unlimited:
-    """No limit at all, for benchmarks against a service of one's own."""
+    """No limit at all, for benchmarks against your own service."""
 
     async def acquire(self) -> None:
         """Returns at once, after all others had a turn."""

@@ -16,13 +16,20 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.destinations.requests.entrykernels import EntryKernels, Field, Part
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.buffers import arrow_array, list_offsets, lists_between, offsets_of, text_buffers
-from audiencekit.preparation.columnar.hexadecimal import hash_matrix, to_hex
-from audiencekit.preparation.columnar.kernels.library import kernels
-from audiencekit.preparation.columnar.kernels.writing import Field, Part
+from audiencekit.preparation.columnar.buffers import (
+    arrow_array,
+    hash_matrix,
+    list_offsets,
+    lists_between,
+    offsets_of,
+    text_buffers,
+)
+from audiencekit.preparation.columnar.hexadecimal import to_hex
 from audiencekit.profile import Profile
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
@@ -48,9 +55,9 @@ def write_operations(body: Octets, prefix: bytes, suffix: bytes, operations: int
 
     Each operation is `prefix`, the entries of its users, `suffix` and a comma.
     """
-    if compiled := kernels():
+    if compiled := kernels(EntryKernels):
         parts = [Part(each.places, fields_of(each.batch, each.profile)) for each in users]
-        return compiled.writing.write_operations(body, prefix, suffix, operations, parts)
+        return compiled.write_operations(body, prefix, suffix, operations, parts)
     entries = pa.concat_arrays([each.joined() for each in users] or [pa.array([], pa.binary())])
     written = b"".join(_operations(entries, prefix, suffix, operations))
     body[: len(written)] = np.frombuffer(written, dtype=np.uint8)
@@ -66,8 +73,8 @@ def _operations(entries: Any, prefix: bytes, suffix: bytes, operations: int) -> 
 
 def measure_entries(batch: Any, profile: Profile) -> Counts:
     """The bytes of the entry of each record of `batch`, without its comma."""
-    if compiled := kernels():
-        return compiled.writing.measure_entries(fields_of(batch, profile), batch.num_rows)
+    if compiled := kernels(EntryKernels):
+        return compiled.measure_entries(fields_of(batch, profile), batch.num_rows)
     sizes, fields = np.full(batch.num_rows, len("{}"), dtype=np.int64), np.zeros(batch.num_rows, dtype=np.int64)
     for kind in _kinds_of(batch):
         counts = value_counts(lists := batch.column(kind.value))

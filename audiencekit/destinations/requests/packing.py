@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 import numpy as np
 
 from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.requestplan import PlannedRequest
-from audiencekit.destinations.requests.users import EncodedUsers
+from audiencekit.destinations.requests.users import EncodedUsers, UsersOf
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
@@ -17,10 +17,6 @@ from audiencekit.personal import Personal, guarded
 
 class BodyRoom(Personal[Octets]):
     """Where bodies are made, one after the other."""
-
-
-# The encoded Updates and Deletes of one request. Called in several threads at once.
-UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
 
 
 class BodyForm(Protocol):

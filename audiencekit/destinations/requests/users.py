@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.destinations.requests.entries import Chosen, measure_entries
+from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts
@@ -38,6 +39,45 @@ class EncodedUsers:
         rows = [part.rows for part in parts] or [np.zeros(0, dtype=np.int64)]
         chosen = [chosen for part in parts for chosen in part.entries.unwrap()]
         return cls(np.concatenate(rows) if len(rows) > 1 else rows[0], Entries(chosen))
+
+
+# The encoded Updates and Deletes of one request. Called in several threads at once.
+UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
+
+
+class RecordLayout(Protocol):
+    """Where the records of a plan stand."""
+
+    def stretch(self, wave: tuple[int, bool], first: int, count: int) -> Iterator[tuple[int, Counts]]:
+        """The batches and places of `count` records of a wave from the `first` on, which are Deletes or are not."""
+
+
+class BatchesOfRecords(Protocol):
+    """The records of a plan, for any thread."""
+
+    def find(self, batch: int, places: Counts) -> tuple[HashedRecords, Counts]:
+        """Records that hold those of `batch` at `places`, ascending, and where these stand among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecords:
+    """The records of all requests of a plan: where they stand, and from where they are had."""
+
+    layout: RecordLayout
+    batches: BatchesOfRecords
+    profile: Profile
+
+    def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        """See `UsersOf`."""
+        return (
+            self._users((request.wave, False), request.first_update, request.updates),
+            self._users((request.wave, True), request.first_delete, request.deletes),
+        )
+
+    def _users(self, wave: tuple[int, bool], first: int, count: int) -> EncodedUsers:
+        stretch = self.layout.stretch(wave, first, count)
+        found = (self.batches.find(batch, places) for batch, places in stretch)
+        return EncodedUsers.joined(encode_users(records, places, self.profile) for records, places in found)
 
 
 @guarded

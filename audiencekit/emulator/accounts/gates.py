@@ -8,12 +8,9 @@ the sandbox gives it the feature, or the door lets it in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from audiencekit.emulator.accounts.records import SHARING_FEATURE
-
-if TYPE_CHECKING:
-    from audiencekit.emulator.calls import Call
 
 # Betas, which the API gives to no account.
 ACCOUNT_HISTORY, RECOMMENDATIONS, FLEXIBLE_AUDIENCES = "ACCOUNT_HISTORY", "RECOMMENDATIONS", "FLEXIBLE_AUDIENCES"
@@ -48,15 +45,3 @@ GATES: Final = (
 )
 # What only the door gives: part 2, section 4.2, and a key that can be read and not set in the sandbox.
 GRANTED_AT_THE_DOOR: Final = (SHARING_FEATURE, CPM_BILLING)
-
-
-def require_feature(call: Call, gate: str, parameter: str | None = None) -> None:
-    """Refuse an account that is outside of `gate`, naming the parameter that asked for it.
-
-    Raises RefusalError. An endpoint that is closed as a whole is refused as other want of access is (403; specification
-    part 1, section 5), a parameter with the status that the public service publishes for this code (400).
-    """
-    account = call.account
-    if gate in account.outside and gate not in account.features:
-        message = f"Account {account.id} does not have access to {gate}"
-        raise call.refuse(403 if parameter is None else 400, "FEATURE_NOT_AVAILABLE", message, parameter)

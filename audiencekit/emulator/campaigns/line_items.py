@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CPM_BILLING, OBJECTIVES_OF_FEATURES, require_feature
+from audiencekit.emulator.accounts.gates import CPM_BILLING, OBJECTIVES_OF_FEATURES
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
@@ -125,9 +125,9 @@ def _check(parameters: Parameters, fields: dict[str, Any]) -> None:
 def _check_features(call: Call, fields: dict[str, Any]) -> None:
     """Some objectives, and one way to pay, are in limited release (specification part 1, section 4.12)."""
     if fields["objective"] in OBJECTIVES_OF_FEATURES:
-        require_feature(call, OBJECTIVES_OF_FEATURES[fields["objective"]], "objective")
+        call.require_feature(OBJECTIVES_OF_FEATURES[fields["objective"]], "objective")
     if (fields["objective"], fields["pay_by"]) == ("WEBSITE_CLICKS", "IMPRESSION"):
-        require_feature(call, CPM_BILLING, "pay_by")
+        call.require_feature(CPM_BILLING, "pay_by")
 
 
 def _read_categories(call: Call, parameters: Parameters, objective: str) -> list[str]:

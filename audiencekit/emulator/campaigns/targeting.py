@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CRITERIA_OF_FEATURES, require_feature
+from audiencekit.emulator.accounts.gates import CRITERIA_OF_FEATURES
 from audiencekit.emulator.audiences.lifecycle import find_audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
@@ -57,7 +57,7 @@ def make_criterion(call: Call, parameters: Parameters) -> Record:
     parameters.finish()
     LINE_ITEMS.find(call, fields["line_item_id"])
     if fields["targeting_type"] in CRITERIA_OF_FEATURES:
-        require_feature(call, CRITERIA_OF_FEATURES[fields["targeting_type"]], "targeting_type")
+        call.require_feature(CRITERIA_OF_FEATURES[fields["targeting_type"]], "targeting_type")
     fields["name"] = fields["targeting_value"]
     if fields["targeting_type"] == _IAB_CATEGORY and fields["targeting_value"] not in CONTENT_IAB_CATEGORIES:
         raise call.refuse(404, "INVALID_IAB_CATEGORY", "No content category has this IAB category", "targeting_value")

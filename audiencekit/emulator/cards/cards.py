@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from audiencekit.emulator.accounts.gates import APP_CARDS_OF_VIDEO, require_feature
+from audiencekit.emulator.accounts.gates import APP_CARDS_OF_VIDEO
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.components import MAX_SWIPEABLE, MIN_SWIPEABLE, type_of_components, type_of_slides
 from audiencekit.emulator.cards.kinds import CARD_TYPES, CARDS, MAX_NAME, card_uri
@@ -100,7 +100,7 @@ def _read_form(members: Members) -> dict[str, Any]:
         components = members.array("components")
         card_type = type_of_components(members.call, components)
         if card_type == "VIDEO_APP":
-            require_feature(members.call, APP_CARDS_OF_VIDEO, "components")
+            members.call.require_feature(APP_CARDS_OF_VIDEO, "components")
         return {"components": components, "card_type": card_type}
     if members.has("slides"):
         slides = members.array("slides", least=MIN_SWIPEABLE, most=MAX_SWIPEABLE)

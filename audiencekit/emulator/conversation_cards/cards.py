@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK, require_feature
+from audiencekit.emulator.accounts.gates import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.kinds import card_uri
 from audiencekit.emulator.conversation_cards.content import (
@@ -82,13 +82,13 @@ class ConversationCards:
 
 def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
     """Conversation cards are in limited release, and so are two things that they can have."""
-    require_feature(call, CONVERSATION_CARD)
+    call.require_feature(CONVERSATION_CARD)
     for name in ("third_cta", "fourth_cta"):
         if fields.get(name) is not None:
-            require_feature(call, FOUR_OPTIONS, name)
+            call.require_feature(FOUR_OPTIONS, name)
     for name in ("unlocked_image_media_key", "unlocked_video_media_key"):
         if fields.get(name) is not None:
-            require_feature(call, UNLOCK, name)
+            call.require_feature(UNLOCK, name)
 
 
 IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)

@@ -24,7 +24,7 @@ _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 def get_posts(call: Call) -> Answer:
     """Return the posts that there are, in the order asked for, and a problem for each of the others."""
-    query = Query(call)
+    query = Query(call.query)
     ids, wish = _read_ids(query), read_wish(query)
     query.finish()
     tweets = _tweets(call)

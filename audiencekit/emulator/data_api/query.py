@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import RefusalError, refuse_problem
+from audiencekit.emulator.signatures import Pair
 
 _WORD: Final = re.compile(r"[a-z0-9_.]+", re.ASCII)
 
@@ -21,9 +21,9 @@ def invalid(detail: str) -> RefusalError:
 class Query:
     """The query of a call, read one parameter at a time. Every fault raises RefusalError (400)."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, pairs: Iterable[Pair]) -> None:
         self._unread: dict[str, str] = {}
-        for raw_name, raw_text in call.query:
+        for raw_name, raw_text in pairs:
             name, text = raw_name.decode("utf-8", "replace"), raw_text.decode("utf-8", "replace")
             if name in self._unread:
                 raise invalid(f"The query parameter [{name}] is given more than once")

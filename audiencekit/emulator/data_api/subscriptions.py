@@ -25,7 +25,7 @@ _BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")
 
 def subscribe(call: Call) -> Answer:
     """Return a new subscription, with its number."""
-    query = Query(call)
+    query = Query(call.query)
     given = {name: query.text(name) for name in _NAMES}
     query.finish()
     given |= _read_body(call)
@@ -53,7 +53,7 @@ def subscribe(call: Call) -> Answer:
 
 def open_stream(call: Call) -> Answer:
     """Return events as they happen, one JSON object a line; before them those of the last `backfill_minutes`."""
-    query = Query(call)
+    query = Query(call.query)
     minutes = query.text("backfill_minutes")
     query.finish()
     if minutes not in (None, *_BACKFILL_MINUTES):

@@ -29,7 +29,7 @@ def link_webhook(call: Call) -> Answer:
     """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, and the same when it was before."""
     if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
         raise invalid("Expected 1 to 19 digits for [webhook_id]")
-    query = Query(call)
+    query = Query(call.query)
     wish = read_wish(query)
     query.finish()
     call.store.webhooks.link(call.ids["webhook_id"], wish)
@@ -41,7 +41,7 @@ def replay(call: Call) -> Answer:
 
     By default that is the last day, to every linked webhook.
     """
-    query = Query(call)
+    query = Query(call.query)
     given = {name: query.text(name) for name in _NAMES}
     query.finish()
     given |= _read_body(call)

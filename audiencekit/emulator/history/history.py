@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import ACCOUNT_HISTORY, require_feature
+from audiencekit.emulator.accounts.gates import ACCOUNT_HISTORY
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 from audiencekit.emulator.envelope import Answer, success
@@ -48,7 +48,7 @@ class _Change:
 
 def show_history(call: Call) -> Answer:
     """Return the changes of an entity between two whole hours, the earliest first; of one user, if one is named."""
-    require_feature(call, ACCOUNT_HISTORY)
+    call.require_feature(ACCOUNT_HISTORY)
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)
     entity_type = parameters.required_choice("entity_type", tuple(_ENTITIES))

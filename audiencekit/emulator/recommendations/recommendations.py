@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from audiencekit.emulator.accounts.gates import RECOMMENDATIONS, require_feature
+from audiencekit.emulator.accounts.gates import RECOMMENDATIONS
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
 from audiencekit.emulator.credentials import base36
@@ -22,7 +22,7 @@ from audiencekit.emulator.times import format_time
 
 def list_recommendations(call: Call) -> Answer:
     """Answer `GET …/recommendations`: those that there are, without their changes, and always how many."""
-    require_feature(call, RECOMMENDATIONS)
+    call.require_feature(RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
     shown = [summary for summary, _ in _recommendations(call)]
@@ -31,7 +31,7 @@ def list_recommendations(call: Call) -> Answer:
 
 def show_recommendation(call: Call) -> Answer:
     """Answer `GET …/recommendations/:recommendation_id`: one with the tree of its changes."""
-    require_feature(call, RECOMMENDATIONS)
+    call.require_feature(RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()
     wanted = call.ids["recommendation_id"]

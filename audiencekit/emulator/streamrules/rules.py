@@ -24,7 +24,7 @@ _DUPLICATE: Final = "https://api.x.com/2/problems/duplicate-rules"
 
 def list_rules(call: Call) -> Answer:
     """Answer `GET /2/tweets/search/stream/rules`: all of them, or those with some numbers."""
-    query = Query(call)
+    query = Query(call.query)
     ids = query.words("ids")
     query.finish()
     rules = [rule for rule in call.store.stream_rules.rules.values() if not ids or rule.id in ids]
@@ -34,7 +34,7 @@ def list_rules(call: Call) -> Answer:
 
 def change_rules(call: Call) -> Answer:
     """Answer `POST /2/tweets/search/stream/rules`: rules added, or deleted by number or text; `dry_run` only tries."""
-    query = Query(call)
+    query = Query(call.query)
     dry_run = query.text("dry_run")
     query.finish()
     if dry_run not in (None, "true", "false"):

@@ -1,16 +1,21 @@
-"""Numbers, texts and lists where numpy or Arrow holds them, without a copy."""
+"""Numbers, texts, lists and hashes where numpy or Arrow holds them, without a copy."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from audiencekit.limits import SHA256_BYTES
+
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Places: TypeAlias = npt.NDArray[np.int32]
+Matrix: TypeAlias = npt.NDArray[np.uint8]  # one line a hash: its SHA256_BYTES, or its SHA256_HEX_LENGTH digits
+
+HASH_TYPE: Final = pa.binary(SHA256_BYTES)
 
 
 def arrow_array(values: npt.NDArray[Any]) -> Any:
@@ -63,11 +68,34 @@ def lists_between(offsets: Places, values: Any) -> Any:
     return pa.Array.from_buffers(pa.list_(values.type), lists, buffers, null_count=nulls, children=[values])
 
 
+def list_array(counts: npt.NDArray[Any], values: Any) -> Any:
+    """Lists of `counts` values each, one after the other in `values`; null for none."""
+    return lists_between(offsets_of(counts), values)
+
+
 def offsets_of(counts: npt.NDArray[Any]) -> Places:
     """Where the values of each begin, and where the last ones end."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int32)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def hash_matrix(hashes: Any) -> Matrix:
+    """The bytes of each of `hashes` (HASH_TYPE without nulls), without a copy."""
+    buffer = hashes.buffers()[1]
+    flat = np.frombuffer(buffer, dtype=np.uint8) if buffer else np.zeros(0, dtype=np.uint8)
+    start = hashes.offset * SHA256_BYTES
+    return flat[start : start + len(hashes) * SHA256_BYTES].reshape(-1, SHA256_BYTES)
+
+
+def hash_array(matrix: Matrix) -> Any:
+    """The lines of `matrix` as an Arrow array of HASH_TYPE, without a copy."""
+    return hashes_in(pa.py_buffer(np.ascontiguousarray(matrix)), len(matrix))
+
+
+def hashes_in(buffer: Any, count: int) -> Any:
+    """An Arrow array of HASH_TYPE: the first `count` hashes that stand in `buffer`, without a copy."""
+    return pa.Array.from_buffers(HASH_TYPE, count, [None, buffer], null_count=0)
 
 
 def _bits(truths: Bools) -> Bytes:

@@ -12,17 +12,16 @@ from audiencekit.identifiers.email import CARRIERS
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import Codes
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.deciding import Deciding, Plans
-from audiencekit.preparation.columnar.kernels.layouts import Words
+from audiencekit.kernels.layouts import Words
+from audiencekit.kernels.library import kernels
+from audiencekit.preparation.columnar.buffers import Matrix, arrow_array, hash_array
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
 from audiencekit.preparation.columnar.letters import KNOWN
 from audiencekit.preparation.columnar.phones.column import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS
 from audiencekit.preparation.columnar.phones.numbers import regions_of
 from audiencekit.preparation.columnar.phones.tables import Tables, phone_tables
 from audiencekit.preparation.columnar.signs import signs
+from audiencekit.preparation.columnar.textkernels import Plans, TextKernels
 
 # A kernel asks these of ASCII texts only.
 _WORDS: Final = Words.of(WORDS)
@@ -45,38 +44,43 @@ _NO_REGION: Final = -1
 _NOT_YET: Final = -2
 
 
-def decide_plain(
-    texts: Any, kind: Kind, countries: Any | None, rules: Rules, kernels: Deciding
-) -> tuple[Codes, Matrix] | None:
+def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) -> tuple[Codes, Matrix] | None:
     """Codes, PENDING for what is left to the columnar rules, and hashes of the valid ones.
 
-    None for kinds that no kernel decides. `countries` are as in `decide_phone_numbers`. Holds raw values: to be called
-    from a guarded function only.
+    None for kinds that no kernel decides, and without kernels. `countries` are as in `decide_phone_numbers`. Holds raw
+    values: to be called from a guarded function only.
     """
+    compiled = kernels(TextKernels)
     match kind:
-        case Kind.EMAIL:
-            return _decide_emails(texts, kernels)
-        case Kind.PHONE_NUMBER:
+        case Kind.EMAIL if compiled:
+            return _decide_emails(texts, compiled)
+        case Kind.PHONE_NUMBER if compiled:
             names, regions = regions_of(countries, len(texts), rules)
             plans = _plans(phone_tables().compiled, names, rules)
-            return kernels.decide_phone_numbers(texts, regions=regions, plans=plans)
+            return compiled.decide_phone_numbers(texts, regions=regions, plans=plans)
         case _:
             return None
 
 
-def _decide_emails(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
+def valid_hashes(codes: Codes, hashes: Matrix) -> Any:
+    """The hashes whose code is VALID (HASH_TYPE). They may be moved to the front of `hashes`."""
+    compiled = kernels(TextKernels)
+    return hash_array(compiled.keep_valid(codes, hashes) if compiled else hashes[codes == VALID])
+
+
+def _decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
     """Twice where letters are met for the first time: judged then, they are known from the second time on."""
-    codes, hashes = _decide_known(texts, kernels)
+    codes, hashes = _decide_known(texts, compiled)
     left = np.flatnonzero(codes == PENDING)
     if len(left):
         pending = texts.take(arrow_array(left))
         if KNOWN.learn(pending):
-            codes[left], hashes[left] = _decide_known(pending, kernels)
+            codes[left], hashes[left] = _decide_known(pending, compiled)
     return codes, hashes
 
 
-def _decide_known(texts: Any, kernels: Deciding) -> tuple[Codes, Matrix]:
-    return kernels.decide_emails(
+def _decide_known(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
+    return compiled.decide_emails(
         texts,
         words=_WORDS,
         no_addresses=_NO_ADDRESSES,

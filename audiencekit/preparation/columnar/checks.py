@@ -21,16 +21,13 @@ from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of
 
 # The white space that is ASCII. With something ASCII at both ends of what is left, the definition trims no more.
 SPACES: Final = " \t\n\v\f\r"
 
 ALWAYS: Final = r"\A"
 NEVER: Final = r"\z."
-
-PENDING: Final = -2  # on the way only: every sequence of checks ends with one that always holds
-
 
 # RE2 compiles a pattern anew for every column, which takes longer than so few texts do with `re`. Of these none is
 # long: some patterns take `re` the square of a text's length.

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import arrow_array
 
-__all__ = ["FEW_ROWS", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
+__all__ = ["FEW_ROWS", "PENDING", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]
 
 FEW_ROWS: Final = 100  # so many texts of a column are put between slices of it sooner than all are taken anew
 
 UNDECIDED: Final = -1
+PENDING: Final = -2  # while a column is decided only: what comes last decides all
 VALID: Final = 0
 
 # A code above zero is an index into this table; the place of VALID holds None.

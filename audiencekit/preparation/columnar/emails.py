@@ -15,18 +15,8 @@ from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
-from audiencekit.preparation.columnar.checks import (
-    ALWAYS,
-    NEVER,
-    OPENING,
-    PENDING,
-    Check,
-    begin,
-    decide_in_order,
-    matches,
-    trim,
-)
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.checks import ALWAYS, NEVER, OPENING, Check, begin, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.international import decide_international
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"

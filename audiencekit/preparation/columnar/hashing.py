@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_array, hashes_in
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.kernels.library import kernels
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array, hashes_in
+from audiencekit.preparation.columnar.textkernels import TextKernels
 
 
 def sha256_of(normalized: Any) -> Any:
@@ -18,8 +19,8 @@ def sha256_of(normalized: Any) -> Any:
     """
     if not len(normalized):
         return pa.array([], HASH_TYPE)
-    compiled = kernels()
+    compiled = kernels(TextKernels)
     if compiled:
-        return hash_array(compiled.deciding.hash(normalized))
+        return hash_array(compiled.hash(normalized))
     hashes = [sha256(text).digest() for text in normalized.cast(pa.binary()).to_pylist()]
     return hashes_in(pa.py_buffer(b"".join(hashes)), len(hashes))

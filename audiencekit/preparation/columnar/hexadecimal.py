@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+import ctypes
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.kernels.layouts import Slice, address, require, room_in
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.buffers import arrow_array
-
-HASH_TYPE: Final = pa.binary(SHA256_BYTES)
-
-# One line a hash; SHA256_BYTES or SHA256_HEX_LENGTH wide.
-Matrix: TypeAlias = npt.NDArray[np.uint8]
+from audiencekit.preparation.columnar.buffers import (
+    HASH_TYPE,
+    Bytes,
+    Matrix,
+    Places,
+    arrow_array,
+    hash_array,
+    hash_matrix,
+)
 
 # The two digits of each byte as they stand in memory, the four of each pair of bytes, and back.
 _OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
@@ -23,24 +28,6 @@ _OF_PAIR: Final = _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].vie
 _BYTES: Final = np.zeros(2**16, dtype=np.uint8)
 _BYTES[_OF_BYTE] = np.arange(256, dtype=np.uint8)
 _IS_DIGIT: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", dtype=np.uint8))
-
-
-def hash_matrix(hashes: Any) -> Matrix:
-    """The bytes of each of `hashes` (HASH_TYPE without nulls), without a copy."""
-    buffer = hashes.buffers()[1]
-    flat = np.frombuffer(buffer, dtype=np.uint8) if buffer else np.zeros(0, dtype=np.uint8)
-    start = hashes.offset * SHA256_BYTES
-    return flat[start : start + len(hashes) * SHA256_BYTES].reshape(-1, SHA256_BYTES)
-
-
-def hash_array(matrix: Matrix) -> Any:
-    """The lines of `matrix` as an Arrow array of HASH_TYPE, without a copy."""
-    return hashes_in(pa.py_buffer(np.ascontiguousarray(matrix)), len(matrix))
-
-
-def hashes_in(buffer: Any, count: int) -> Any:
-    """An Arrow array of HASH_TYPE: the first `count` hashes that stand in `buffer`, without a copy."""
-    return pa.Array.from_buffers(HASH_TYPE, count, [None, buffer], null_count=0)
 
 
 def hex_digits(matrix: Matrix) -> Matrix:
@@ -88,3 +75,19 @@ def _digits_of(texts: Any) -> npt.NDArray[np.uint8]:
     _, offsets, letters = texts.buffers()
     start = int(np.frombuffer(offsets, dtype=np.int32)[texts.offset])
     return np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)
+
+
+class HexKernels:
+    """Digits of many hashes at once, without the lock of the interpreter."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def write_lists(self, lists: Places, hashes: Matrix, places: npt.NDArray[np.int64], digits: Bytes) -> Places:
+        """Put the hex digits of the lists of hashes at `places` into `digits`, and give where among the hashes that are
+        written each of these lists begins, and where the last one ends."""
+        ends = np.empty(len(places) + 1, dtype=np.int32)
+        given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
+        room = (ctypes.c_void_p(address(ends)), *room_in(digits, np.uint8))
+        require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
+        return ends

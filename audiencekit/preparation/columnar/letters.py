@@ -22,8 +22,8 @@ from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower, normalize_ema
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
 from audiencekit.preparation.columnar.international import certain_letters
-from audiencekit.preparation.columnar.kernels.deciding import Letters
 from audiencekit.preparation.columnar.signs import signs
+from audiencekit.preparation.columnar.textkernels import Letters
 
 CODE_POINTS: Final = 0x20000  # the two planes in which every script of today stands, and emoji
 CERTAIN_LETTER: Final = 1

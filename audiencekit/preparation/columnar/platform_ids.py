@@ -10,17 +10,8 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
-from audiencekit.preparation.columnar.checks import (
-    ALWAYS,
-    OPENING,
-    PENDING,
-    Check,
-    begin,
-    decide_in_order,
-    matches,
-    trim,
-)
-from audiencekit.preparation.columnar.decisions import VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes, Decisions, code_of
 
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
 # Small enough at first sight: shorter than the largest, or as long and with a lesser first digit.

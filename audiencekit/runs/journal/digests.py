@@ -21,7 +21,7 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_matrix
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_matrix
 
 NONCE_BYTES: Final = 12
 NUMBER_BYTES: Final = 10  # of a column that has its number by name: one byte of the nonce more than any other number

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import locked
+from audiencekit.machine.filelocks import taken
 from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory
 from audiencekit.runs.purge.expired import RUNNING, UNFINISHED, Expired
@@ -22,15 +22,11 @@ from audiencekit.runs.runorder import Succession
 def only_purge(state_dir: Path) -> Iterator[None]:
     """No other purge of this state directory is at work meanwhile. Raises AudienceBusy, and InputOutputFailed."""
     directory = make_directory(state_dir, PURGES)
-    with ExitStack() as stack:
-        with explained("the directory of purges cannot be locked", directory):
-            try:
-                stack.enter_context(locked(directory, wait=False, is_directory=True))
-            except BlockingIOError:
-                raise AudienceBusy(
-                    "another purge is at work in this state directory: nothing was purged",
-                    run_id=None, process_id=None, hint="wait until it has ended; one that was killed holds nothing",
-                ) from None  # fmt: skip
+    told = "another purge is at work in this state directory: nothing was purged"
+    hint = "wait until it has ended; one that was killed holds nothing"
+    what = "the directory of purges cannot be locked"
+    with taken(directory, what, lambda: AudienceBusy(told, hint=hint), is_directory=True):
+        with explained(what, directory):
             for left in directory.glob(f".{PREFIX}*"):  # by a kill, in the middle of a receipt
                 left.unlink()
         yield

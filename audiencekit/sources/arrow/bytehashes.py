@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, hash_matrix, to_hex
-from audiencekit.preparation.valuelists import list_array
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_matrix, list_array
+from audiencekit.preparation.columnar.hexadecimal import to_hex
 from audiencekit.sources.arrow.types import is_list, plain
 
 _LARGEST_ASCII: Final = 0x7F

@@ -20,9 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.textkernels import TextKernels
 from audiencekit.sources.arrow.textcolumns import TEXTS
 
 UUID_EXTENSION: Final = "arrow.uuid"
@@ -194,8 +195,8 @@ def _longest(array: pa.Array) -> int | None:
 
     None is no answer: under a null may stand anything.
     """
-    compiled = kernels()
-    return compiled.deciding.longest(array) if compiled and pt.is_string(array.type) else None
+    compiled = kernels(TextKernels)
+    return compiled.longest(array) if compiled and pt.is_string(array.type) else None
 
 
 def _is_valid(array: pa.Array) -> bool:

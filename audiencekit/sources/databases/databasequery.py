@@ -10,7 +10,7 @@ from audiencekit.sources.frames.frames import BatchReader, Frame
 
 
 class DatabaseQuery(Frame):
-    """The rows of a query, which begins when they are looked at."""
+    """A query to a database, as `from_sql` makes it. It is executed when the source is opened."""
 
     mark: ClassVar[str] = "query to a database"
 
@@ -35,7 +35,7 @@ class Query:
 
 
 def from_sql(url: str, sql: str) -> DatabaseQuery:
-    """The rows of one SELECT that the database at `url` executes, to be given in the place of a path.
+    """The rows of one SELECT that the database at `url` executes, to be given in place of a path.
 
     It is executed read only, when the source is opened, and read once. `url` is postgresql://HOST/DATABASE,
     sqlite:///FILE, snowflake://USER@ACCOUNT/DATABASE, bigquery://PROJECT or grpc+tls://HOST:PORT (Flight SQL). The

@@ -11,8 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.sources.delimited.cellkernels import CellKernels
 
 SCAN_BYTES: Final = 65_536
 
@@ -72,8 +73,8 @@ def cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
 
 def count_lines(data: bytes | memoryview) -> int:
     """Non-blank lines of `data`, each with its end. No line end in `data` is inside quotes."""
-    if compiled := kernels():
-        return compiled.reading.count_lines(data)
+    if compiled := kernels(CellKernels):
+        return compiled.count_lines(data)
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = (letters == ord("\n")) | (letters == ord("\r"))
     return int(np.count_nonzero(ends[1:] > ends[:-1]))

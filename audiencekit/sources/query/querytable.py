@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from audiencekit.errors import AudiencekitError, Refused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn
+from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.textcolumns import TEXTS
-from audiencekit.sources.files import LookedAtFile, named
+from audiencekit.sources.files import LookedAtFile, naming
 
 
 class SourceTable:
@@ -75,7 +75,7 @@ class SourceTable:
             # Readings of one query run side by side, and a table counts the rows of one.
             table = copy.copy(file.look.table)
             batches = table.batches(mapping)
-            while (batch := named(file.name, partial(next, batches, None))) is not None:
+            while (batch := _next_of(file, batches)) is not None:
                 reading.rows += batch.faults.num_rows + batch.columns.unwrap().num_rows
                 reading.faults += batch.faults.num_rows
                 yield _as_declared(batch.columns, found, declared)
@@ -92,6 +92,11 @@ class SourceTable:
                     source=file.name,
                     hint="query files of one kind at a time",
                 )
+
+
+def _next_of(file: LookedAtFile, batches: Iterator[TextBatch]) -> TextBatch | None:
+    with naming(file.name):
+        return next(batches, None)
 
 
 class Reading:

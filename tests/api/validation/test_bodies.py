@@ -10,7 +10,6 @@ import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
-from audiencekit.api.exchange import Body
 from audiencekit.api.validation.calls import check_call
 from audiencekit.errors import UsageError
 from tests.api.validation.values import BODIES, CANARY, HASH, LEAF, NOW, check, complete
@@ -235,9 +234,9 @@ def test_bodies_that_json_cannot_say_are_refused_unseen() -> None:
 def test_size_of_an_upload_is_bounded() -> None:
     """5,000,000 bytes are sent, one more is refused (specification part 2, section 8)."""
     row = BY_NAME["add_custom_audience_users"]
-    assert check(row, complete(row), Body([bytes(5_000_000)])).body is not None
+    check_call(row, complete(row), ready_bytes=5_000_000, now=NOW, wire_names={})
     with pytest.raises(UsageError, match="longer than 5000000 bytes"):
-        check(row, complete(row), Body([bytes(5_000_001)]))
+        check_call(row, complete(row), ready_bytes=5_000_001, now=NOW, wire_names={})
 
 
 def test_names_that_a_service_changed_are_sent_and_checked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ KEY = StateKey(b"k" * 32)
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 RECORDS = to_records(Keys(frozenset({(Kind.EMAIL, HASH), (Kind.PARTNER_USER_ID, "crm-canary-17")})))
 ID = "forget-20261121-120000-abcdef"
+STORED = Path(__file__).with_name("stored-1")  # of the versions before there was one store for runs and erasures
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
 
@@ -175,3 +177,20 @@ def test_a_receipt_of_an_older_version_is_read(store: ErasureStore) -> None:
     del document["checksum"]
     path.write_text(json.dumps(document))
     assert store.read(ID) == _receipt()
+
+
+def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) -> None:
+    """Its receipt, its sealed keys, and the note in its lock."""
+    store = ErasureStore(tmp_path)
+    shutil.copytree(STORED, store.directory(ID))
+    (tmp_path / "erasures" / ".lock").write_text(ID)
+    receipt = store.read(ID)
+    assert {one.id: one.state for one in receipt.targets} == {"1a2b": "confirmed", "1a2d": "busy", "9z": "pending"}
+    assert (receipt.fingerprint, receipt.skipped[0].why) == ("f1", "flexible")
+    assert store.records(ID, KEY).unwrap().equals(RECORDS.unwrap())
+    (summary,) = store.summaries()
+    assert (summary["resumable"], summary["audiences"]) == (True, {"known": 2, "settled": 1})
+    with store.locked():
+        assert store.unfinished("f1", "18ce54d4x5t", do_not_reach=True) == receipt
+        store.complete(receipt, NOW)
+    assert (store.has_keys(ID), store.read(ID).state) == (False, "complete")

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.destinations.requests import entries
 from audiencekit.destinations.requests.entries import Chosen, measure_entries, write_operations
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.kernels.library import find_library
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.profile import SPEC, X
 from tests.examples import examples
 
@@ -39,7 +39,7 @@ def test_kernels_write_what_arrow_joins(
     hashed_records: Make, data: st.DataObject, people: list[object], profile: object
 ) -> None:
     """Whatever records are chosen of which parts of a batch, and over however many operations they are spread."""
-    if kernels() is None:
+    if find_library() is None:
         pytest.skip("this installation has no kernels of this version")
     batch = hashed_records(*(("Update", person) for person in people)).unwrap()
     parts = []
@@ -51,7 +51,7 @@ def test_kernels_write_what_arrow_joins(
     operations = data.draw(st.integers(min(users, 1), users))
     by_kernel = _written(parts, operations), [measure_entries(part.batch, profile).tolist() for part in parts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "kernels", lambda: None)
+        patch.setattr(entries, "kernels", lambda _: None)
         assert by_kernel == (
             _written(parts, operations),
             [measure_entries(part.batch, profile).tolist() for part in parts],
@@ -64,7 +64,7 @@ def test_users_stand_in_their_operations(
 ) -> None:
     """Evenly spread, in the order of the parts, each operation with a comma behind it; nothing else is touched."""
     if by == "columns":
-        monkeypatch.setattr(entries, "kernels", lambda: None)
+        monkeypatch.setattr(entries, "kernels", lambda _: None)
     batch = hashed_records(*(("Update", {Kind.EMAIL: [f"p{number}"]}) for number in range(6))).unwrap()
     parts = [Chosen(batch, np.array(places), SPEC) for places in ([0, 3], [5], [1, 2])]
     one = {number: json.dumps({"email": [sha256(f"p{number}")]}, separators=(",", ":")) for number in range(6)}
@@ -75,7 +75,7 @@ def test_users_stand_in_their_operations(
 def test_no_records_have_no_entries(hashed_records: Make, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without parts, and of a batch without records."""
     if by == "columns":
-        monkeypatch.setattr(entries, "kernels", lambda: None)
+        monkeypatch.setattr(entries, "kernels", lambda _: None)
     none_chosen = Chosen(hashed_records().unwrap(), np.zeros(0, dtype=np.int64), SPEC)
     assert _written([], 0) == _written([none_chosen], 0) == b""
     assert measure_entries(none_chosen.batch, SPEC).tolist() == []

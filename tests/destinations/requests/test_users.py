@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from audiencekit.destinations.requests.entries import write_operations
-from audiencekit.destinations.requests.users import EncodedUsers, encode_users, measure_users
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.users import EncodedUsers, RequestRecords, encode_users, measure_users
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.bits import Indices
 from audiencekit.profile import SPEC, Profile, X
 
 Make = Callable[..., HashedRecords]
@@ -97,3 +99,31 @@ def test_few_of_a_batch_hold_their_own_hashes_only(hashed_records: Make) -> None
     every, users = _entries(records), encode_users(records, np.array([4, 17]), SPEC)
     assert _written(users) == [every[4], every[17]]
     assert [chosen.batch.num_rows for chosen in users.entries.unwrap()] == [2]
+
+
+class _Batches:
+    """A layout of records that stand in turn in two batches of two, Updates only, and the batches."""
+
+    def __init__(self, *batches: HashedRecords) -> None:
+        self._batches = batches
+
+    def stretch(self, wave: tuple[int, bool], first: int, count: int) -> Iterator[tuple[int, Indices]]:
+        assert wave == (3, count == 0)
+        for record in range(first, first + count):
+            yield record % 2, np.array([record // 2])
+
+    def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
+        return self._batches[batch], places
+
+
+def test_the_records_of_a_request_come_from_their_batches(hashed_records: Make) -> None:
+    """In the order of the layout, Updates and Deletes apart."""
+    even, odd = (hashed_records(*(("Update", {Kind.EMAIL: [text]}) for text in texts)) for texts in ("ac", "bd"))
+    batches = _Batches(even, odd)
+    request = PlannedRequest(
+        number=7, wave=3, first_update=1, first_delete=0, updates=2, deletes=0, update_operations=1,
+        delete_operations=0, body_bytes=0,
+    )  # fmt: skip
+    updates, deletes = RequestRecords(batches, batches, SPEC).users_of(request)
+    assert _written(updates) == [_entries(odd)[0], _entries(even)[1]]
+    assert (updates.rows.tolist(), len(deletes.rows)) == ([1, 2], 0)

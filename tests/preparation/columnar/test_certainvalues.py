@@ -20,15 +20,14 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.placeholders import NO_ADDRESS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.kernels.layouts import Words
+from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import certainvalues as plain, letters
+from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import VALID, Codes
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
-from audiencekit.preparation.columnar.hexadecimal import Matrix
 from audiencekit.preparation.columnar.international import decide_one
-from audiencekit.preparation.columnar.kernels.layouts import Words
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.preparation.columnar.letters import KnownLetters
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.phones.tables import phone_tables
@@ -36,13 +35,11 @@ from benchmarks.differential import compare_plain
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 
-COMPILED = kernels()
-pytestmark = pytest.mark.skipif(COMPILED is None, reason="this installation has no kernels of this version")
+pytestmark = pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 
 
 def _decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
-    assert COMPILED is not None
-    found = decide_plain(texts, kind, countries, rules, COMPILED.deciding)
+    found = decide_plain(texts, kind, countries, rules)
     assert found is not None
     return found
 
@@ -217,8 +214,7 @@ def test_what_was_not_compiled_is_left() -> None:
 
 def test_other_kinds_have_no_kernel() -> None:
     """They are for the columnar rules."""
-    assert COMPILED is not None
-    assert decide_plain(pa.array(["x"]), Kind.HANDLE, None, DEFAULT_RULES, COMPILED) is None
+    assert decide_plain(pa.array(["x"]), Kind.HANDLE, None, DEFAULT_RULES) is None
 
 
 def _without_run(plans: Any) -> Any:
@@ -246,9 +242,8 @@ REWRITTEN = [
 @pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
 def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
     """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
-    assert COMPILED is not None
     phone_tables().covering([country], [phonenumbers.country_code_for_region(country)])
-    found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES, COMPILED.deciding)
+    found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES)
     assert found is not None
     codes, hashes = found
     assert (codes.tolist(), hashes[0].tobytes()) == ([VALID], hashlib.sha256(number.encode()).digest())

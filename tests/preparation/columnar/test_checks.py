@@ -20,8 +20,8 @@ from audiencekit.preparation.columnar import (
     partner_user_ids,
     platform_ids,
 )
-from audiencekit.preparation.columnar.checks import FEW, PENDING, Check, begin, decide_in_order, matches, one_of, trim
-from audiencekit.preparation.columnar.decisions import VALID
+from audiencekit.preparation.columnar.checks import FEW, Check, begin, decide_in_order, matches, one_of, trim
+from audiencekit.preparation.columnar.decisions import PENDING, VALID
 from audiencekit.preparation.columnar.phones import numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.hashing import hash_normalized
+from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import hashing
+from audiencekit.preparation.columnar.buffers import HASH_TYPE
 from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.columnar.hexadecimal import HASH_TYPE, to_hex
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.hexadecimal import to_hex
 
 pytestmark = pytest.mark.usefixtures("hashed_by")
 
@@ -21,11 +22,11 @@ pytestmark = pytest.mark.usefixtures("hashed_by")
 @pytest.fixture(params=["kernel", "one by one"], scope="module")
 def hashed_by(request: pytest.FixtureRequest) -> Iterator[None]:
     """By a kernel, and as in an installation without kernels."""
-    if request.param == "kernel" and kernels() is None:
+    if request.param == "kernel" and find_library() is None:
         pytest.skip("this installation has no kernels of this version")
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "one by one":
-            patch.setattr(hashing, "kernels", lambda: None)
+            patch.setattr(hashing, "kernels", lambda _: None)
         yield
 
 

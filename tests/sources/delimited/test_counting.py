@@ -194,5 +194,5 @@ def test_lines_are_counted_alike_without_kernels(data: bytes) -> None:
     """Whatever stands in them."""
     with pytest.MonkeyPatch.context() as patch:
         counted = count_lines(data)
-        patch.setattr(counting, "kernels", lambda: None)
+        patch.setattr(counting, "kernels", lambda _: None)
         assert counted == count_lines(data) == len(re.findall(rb"[^\r\n][\r\n]", data))

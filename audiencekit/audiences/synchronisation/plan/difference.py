@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
+from audiencekit.kernels.library import kernels
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.kernels.comparing import Compared, DecidingDays
-from audiencekit.preparation.columnar.kernels.library import kernels
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
+from audiencekit.snapshots.markkernels import Compared, DecidingDays, MarkKernels
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
 from audiencekit.snapshots.partsfile import PARTS
@@ -110,9 +110,9 @@ def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple
 
 
 def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
-    if compiled := kernels():
+    if compiled := kernels(MarkKernels):
         by = DecidingDays(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
-        return compiled.comparing.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
+        return compiled.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
     entries = np.concatenate(pieces)
     entries = entries[wanted.at(entries["record"])]
     places, known = Marks.of(entries).find_in(index.marks)

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.kernels.library import kernels
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.hexadecimal import Matrix
-from audiencekit.preparation.columnar.kernels.comparing import Halves
-from audiencekit.preparation.columnar.kernels.library import kernels
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix
+from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tags
+from audiencekit.snapshots.markkernels import Halves, MarkKernels
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -42,8 +42,8 @@ class KeyFilter:
 
     def likely(self, hashes: Matrix) -> Indices:
         """The places of those `hashes` that may have been added."""
-        if compiled := kernels():
-            return compiled.tagging.find_likely(hashes, self._near, self._far)
+        if compiled := kernels(TagKernels):
+            return compiled.find_likely(hashes, self._near, self._far)
         places = np.arange(len(hashes))
         for word, bits in enumerate((self._near, self._far)):
             numbers = _numbers(hashes[places], word, bits)
@@ -67,8 +67,8 @@ class KeyTable:
     def __init__(self, tags: Sequence[Tags]) -> None:
         halves = (np.concatenate([_NO_TAGS[half], *(each[half] for each in tags)]) for half in ("high", "low"))
         self._high, self._low = _distinct(*halves)
-        compiled = kernels()
-        self._begins = None if compiled is None else compiled.comparing.prepare(self._high)
+        compiled = kernels(MarkKernels)
+        self._begins = None if compiled is None else compiled.prepare(self._high)
 
     def __len__(self) -> int:
         return len(self._high)
@@ -78,8 +78,8 @@ class KeyTable:
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
         """The places of those `tags` that are in the set, and the number of each."""
-        if self._begins is not None and (compiled := kernels()):
-            numbers = compiled.comparing.find_tags(tags, Halves(self._high, self._low), self._begins)
+        if self._begins is not None and (compiled := kernels(MarkKernels)):
+            numbers = compiled.find_tags(tags, Halves(self._high, self._low), self._begins)
             places = np.flatnonzero(numbers >= 0)
             return places, numbers[places]
         high, low = tags["high"], tags["low"]

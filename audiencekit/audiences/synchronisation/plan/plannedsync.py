@@ -9,8 +9,6 @@ from typing import Any
 from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.plan.revision import Revision
-from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
-from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.errors import Refused
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import Spool
@@ -18,7 +16,6 @@ from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.reporting.counts import RowCounts, rows_among
 from audiencekit.selection.selection import Selection
@@ -51,12 +48,11 @@ class SyncChanges:
 class PlannedSync(PlannedRun):
     """The plan of a sync.
 
-    `sent_records` are those of the bodies; `whole_records` gives them with all their keys, to be noted.
+    Its `batches` have the records of the bodies; `whole_records` gives them with all their keys, to be noted.
     """
 
     sync: SyncChanges
     remarks: tuple[str, ...]
-    sent_records: SentRecords
     whole_records: RecordsOf
 
     @property
@@ -68,10 +64,6 @@ class PlannedSync(PlannedRun):
     def plan_notes(self) -> tuple[str, ...]:
         """Notes to read before anything is sent."""
         return self.suppression_notes + self.small_losses + self.few_notes + self.remarks
-
-    def encoded(self, batch: int, places: Indices) -> EncodedUsers:
-        """The entries of the records of one batch at `places`, ascending."""
-        return encode_users(*self.sent_records.find(batch, places), self.profile)
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is; of the records that are done, those that are taken out are no rows."""
@@ -130,12 +122,11 @@ class SyncPlanner:
         planned.people_changed = changes.additions + changes.removals
         planned.refusals = self._refusals(planned, changes, revision.lost)
         remarks = self.remarks + self._remarks(planned, changes, now)
-        known = {each.name: getattr(planned, each.name) for each in fields(planned)}
+        known = {each.name: getattr(planned, each.name) for each in fields(planned)} | {"batches": revision.sent}
         return PlannedSync(
             **known,
             sync=changes,
             remarks=remarks,
-            sent_records=revision.sent,
             whole_records=revision.whole_records,
         )
 

@@ -23,10 +23,15 @@ from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.buffers import Places, arrow_array, list_offsets
-from audiencekit.preparation.columnar.hexadecimal import hash_array, hash_matrix
+from audiencekit.preparation.columnar.buffers import (
+    Places,
+    arrow_array,
+    hash_array,
+    hash_matrix,
+    list_array,
+    list_offsets,
+)
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.preparation.valuelists import list_array
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.members import count_members
 

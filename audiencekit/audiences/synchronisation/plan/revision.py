@@ -53,7 +53,7 @@ class Revision:
         """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
         those that go are added. Raises SnapshotRefused."""
         difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
-        sent = SentRecords(gathered.unsealed, copies)
+        sent = SentRecords(gathered.spool.unseal, copies)
         revision = cls(difference, gathered, len(gathered.batch_records), sent)
         if difference.removed:
             revision._take_out(tagger)
@@ -91,7 +91,7 @@ class Revision:
     def _take_out(self, tagger: Tagger) -> None:
         firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
         keep = functools.partial(self._keep, firsts)
-        staying = Staying(self.difference.wanted, firsts, self.gathered.unsealed, tagger, keep)
+        staying = Staying(self.difference.wanted, firsts, self.gathered.spool.unseal, tagger, keep)
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)
         places, struck = [], []

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.machine.memo import Memo
 from audiencekit.machine.spool import SealedFile
+from audiencekit.machine.workers import Memo
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import FLEXIBLE_AUDIENCES, require_feature
+from audiencekit.emulator.accounts.gates import FLEXIBLE_AUDIENCES
 from audiencekit.emulator.audiences.flexible.parsing import SegmentReader
 from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.audiences.operations import check_array, echo_item, item_problems, missing, unknown
@@ -31,7 +31,7 @@ Change = Callable[[], Audience]
 
 def batch_audiences(call: Call) -> Answer:
     """Return the audiences that were made, changed or deleted, in the order of the items."""
-    require_feature(call, FLEXIBLE_AUDIENCES)
+    call.require_feature(FLEXIBLE_AUDIENCES)
     items = check_array(read_document(call), call.ids, most=FLEXIBLE_BATCH_ITEMS)
     reader = _Reader(call)
     read = [reader.read(item) for item in items]

@@ -14,8 +14,7 @@ from audiencekit.identifiers.placeholders import is_placeholder_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places
-from audiencekit.preparation.columnar.checks import PENDING
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of
 from audiencekit.preparation.columnar.phones.digits import MAX_DIGITS, Digits
 from audiencekit.preparation.columnar.phones.e164 import write_numbers
 from audiencekit.preparation.columnar.phones.tables import (

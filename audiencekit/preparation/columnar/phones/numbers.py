@@ -13,8 +13,8 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, PENDING, Check, decide_in_order, matches, trim
-from audiencekit.preparation.columnar.decisions import UNDECIDED, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
 from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
 

@@ -52,7 +52,7 @@ def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) 
     found, gone = _find(source, days)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
-            patch.setattr(module, "kernels", lambda: None)
+            patch.setattr(module, "kernels", lambda _: None)
         assert repr(_find(source, days)) == repr((found, gone))
     live = {person for person, day in days.items() if day == DOUBTFUL or day >= 100}
     known = {person for person in live if days[person] != DOUBTFUL}
@@ -92,7 +92,7 @@ def test_kernels_compare_alike(
     compared = difference._compare_marks(given, bits, index, horizon)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
-            patch.setattr(module, "kernels", lambda: None)
+            patch.setattr(module, "kernels", lambda _: None)
         expected = difference._compare_marks(given, bits, index, horizon)
     assert (compared.wanted, compared.additions) == (expected.wanted, expected.additions)
     assert compared.sent.tolist() == expected.sent.tolist()

@@ -28,7 +28,7 @@ def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list
     expected = [(place, numbered[pair]) for place, pair in enumerate(asked) if pair in numbered]
     assert list(zip(places.tolist(), numbers.tolist(), strict=True)) == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keytable, "kernels", lambda: None)
+        patch.setattr(keytable, "kernels", lambda _: None)
         assert [each.tolist() for each in table.find(_tags(asked))] == [places.tolist(), numbers.tolist()]
 
 
@@ -43,7 +43,7 @@ def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[byte
     assert set(range(len(others), len(asked))) <= set(likely)
     assert {asked[place][:3] for place in likely} <= {each[:3] for each in added}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keytable, "kernels", lambda: None)
+        patch.setattr(keytable, "kernels", lambda _: None)
         assert known.likely(_matrix(asked)).tolist() == likely
 
 
@@ -54,7 +54,7 @@ def test_a_filter_asks_twice() -> None:
     asked = [b"abcdefgh" + b"1" * 24, b"abcdefgi" + b"0" * 24, b"abXdefgh" + b"0" * 24]
     last = bytes([asked[0][7] ^ 8])  # a bit that is beyond the filter
     asked.append(asked[0][:7] + last + asked[0][8:])
-    for compiled in (keytable.kernels, lambda: None):
+    for compiled in (keytable.kernels, lambda _: None):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(keytable, "kernels", compiled)
             assert known.likely(_matrix(asked)).tolist() == [0, 3]

@@ -24,8 +24,7 @@ from audiencekit.audiences.synchronisation.plan.removals import (
 )
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.preparation.columnar.hexadecimal import hash_array
-from audiencekit.preparation.valuelists import list_array
+from audiencekit.preparation.columnar.buffers import hash_array, list_array
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.synchronisation.people import TAGGER, members, names, records

@@ -121,7 +121,7 @@ def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple
     for deletes in (False, True):
         for batch, taken in layout.of_wave((wave, deletes)):
             places = np.flatnonzero(taken)
-            found = records_at(revision.gathered.unsealed(batch), places)
+            found = records_at(revision.gathered.spool.unseal(batch), places)
             if not deletes:
                 assert names(revision.whole_records(batch, places), ALL_PEOPLE) == names(found, ALL_PEOPLE)
             yield batch, names(found, ALL_PEOPLE)

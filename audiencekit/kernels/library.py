@@ -1,0 +1,61 @@
+"""The library of the compiled kernels: loops over whole columns that do not hold the interpreter.
+
+It stands beside the package, and an installation without a compiler does not have it; the columnar rules do the same
+without it, slower.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import site
+import sysconfig
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Final, TypeVar
+
+LIBRARY: Final = "_audiencekit_kernels"
+VERSION: Final = 17  # of the functions and what they take
+
+T = TypeVar("T")
+
+
+def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
+    """The functions that `binding` has of the library, one of the classes in the modules `*kernels`; None without it.
+
+    Each may be called in several threads; all hold personal data. What they are told wrongly is a ValueError, and a
+    place that is not there a Bug.
+    """
+    library = find_library()
+    return None if library is None else binding(library)
+
+
+@cache
+def find_library() -> ctypes.CDLL | None:
+    """The library of this installation; None where it has none, one of another version, or one that does not load."""
+    for place in _places():
+        spec = PathFinder.find_spec(LIBRARY, [place])
+        if spec is not None and spec.origin is not None:
+            return _loaded(spec.origin)
+    return None
+
+
+def _places() -> Iterator[str]:
+    """The folder that holds the package; for an editable package, which lies elsewhere, those of installed ones.
+
+    Not the folders of `sys.path`: the working directory may be among them, and others may have filled it.
+    """
+    yield str(Path(__file__).parents[2])
+    yield from dict.fromkeys(map(sysconfig.get_path, ("platlib", "purelib")))
+    if site.ENABLE_USER_SITE:
+        yield site.getusersitepackages()
+
+
+def _loaded(path: str) -> ctypes.CDLL | None:
+    try:
+        library = ctypes.CDLL(path)
+        found = library.audiencekit_version()
+    except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
+        return None
+    return library if found == VERSION else None

@@ -1,0 +1,185 @@
+"""Kernels that make tags, and put entries of them in parts."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.kernels.layouts import Layout, Slice, require
+from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places
+
+Tagged = npt.NDArray[np.void]  # tags, or entries
+Counts = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.uint32]
+
+_HALF_BYTES: Final = 16  # of a hash
+_TAG_WORDS: Final = 2
+_ENTRY_WORDS: Final = 5  # of half the size
+_NO_RECORDS: Final = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedTags:
+    """Tags and their records, counted from the first of their batch; without `records` each tag has one of its own.
+
+    `order` is that of their parts, and within a part as they came; `ends` of each part.
+    """
+
+    tags: Tagged = field(repr=False)
+    records: Counts | None = field(repr=False)
+    order: npt.NDArray[np.uint32] = field(repr=False)
+    ends: Counts = field(repr=False)
+
+
+class _Tagged(Layout):
+    _fields_ = (("tags", Slice), ("records", Slice), ("first", ctypes.c_int64))
+
+    @classmethod
+    def of(cls, batch: OrderedTags, first: int) -> _Tagged:
+        if batch.records is not None and len(batch.records) != len(batch.tags):
+            raise ValueError("there is a record for each tag")
+        records = Slice.of(_NO_RECORDS if batch.records is None else batch.records, np.int64)
+        return cls(tag_slice(batch.tags), records, first)
+
+
+class _Buffers(Layout):
+    _fields_ = (
+        ("entries", ctypes.c_void_p),
+        ("room", ctypes.c_size_t),
+        ("filled", ctypes.c_void_p),
+        ("parts", ctypes.c_size_t),
+    )
+
+
+class TagKernels:
+    """Tags are two words each, a high and a low half, and entries five of half the size: a tag and a record."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def count_beneath(self, valid: Bytes, offsets: Places) -> int:
+        """How many values lie beneath lists that are null.
+
+        `valid` has a bit for each list, and `offsets` say where the values of each begin, and where the last end.
+        """
+        given, found = (Slice.of(valid, np.uint8), Slice.of(offsets, np.int32)), ctypes.c_size_t()
+        require(self._library.audiencekit_beneath(*map(ctypes.byref, given), ctypes.byref(found)))
+        return found.value
+
+    def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
+        """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _HALF_BYTES:
+            raise ValueError("there is a half for each hash")
+        given = (Slice.of(array, np.uint8) for array in (hashes, mask))
+        begin, count = place_of(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
+        require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
+
+    def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
+        """The places of those `hashes` whose bit is set in `near`, by the first four bytes, and in `far`, by the next.
+
+        Both have a power of two of bytes.
+        """
+        places, found = np.empty(len(hashes), dtype=np.int64), ctypes.c_size_t()
+        given = (Slice.of(array, np.uint8) for array in (hashes, near, far))
+        room = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
+        return places[: found.value]
+
+    def add_up(self, tags: Tagged, kinds: Sequence[Places], sums: Tagged) -> None:
+        """Write the sum of the tags of its keys to the place of each record.
+
+        `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
+        record begin, and where the last end, counted from the first number on.
+        """
+        given = tag_slice(tags), Slice.of_all([Slice.of(offsets, np.int32) for offsets in kinds], Slice)
+        own = tag_slice(sums, Slice.to_fill)
+        require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
+
+    def count(self, slots: Slots, counters: Bytes, least: int) -> Counts:
+        """Count each of `slots` in two of `counters`, a power of two; the lesser is never too few.
+
+        The places of those that came `least` times or more.
+        """
+        return self._choose(self._library.audiencekit_count, slots, [Slice.to_fill(counters, np.uint8)], least)
+
+    def find_counted(self, slots: Slots, likely: Bytes, counters: Bytes, least: int) -> Counts:
+        """The places of those `slots` that came `least` times or more. Of these, none whose highest bit is set.
+
+        `likely`, a power of two, is set by the last bits of all slots that may be among them.
+        """
+        tables = [Slice.of(table, np.uint8) for table in (likely, counters)]
+        return self._choose(self._library.audiencekit_counted, slots, tables, least)
+
+    def _choose(self, function: Any, slots: Slots, tables: list[Slice], least: int) -> Counts:
+        places, found = np.empty(len(slots), dtype=np.int64), ctypes.c_size_t()
+        given, own = Slice.of(slots, np.uint32), place_of(Slice.to_fill(places, np.int64))
+        require(function(*map(ctypes.byref, [given, *tables]), ctypes.c_uint8(least), own, ctypes.byref(found)))
+        return places[: found.value].copy()
+
+    def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
+        """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
+
+        There are as many parts as `ends`, a power of two.
+        """
+        if len(tags) != len(order):
+            raise ValueError("there is a place for each tag")
+        given, parts = tag_slice(tags), ctypes.c_size_t(len(ends))
+        own = place_of(Slice.to_fill(order, np.uint32)), place_of(Slice.to_fill(ends, np.int64))
+        require(self._library.audiencekit_sort(ctypes.byref(given), *own, parts))
+
+    def spread(self, batch: OrderedTags, starts: Counts, *, first: int, buffers: Tagged, filled: Counts) -> int:
+        """Put the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
+
+        `buffers` have a line for each part, and `filled` entries in each; starts move, and records are counted from
+        `first` on. How many buffers are full.
+        """
+        parts = len(batch.ends)
+        if buffers.shape[:1] != (parts,) or starts.shape != (parts,) or filled.shape != (parts,):
+            raise ValueError("there is a buffer for each part")
+        entries = entry_slice(buffers, Slice.to_fill)
+        own = [Slice.to_fill(each, np.int64) for each in (starts, filled)]
+        laid_out = _Buffers(entries.data, entries.count // max(parts, 1), own[1].data, parts)
+        given = _Tagged.of(batch, first), Slice.of(batch.order, np.uint32), Slice.of(batch.ends, np.int64)
+        full = ctypes.c_size_t()
+        more = map(ctypes.byref, (laid_out, full))
+        require(self._library.audiencekit_spread(*map(ctypes.byref, given), place_of(own[0]), *more))
+        return full.value
+
+    def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
+        """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
+        # What is not touched takes no memory.
+        found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
+        own, count = entry_slice(found, Slice.to_fill), ctypes.c_size_t()
+        given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice)
+        room = ctypes.c_size_t(own.count)
+        require(self._library.audiencekit_repeated(ctypes.byref(given), place_of(own), room, ctypes.byref(count)))
+        return found[: count.value].copy()
+
+
+def tag_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """Tags as the library reads them, or, with `Slice.to_fill`, writes them."""
+    return _words(array, _TAG_WORDS, np.dtype("<u8"), take)
+
+
+def entry_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+    """The same of entries."""
+    return _words(array, _ENTRY_WORDS, np.dtype("<u4"), take)
+
+
+def _words(array: Tagged, each: int, word: np.dtype[Any], take: Callable[[Any, Any], Slice]) -> Slice:
+    """`array`, of which so many words are one value."""
+    if array.dtype.itemsize != each * word.itemsize:
+        raise ValueError("a kernel takes tags of two words, and entries of five small ones")
+    made = take(array.view(word), word)
+    made.count //= each
+    return made
+
+
+def place_of(own: Slice) -> ctypes.c_void_p:
+    """Where its values begin."""
+    return ctypes.c_void_p(own.data)

@@ -1,0 +1,147 @@
+"""Kernels that look for tags and marks among others, and compare entries with the members of a snapshot."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from audiencekit.kernels.layouts import Layout, Slice, require
+from audiencekit.preparation.columnar.buffers import Bytes
+from audiencekit.selection.tagkernels import Counts, Tagged, entry_slice, place_of, tag_slice
+
+Bools = npt.NDArray[np.bool_]
+Begins = npt.NDArray[np.uint32]
+
+
+class _Ordered(Layout):
+    _fields_ = (("high", Slice), ("low", Slice))
+
+
+class _Members(Layout):
+    _fields_ = (("marks", _Ordered), ("days", Slice))
+
+    @classmethod
+    def of(cls, marks: Halves, days: npt.NDArray[np.int16]) -> _Members:
+        if len(days) != len(marks.high):
+            raise ValueError("there is a day for each mark")
+        own = marks.laid_out(np.uint16), _in_place(days, np.int16)
+        made = cls(own[0], Slice.of(own[1], np.int16))
+        made._kept = own
+        return made
+
+
+class _Horizon(Layout):
+    _fields_ = (
+        ("lapsed_before", ctypes.c_int64),
+        ("renewed_to", ctypes.c_int64),
+        ("doubtful", ctypes.c_int64),
+        ("dropped", ctypes.c_int64),
+        ("all_members", ctypes.c_bool),
+    )
+
+
+class _Counts(Layout):
+    _fields_ = tuple((name, ctypes.c_size_t) for name in ("wanted", "additions", "sent", "gone"))
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Numbers by their first 64 bits and those after them."""
+
+    high: npt.NDArray[np.uint64] = field(repr=False)
+    low: npt.NDArray[Any] = field(repr=False)
+
+    def laid_out(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
+        """The same as the library reads it, with second halves of the type `low`."""
+        if len(self.high) != len(self.low):
+            raise ValueError("there is a second half for each first")
+        own = _in_place(self.high, np.uint64), _in_place(self.low, low)
+        made = _Ordered(Slice.of(own[0], np.uint64), Slice.of(own[1], low))
+        made._kept = own
+        return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidingDays:
+    """Days that decide about a member, and the marks for the day of members in doubt, and of none."""
+
+    lapsed_before: int
+    renewed_to: int
+    all_members: bool
+    doubtful: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How many of the entries are `wanted`, and how many of these are new; the records that are sent, of those.
+
+    `gone` are the places of the members that are to go.
+    """
+
+    wanted: int
+    additions: int
+    sent: Counts = field(repr=False)
+    gone: Counts = field(repr=False)
+
+
+class MarkKernels:
+    """Numbers that others are looked for in: ascending and distinct."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def find_marks(self, asked: Halves, ordered: Halves) -> tuple[Counts, Bools]:
+        """Where each of `asked` stands in `ordered`, or would have to, and whether it is there."""
+        count = len(asked.high)
+        places, known = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
+        given = [halves.laid_out(np.uint16) for halves in (asked, ordered)]
+        own = place_of(Slice.to_fill(places, np.int64)), place_of(Slice.to_fill(known, np.uint8))
+        require(self._library.audiencekit_find_marks(*map(ctypes.byref, given), *own, ctypes.c_size_t(count)))
+        return places, known.view(np.bool_)
+
+    def prepare(self, high: npt.NDArray[np.uint64]) -> Begins:
+        """The index that `find_tags` takes, of numbers in order that have these first halves."""
+        begins, count = np.empty(2 * len(high) + 2, dtype=np.uint32), ctypes.c_size_t()
+        own = place_of(Slice.to_fill(begins, np.uint32)), ctypes.c_size_t(len(begins))
+        given = Slice.of(_in_place(high, np.uint64), np.uint64)
+        require(self._library.audiencekit_prepare(ctypes.byref(given), *own, ctypes.byref(count)))
+        return begins[: count.value].copy()
+
+    def find_tags(self, tags: Tagged, ordered: Halves, begins: Begins) -> Counts:
+        """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
+        places = np.empty(len(tags), dtype=np.int64)
+        given = tag_slice(tags), ordered.laid_out(np.uint64), Slice.of(begins, np.uint32)
+        own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
+        require(self._library.audiencekit_find_tags(*map(ctypes.byref, given), *own))
+        return places
+
+    def compare(
+        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DecidingDays
+    ) -> Compared:
+        """The entries of `pieces` against the members that have these marks and days.
+
+        Of `wanted` there is one bit a record, the lowest of a byte first.
+        """
+        members = _Members.of(marks, days)
+        horizon = _Horizon(by.lapsed_before, by.renewed_to, by.doubtful, by.dropped, by.all_members)
+        given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice), Slice.of(wanted, np.uint8)
+        # What is not touched takes no memory.
+        sent, gone = (np.empty(size, dtype=np.int64) for size in (sum(map(len, pieces)), len(days)))
+        room, counts = (place_of(Slice.to_fill(sent, np.int64)), ctypes.c_size_t(len(sent))), _Counts()
+        more = place_of(Slice.to_fill(gone, np.int64)), ctypes.byref(counts)
+        require(self._library.audiencekit_compare(*map(ctypes.byref, (*given, members, horizon)), *room, *more))
+        found = sent[: counts.sent].copy(), gone[: counts.gone].copy()
+        return Compared(counts.wanted, counts.additions, *found)
+
+
+def _in_place(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """The same values as the library reads them: what is stored may begin between the places of such numbers."""
+    if array.dtype.newbyteorder("=") != dtype:
+        raise ValueError("a kernel takes values of one size")
+    return np.require(array, dtype, ["C", "A"])

@@ -1,0 +1,288 @@
+"""Reading in bulk gives what the careful reader gives, or hands over."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from audiencekit.errors import AudiencekitError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.kernels.library import find_library, kernels
+from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.delimited import arrowcells, counting, delimitedfile as delimited, pieces
+from audiencekit.sources.delimited.arrowcells import ArrowReader
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
+from audiencekit.sources.delimited.pieces import Piece, Pieces
+from audiencekit.sources.opening import open_source
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import Source
+from tests.examples import examples
+
+OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
+
+
+def _read(batches: Any) -> tuple[Any, ...]:
+    """Rows, cells and faults of a pass, or the refusal that ended it."""
+    rows: list[Any] = []
+    faults: list[Any] = []
+    try:
+        for batch in batches:
+            rows += batch.columns.unwrap().to_pylist()
+            faults += batch.faults.to_pylist()
+    except AudiencekitError as error:
+        message = str(error).removeprefix("list.csv: ")
+        return type(error), message, getattr(error, "row", None), getattr(error, "rows_read", None)
+    return rows, faults
+
+
+def _both(source: Source) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    quick = _read(source.batches())
+    careful = _read(source._table.careful_batches(source.mapping))  # type: ignore[attr-defined]
+    return quick, careful
+
+
+def _have_kernels(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
+    for module in (pieces, arrowcells):
+        monkeypatch.setattr(module, "kernels", found)
+
+
+CELL = st.one_of(
+    st.sampled_from(
+        ["", "a@example.com", "x", '"', 'say "hi"', "a,b", "line\nend", "\r", "\0", "é", "  ", "' '", "\\"]
+    ),
+    st.text(alphabet='ab@.,"\n\r\t é', max_size=8),
+)
+
+
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.lists(CELL, min_size=3, max_size=4), min_size=1, max_size=30),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    ends=st.sampled_from(["\n", "\r\n", "\r"]),
+    damage=st.none() | st.tuples(st.integers(0, 400), st.sampled_from([b'"', b"\n", b"\xff", b"\0", b",", b"\r"])),
+    piece_bytes=st.integers(1, 200),
+    head_bytes=st.integers(1, 200),
+    has_kernels=st.booleans(),
+)
+def test_quick_and_careful_reading_agree(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[list[str]],
+    quoting: Any,
+    ends: str,
+    damage: tuple[int, bytes] | None,
+    piece_bytes: int,
+    head_bytes: int,
+    has_kernels: bool,
+) -> None:
+    """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
+    _have_kernels(monkeypatch, kernels if has_kernels else lambda _: None)
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
+    data = text.getvalue().encode()
+    if damage is not None:
+        data = data[: damage[0]] + damage[1] + data[damage[0] :]
+    (tmp_path / "list.csv").write_bytes(data)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
+    monkeypatch.setattr("audiencekit.sources.delimited.counting.SCAN_BYTES", piece_bytes)
+    monkeypatch.setattr(pieces, "HEAD_BYTES", head_bytes)
+    monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", piece_bytes)
+    try:
+        source = open_source(tmp_path / "list.csv", OPTIONS)
+    except AudiencekitError:
+        return
+    in_bulk, careful = _both(source)
+    assert in_bulk == careful
+
+
+def _spy(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Notes for every piece whether it was read in bulk."""
+    taken: list[bool] = []
+    original: Callable[[Pieces], Iterator[Piece]] = Pieces.__iter__
+
+    def noted(self: Pieces) -> Iterator[Piece]:
+        for piece in original(self):
+            taken.append(piece.cells is not None)
+            yield piece
+
+    monkeypatch.setattr(Pieces, "__iter__", noted)
+    return taken
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
+def test_ordinary_lists_are_read_in_bulk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: Any
+) -> None:
+    """All but the piece with the header, quoted or not; a ragged row costs only its own piece."""
+    _have_kernels(monkeypatch, found)
+    taken = _spy(monkeypatch)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", 100_000)
+    monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", 100_000)
+    draw = random.Random(7)
+    with (tmp_path / "list.csv").open("w", newline="") as file:
+        writer = csv.writer(file, quoting=quoting, lineterminator=ends)
+        writer.writerow(["a", "b", "c"])
+        writer.writerows([f"p{n}@example.com", draw.choice(["x, y", "é"]), f"h{n}"] for n in range(10_000))
+        writer.writerow(["p@example.com", "short"])
+        writer.writerows([f"q{n}@example.com", "", f"h{n}"] for n in range(10_000))
+    source = open_source(tmp_path / "list.csv", OPTIONS)
+    rows, faults = _read(source.batches())
+    assert [row["row"] for row in rows] == [n for n in range(1, 20_002) if n != 10_001]
+    assert faults == [{"row": 10_001, "column": None, "reason": "ragged"}]
+    assert rows[10_000]["c0"] == "q0@example.com"
+    assert taken.count(False) == 2
+    assert taken.count(True) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a NUL", b"a,b,c\0\n"),
+        ("a broken byte in a cell that is not read", b"a,\xff,c\n"),
+        ("a lone carriage return", b"a,b,c\rd,e,f\n"),
+        ("a line end in quotes", b'a,b,"c\nd"\n'),
+        ("a short row", b"a,b\n"),
+        ("a long row", b"a,b,c,d\n"),
+        ("no end", b"a,b,c"),
+        ("another count", b"a,b,c\nd,e,f\ng,h,i\n"),
+        ("a cell of 64 KB", b"a,b," + b"c" * 65_537 + b"\n"),
+    ],
+)
+def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
+    """Nothing is guessed."""
+    wanted = WantedCells(",", 3, [0, 2])
+    assert ArrowReader(wanted).read(piece, 1) is None, name
+    if name != "another count":  # there is none before
+        assert _begun(piece, wanted) is None, name
+
+
+@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
+def test_a_byte_order_mark_within_a_file_is_a_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any
+) -> None:
+    """Also where a piece begins with it, as files do that were put together from several."""
+    _have_kernels(monkeypatch, found)
+    monkeypatch.setattr(delimited, "PIECE_BYTES", 1)
+    monkeypatch.setattr(pieces, "HEAD_BYTES", 1)
+    monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", 6)
+    (tmp_path / "list.csv").write_bytes("a,b,c\nd,e,f\n\ufeffg,h,i\n".encode())
+    in_bulk, careful = _both(open_source(tmp_path / "list.csv", OPTIONS))
+    assert in_bulk == careful
+    assert [row["c0"] for row in in_bulk[0]] == ["d", "\ufeffg"]
+
+
+def test_only_wanted_columns_are_read() -> None:
+    """As text, whatever they look like; an empty cell is empty and not missing."""
+    found = ArrowReader(WantedCells(";", 3, [0, 2])).read(b'007;x;1.0\n"";y;null\n', 2)
+    assert found is not None
+    assert _lists(found) == {0: ["007", ""], 2: ["1.0", "null"]}
+
+
+@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
+def test_what_a_text_begins_with_is_read() -> None:
+    """The wanted cells of its whole records; what follows them is left."""
+    begun = _begun_of_three(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
+    assert begun is not None
+    assert (begun.records, begun.whole_bytes) == (2, 34)
+    assert _lists(begun.columns) == {0: ["007", ""], 2: ["1.0", 'say "null"']}
+
+
+def _begun_of_three(text: bytes) -> Cells | None:
+    return _begun(text, WantedCells(";", 3, [0, 2]))
+
+
+def _begun(text: bytes, wanted: WantedCells) -> Cells | None:
+    compiled = kernels(CellKernels)
+    return compiled.read_cells(text, wanted, Room(), longest=MAX_CELL_BYTES) if compiled else None
+
+
+def _lists(cells: dict[int, Any]) -> dict[int, list[str | None]]:
+    for column in cells.values():
+        column.validate(full=True)
+    return {place: column.to_pylist() for place, column in cells.items()}
+
+
+FRAGMENTS = st.sampled_from(
+    [b"a", b"bc", b",", b",", b"\n", b"\n", b"\r\n", b"\r", b'"', b'""', b'",', b',"', b'","', b'"\n', b'\n"', b" ",
+     b"\0", b"\xff", "é".encode(), b"x" * 40, b"y" * 65]
+)  # fmt: skip
+ROWS = st.lists(st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', "é".encode(), b"x" * 40]), min_size=1)
+
+
+@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    data=st.lists(FRAGMENTS, max_size=30).map(b"".join)
+    | st.tuples(ROWS, st.integers(1, 3), st.sampled_from([b"\n", b"\r\n"])).map(
+        lambda drawn: b"".join(
+            b",".join(drawn[0][place : place + drawn[1]]) + drawn[2] for place in range(0, len(drawn[0]), drawn[1])
+        )
+    ),
+    width=st.integers(1, 3),
+)
+def test_kernels_read_what_csv_and_arrow_read(data: bytes, width: int) -> None:
+    """Where they read at all; and of a text without quotes they read what Arrow reads."""
+    data = data[: data.rfind(b"\n") + 1]
+    wanted = WantedCells(",", width, range(width))
+    begun = _begun(data, wanted)
+    records, carry, is_plain = counting.cut(data, counting.Patterns(","))
+    by_arrow = ArrowReader(wanted).read(data, records) if is_plain and not carry else None
+    if begun is None:
+        assert b'"' in data or by_arrow is None
+        return
+    assert by_arrow is not None
+    assert (begun.records, begun.whole_bytes) == (records, len(data))
+    rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
+    assert _lists(begun.columns) == _lists(by_arrow) == {place: [row[place] for row in rows] for place in range(width)}
+    assert {len(row) for row in rows} == {width}
+
+
+def _decodes(piece: bytes) -> bool:
+    try:
+        return piece.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=4),
+            st.text(max_size=4).map(str.encode),
+            st.sampled_from(
+                [b"\xed\xa0\x80", b"\xed\x9f\xbf", b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf",
+                 b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc3"]
+            ),
+        ),
+        max_size=12,
+    ).map(b"".join)
+)  # fmt: skip
+def test_utf8_is_what_python_decodes(piece: bytes) -> None:
+    """No surrogates, nothing longer than needed, nothing beyond Unicode, nothing cut off."""
+    assert arrowcells._is_text(piece) == _decodes(piece)
+
+
+PIECES = st.lists(
+    st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\r", b"\0", b"\xff", "é".encode(), b"x" * 9]), max_size=20
+)
+
+
+@given(PIECES.map(b"".join), st.booleans())
+def test_pieces_are_plain_alike_without_kernels(piece: bytes, is_ended: bool) -> None:
+    """Whatever stands in them."""
+    piece += b"\n" if is_ended else b""
+    for records in {1, piece.count(b"\n") or 1}:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arrowcells, "MAX_CELL_BYTES", 8)
+            is_plain = arrowcells._is_plain(piece, records)
+            patch.setattr(arrowcells, "kernels", lambda _: None)
+            assert arrowcells._is_plain(piece, records) == is_plain
