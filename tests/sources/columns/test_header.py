@@ -26,7 +26,7 @@ from audiencekit.sources.columns.header import Header, compare_key, is_header, i
     ],
     ids=range(12),
 )
-def test_a_cell_that_is_somebodys_means_no_header(cells: list[str], named: bool) -> None:
+def test_an_identifier_among_the_cells_means_no_header(cells: list[str], named: bool) -> None:
     """Identifiers and long numbers are data; words, years and dates may be names."""
     assert is_header(cells) is named
 
