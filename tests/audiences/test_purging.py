@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.erasure.erasurestore import RECEIPT, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.purge.receipt import PURGES
+from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.erasure.test_erasurestore import ID, RECORDS, _receipt
 from tests.runs.purge.state import NOW, make_run, set_age

@@ -57,7 +57,7 @@ class World:
         with self.store.locked():
             if not self.store.ids():
                 self.store.begin(_receipt(count_by_kind(records), until), records, StateKey(b"k" * 32))
-            receipt = self.store.read(ID)
+            receipt = self.store.receipt(ID)
             result: Receipt = run_virtually(self._erase(receipt, records))
             return result
 
@@ -244,22 +244,22 @@ def test_credentials_that_are_refused_end_it_at_once(world: World) -> None:
 @pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 6])
 def test_a_disk_that_fails_ends_it_and_loses_nothing(nth: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever write it is: 74, and the same erasure goes on once there is space."""
-    writes, write = 0, world.store.write
+    writes, keep = 0, world.store.keep
 
     def failing(receipt: Receipt) -> None:
         nonlocal writes
         writes += 1
         if writes == nth + 1:  # the first is that of its beginning
             raise InputOutputFailed("the receipt cannot be written: no space left")
-        write(receipt)
+        keep(receipt)
 
-    monkeypatch.setattr(world.store, "write", failing)
+    monkeypatch.setattr(world.store, "keep", failing)
     with pytest.raises(InputOutputFailed) as failed:
         world.run()
     assert "audiencekit resume" in failed.value.hint
     assert failed.value.document is not None
-    monkeypatch.setattr(world.store, "write", write)
-    receipt = world.store.read(ID)
+    monkeypatch.setattr(world.store, "keep", keep)
+    receipt = world.store.receipt(ID)
     if world.store.has_keys(ID):
         receipt = world.run()
     else:  # it was the last one: everything had confirmed

@@ -114,10 +114,10 @@ class _Disk(ErasureStore):
         super().__init__(state_dir)
         self._process = process
 
-    def write(self, receipt: Receipt) -> None:
+    def keep(self, receipt: Receipt) -> None:
         if self._process.is_dead:
             raise asyncio.CancelledError
-        super().write(receipt)
+        super().keep(receipt)
 
 
 class World:
@@ -190,7 +190,7 @@ class World:
 
     async def _process(self, erasure_id: str) -> None:
         process = Process(self.account, self.state_dir)
-        receipt = process.store.read(erasure_id)
+        receipt = process.store.receipt(erasure_id)
         if not process.store.has_keys(erasure_id):
             process.store.complete(receipt, _moment(EPOCH))
             self.receipt = receipt
