@@ -43,7 +43,7 @@ _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What became of one block of values.
+    """The outcome of one block of values.
 
     How many were decided in bulk, and which of these differ: without kernels, and by them (`at_sight`).
     """
