@@ -38,7 +38,7 @@ _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What became of one block of values: how many were decided in bulk, which differ, how many the kernels decided."""
+    """The outcome of one block of values: how many were decided in bulk, which differ, how many the kernels decided."""
 
     kind: str
     values: int

@@ -1,4 +1,4 @@
-"""What a cell of a megabyte costs, whatever stands in it: processor time against a plain cell of the same bytes.
+"""The cost of a cell of a megabyte, with any content: processor time against a plain cell of the same bytes.
 
     python -m benchmarks.long_cells [--bytes 1000000] [--cells 4] [--out benchmarks/RESULTS.md]
 

@@ -1,6 +1,10 @@
 """`audiencekit/api/endpointcalls.pyi`: the endpoints of the catalogue as types, for checkers of types alone.
 
 A name that is not there, a parameter of another endpoint and a value of another type are found before a program runs.
+
+Where no overload fits, mypy lists all of them, 137 lines for a typo, unless one fits roughly. The last overload does:
+its type variable admits a sequence, and a text is one, but of no items. So mypy says in one line that
+"EndpointWithTheseParameters" cannot be "Literal['get_campain']". The literal in the bound makes mypy name the value.
 """
 
 from __future__ import annotations
@@ -17,12 +21,16 @@ _PREFACE: Final = """\
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, Required, TypedDict, overload
+from typing import Any, Literal, Never, Protocol, Required, TypedDict, TypeVar, overload
 
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.wire import Answer
 from audiencekit.personal import Secret
+
+# For messages of mypy alone: no text is of this type.
+EndpointWithTheseParameters = TypeVar("EndpointWithTheseParameters", bound=Literal[b""] | Sequence[Never])
 """
+_NONE_FITS: Final = "name: EndpointWithTheseParameters, parameters: object = None"
 _LINE: Final = 118
 _TYPES: Final = {
     Type.BOOLEAN: "bool",
@@ -108,7 +116,9 @@ def _protocol(name: str, define: str, rows: list[Endpoint], result: str, *, bodi
         lines += ["    @overload", *_overload(row, define, result, bodies=bodies)]
     body = ", body: Any = None" if bodies else ""
     given = "parameters: Mapping[str, Any] | None = None"
-    lines += ["    @overload", f"    {define} __call__(self, name: Endpoint, {given}{body}) -> {result}: ...", ""]
+    lines += ["    @overload", f"    {define} __call__(self, name: Endpoint, {given}{body}) -> {result}: ..."]
+    body = ", body: object = None" if bodies else ""
+    lines += ["    @overload", f"    {define} __call__(self, {_NONE_FITS}{body}) -> {result}: ...", ""]
     return "\n".join(lines)
 
 
@@ -132,4 +142,6 @@ def _link(rows: list[Endpoint]) -> str:
             def __call__(self, name: Literal[{names}], parameters: {parameters}) -> str: ...
             @overload
             def __call__(self, name: Endpoint, parameters: Mapping[str, Any]) -> str: ...
+            @overload
+            def __call__(self, {_NONE_FITS}) -> str: ...
         """)

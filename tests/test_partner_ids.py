@@ -1,4 +1,4 @@
-"""What is a person's never leaves as a partner user id, whichever way it comes; ids of one's own making do."""
+"""Personal data never leaves as a partner user id, whichever way it comes; other ids do."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_ids_of_ones_own_making_pass(source: Source, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("country", ["DE", "US", "ES"])
 def test_the_country_of_a_run_keeps_no_ids_back(country: str, tmp_path: Path) -> None:
-    """What is a number there by chance does not refuse a column."""
+    """Ids that happen to be numbers there do not refuse a column."""
     kept_back = {s: len(ids) - _passing(_csv, tmp_path / "l.csv", ids, country=country) for s, ids in own_ids().items()}
     assert sum(kept_back.values()) <= 10, kept_back
 

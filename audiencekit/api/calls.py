@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from audiencekit.api.catalogue import BY_NAME, VERSION, Endpoint
 from audiencekit.api.catalogue.permissions import describe_permissions
 from audiencekit.api.credentials import read_credential, read_pairs, read_stream
-from audiencekit.api.exchange import ApiRequest, ApiResponse
+from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.oauth import encode_pairs
 from audiencekit.api.paths import check_identifier, check_version, fill_path
 from audiencekit.api.transport import Transport
@@ -78,8 +78,8 @@ class Calls:
         """The answer of the endpoint `name`, or of one that `find_endpoint` has found.
 
         None among `parameters` means: not given. `body` is what JSON makes of it, or bytes, which are checked and sent
-        as they are. Raises UsageError before anything is sent, with the parameter and the rule, and an ExchangeError
-        for what was not confirmed.
+        as they are, or a Body that was made by the rules. Raises UsageError before anything is sent, with the parameter
+        and the rule, and an ExchangeError for what was not confirmed.
         """
         endpoint = find_endpoint(name)
         request = await self._request(endpoint, parameters or {}, body)
@@ -95,7 +95,8 @@ class Calls:
     async def _request(self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any = None) -> ApiRequest:
         if endpoint.answer == "page":
             raise UsageError(f"{endpoint.name} is a page for a browser", hint="link() makes its address")
-        checked = self._check(endpoint, parameters, body)
+        ready = body if isinstance(body, Body) else None
+        checked = self._check(endpoint, parameters, None if ready else body, ready_bytes=ready.size if ready else None)
         return ApiRequest(
             method=endpoint.method,
             path=self._fill(endpoint, checked),
@@ -103,7 +104,7 @@ class Calls:
             query=checked.query,
             form=checked.form,
             oauth=checked.oauth,
-            body=checked.body,
+            body=ready or checked.body,
             auth=endpoint.auth,
             bearer=await self._bearer_token() if endpoint.auth == "bearer" else None,
         )
@@ -167,13 +168,15 @@ class Calls:
         await self.call("oauth2_invalidate_token", {"access_token": token.unwrap()})
         self._bearer = None
 
-    def _check(self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any) -> CheckedCall:
+    def _check(
+        self, endpoint: Endpoint, parameters: Mapping[str, Any], body: Any, *, ready_bytes: int | None = None
+    ) -> CheckedCall:
         if endpoint.needs_account and parameters.get("account_id") is None:
             if self._account_id is None:
                 raise CredentialsRefused("no ads account was given", hint="set AUDIENCEKIT_ACCOUNT_ID")
             parameters = {**parameters, "account_id": self._account_id}
         now = datetime.fromtimestamp(self._clock(), tz=UTC)
-        return check_call(endpoint, parameters, body, now=now, wire_names=self._wire_names)
+        return check_call(endpoint, parameters, body, ready_bytes=ready_bytes, now=now, wire_names=self._wire_names)
 
     def _fill(self, endpoint: Endpoint, checked: CheckedCall) -> str:
         return fill_path(endpoint, version=self._version, **checked.path)

@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, Required, TypedDict, overload
+from typing import Any, Literal, Never, Protocol, Required, TypedDict, TypeVar, overload
 
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.wire import Answer
 from audiencekit.personal import Secret
+
+# For messages of mypy alone: no text is of this type.
+EndpointWithTheseParameters = TypeVar("EndpointWithTheseParameters", bound=Literal[b""] | Sequence[Never])
 
 class OauthRequestToken(TypedDict, total=False):
     oauth_callback: Required[str]
@@ -1467,6 +1470,8 @@ class CallByName(Protocol):
     ) -> Answer: ...
     @overload
     async def __call__(self, name: Endpoint, parameters: Mapping[str, Any] | None = None, body: Any = None) -> Answer: ...
+    @overload
+    async def __call__(self, name: EndpointWithTheseParameters, parameters: object = None, body: object = None) -> Answer: ...
 
 class PagesByName(Protocol):
     @overload
@@ -1571,6 +1576,8 @@ class PagesByName(Protocol):
     ) -> AsyncIterator[Answer]: ...
     @overload
     def __call__(self, name: Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]: ...
+    @overload
+    def __call__(self, name: EndpointWithTheseParameters, parameters: object = None) -> AsyncIterator[Answer]: ...
 
 class ItemsByName(Protocol):
     @overload
@@ -1675,9 +1682,13 @@ class ItemsByName(Protocol):
     ) -> AsyncIterator[Any]: ...
     @overload
     def __call__(self, name: Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]: ...
+    @overload
+    def __call__(self, name: EndpointWithTheseParameters, parameters: object = None) -> AsyncIterator[Any]: ...
 
 class LinkByName(Protocol):
     @overload
     def __call__(self, name: Literal["oauth_authorize", "oauth_authenticate"], parameters: OauthAuthorize | OauthAuthenticate) -> str: ...
     @overload
     def __call__(self, name: Endpoint, parameters: Mapping[str, Any]) -> str: ...
+    @overload
+    def __call__(self, name: EndpointWithTheseParameters, parameters: object = None) -> str: ...

@@ -8,7 +8,8 @@ from typing import Final
 
 from audiencekit.errors import UsageError
 from audiencekit.optiontext import option
-from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, TextSample, take_sample
+from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
+from audiencekit.sources.bytes.firstbytes import SourceFormat
 from audiencekit.sources.delimited.delimitedfile import open_delimited
 from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions

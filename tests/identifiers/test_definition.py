@@ -65,7 +65,7 @@ def test_any_text_of_any_kind_gives_a_value_or_a_reason(kind: Kind, text: str, c
 
 @pytest.mark.parametrize("module", ["kinds", "reasons", "rules", "countries", "hashing", "normalized", "placeholders"])
 def test_light_modules_load_no_metadata(module: str) -> None:
-    """What the command line needs for its help loads neither phonenumbers nor email-validator."""
+    """Modules that the help of the command line imports load neither phonenumbers nor email-validator."""
     program = (
         f"import sys, audiencekit.identifiers.{module}\n"
         "sys.exit(bool({'phonenumbers', 'email_validator'} & set(sys.modules)))"

@@ -59,7 +59,7 @@ def test_both_paths_say_the_same_of_public_corpora(kind: ValueKind, corpus_texts
     assert compare(kind.decide(texts, countries), [kind.define(text, None) for text in corpus_texts]) == []
 
 
-# Why a value that the plain loop hashes may get another answer here, or none: nobody's address or number, and digits
+# Why a value that the plain loop hashes may get another answer here, or none: placeholders, and digits
 # that are two valid numbers (identifiers/phone_number.py). Domains leave in ASCII here and not there.
 REFUSED_BY_DESIGN = {Reason.PLACEHOLDER, Reason.NO_COUNTRY}
 CONTACTS = 6_000
@@ -97,7 +97,7 @@ def test_emails_have_the_hashes_of_the_plain_loop(contacts: list[dict[str, str]]
 
 
 def test_phone_numbers_have_the_hashes_of_the_plain_loop(contacts: list[dict[str, str]]) -> None:
-    """Wherever the loop that people write accepts a number, and it is somebody's for certain, the hash is the same."""
+    """A number that the plain loop of most programs accepts has the same hash here, unless it is ambiguous."""
     texts, countries = [row["phone"] for row in contacts], [row["country"] for row in contacts]
     ours, same = _hashed(Kind.PHONE_NUMBER, texts, countries), 0
     for row, (text, country) in enumerate(zip(texts, countries, strict=True)):

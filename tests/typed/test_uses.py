@@ -15,16 +15,23 @@ USES = 30
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
-    """The lines with an error, by file."""
+def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The messages of mypy about both files."""
     names = ("right_uses", "wrong_uses")
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path_factory.mktemp("mypy"))]
     done = subprocess.run(
         [*command, *(f"tests/typed/{name}.py" for name in names)],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    errors = re.findall(r"^tests/typed/(\w+)\.py:(\d+): error: ", done.stdout, flags=re.MULTILINE)
     assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def found(printed: str) -> dict[str, list[int]]:
+    """The lines with an error, by file."""
+    names = ("right_uses", "wrong_uses")
+    errors = re.findall(r"^tests/typed/(\w+)\.py:(\d+): error: ", printed, flags=re.MULTILINE)
     assert {name for name, _ in errors} <= set(names)
     return {name: sorted({int(line) for file, line in errors if file == name}) for name in names}
 
@@ -46,3 +53,15 @@ def test_thirty_wrong_uses_are_found(found: dict[str, list[int]]) -> None:
     """Each in its line, and no line beside."""
     assert len(uses("wrong_uses")) == USES
     assert found["wrong_uses"] == uses("wrong_uses")
+
+
+def test_a_wrong_call_of_an_endpoint_is_told_in_one_line(printed: str) -> None:
+    """With the name of the endpoint, and without the overloads of all the others."""
+    lines = (ROOT / "tests/typed/wrong_uses.py").read_text(encoding="utf-8").splitlines()
+    calls = {number: re.search(r'client\.\w+\("(\w+)"', line) for number, line in enumerate(lines, start=1)}
+    wrong = {number: call[1] for number, call in calls.items() if call}
+    assert len(wrong) == 4
+    for number, name in wrong.items():
+        (message,) = re.findall(rf"^tests/typed/wrong_uses\.py:{number}: (.+)$", printed, flags=re.MULTILINE)
+        assert f"Literal['{name}']" in message
+        assert len(message) < 200

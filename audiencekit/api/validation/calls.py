@@ -42,13 +42,15 @@ def check_call(
     parameters: Mapping[str, Any],
     body: Any = None,
     *,
+    ready_bytes: int | None = None,
     now: datetime,
     wire_names: Mapping[str, str],
 ) -> CheckedCall:
     """`parameters` and `body` as they go out; None in `parameters` means: not given.
 
-    `body` is what JSON makes of it, or its bytes, which are checked and then sent as they are, or a Body, of which
-    only the size is checked. Raises UsageError, which names the parameter and the rule and shows no value.
+    `body` is what JSON makes of it, or its bytes, which are checked and then sent as they are. A body that was made by
+    the rules is not given, only its size, `ready_bytes`. Raises UsageError, which names the parameter and the rule and
+    shows no value.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     known = {parameter.name: parameter for parameter in endpoint.parameters}
@@ -65,12 +67,13 @@ def check_call(
         pairs = ((name, value) for name, value in written.items() if known[name].place == place)
         return tuple((wire_names.get(name, name), value) for name, value in pairs)
 
+    written_body = None
+    if _takes_body(endpoint, members, is_given=body is not None or ready_bytes is not None):
+        if ready_bytes is None:
+            written_body = _encode(endpoint, members if body is None else body, now, wire_names)
+        _check_size(endpoint, ready_bytes if written_body is None else written_body.size)
     return CheckedCall(
-        path=dict(part("path")),
-        query=part("query"),
-        form=part("form"),
-        oauth=part("oauth"),
-        body=_write_body(endpoint, members, body, now, wire_names),
+        path=dict(part("path")), query=part("query"), form=part("form"), oauth=part("oauth"), body=written_body
     )
 
 
@@ -100,21 +103,21 @@ def _write(endpoint: Endpoint, parameter: Parameter, value: Any) -> str:
     return text
 
 
-def _write_body(
-    endpoint: Endpoint, members: dict[str, Any], body: Any, now: datetime, wire_names: Mapping[str, str]
-) -> Body | None:
+def _takes_body(endpoint: Endpoint, members: Mapping[str, Any], *, is_given: bool) -> bool:
     if endpoint.body is None:
-        if body is not None:
+        if is_given:
             raise UsageError(f"{endpoint.name} takes no body")
-        return None
-    if body is None and endpoint.body == "json_array_of_operations":
+        return False
+    if not is_given and endpoint.body == "json_array_of_operations":
         raise UsageError(f"{endpoint.name} needs a body: a JSON array of operations", hint=_BODY_HINT)
-    if body is not None and members:
+    if is_given and members:
         raise UsageError(f"{endpoint.name}: {', '.join(members)} and a body do not go together")
-    written = body if isinstance(body, Body) else _encode(endpoint, members if body is None else body, now, wire_names)
-    if endpoint.body_bytes is not None and written.size > endpoint.body_bytes:
+    return True
+
+
+def _check_size(endpoint: Endpoint, body_bytes: int | None) -> None:
+    if endpoint.body_bytes is not None and body_bytes is not None and body_bytes > endpoint.body_bytes:
         raise UsageError(f"{endpoint.name}: the body is longer than {endpoint.body_bytes} bytes")
-    return written
 
 
 def _encode(endpoint: Endpoint, body: Any, now: datetime, wire_names: Mapping[str, str]) -> Body:

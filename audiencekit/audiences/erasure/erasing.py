@@ -156,7 +156,7 @@ class Erasing:
         return await call(target.id, body, records=records)
 
     def _keep(self) -> None:
-        self._store.write(self._receipt)
+        self._store.keep(self._receipt)
         self._progress.step("erasing", self._receipt.settled, len(self._receipt.audiences), unit="audiences")
 
     # --- the end ---

@@ -132,7 +132,7 @@ async def resume_erasure_async(
     erasure_id = store.find(erasure)
     with store.locked() as note:
         note(erasure_id)
-        receipt = store.read(erasure_id)
+        receipt = store.receipt(erasure_id)
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
             return receipt

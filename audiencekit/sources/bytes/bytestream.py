@@ -1,4 +1,8 @@
-"""The bytes of a file as UTF-8 blocks: what it is by its first bytes, unpacked, decoded, lines bounded."""
+"""The bytes of a file as UTF-8 blocks: unpacked, decoded, lines bounded.
+
+A byte that the encoding does not know becomes the byte FF, which is never part of UTF-8: so a broken byte costs its row
+and not the file, and no other letter can stand in for it.
+"""
 
 from __future__ import annotations
 
@@ -7,59 +11,28 @@ import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.openpgp import PgpContent
+from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, Encoding, SourceFormat, find_encoding, find_format
 from audiencekit.sources.bytes.packings import packing_of
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading
-from audiencekit.sources.bytes.transcoding import Encoding, find_encoding, transcode
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
 BLOCK_BYTES: Final = 262_144
-MAGIC_BYTES: Final = 64
-PARQUET_MAGIC: Final = (b"PAR1", b"PARE")
-_SAVE: Final = "save it as xlsx without a password, or as CSV UTF-8"
-# First bytes of what people take for a table, and what to do about it.
-OTHER_FORMATS: Final = (
-    (b"PK\x05\x06", "an empty zip archive", "give the file itself"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (xls), or one with a password", _SAVE),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it, or pack it as gz"),
-    (b"SQLite format 3\x00", "a SQLite database", "say what to read of it: `from_sql`, as sqlite:///FILE"),
-    (b"ARROW1", "an Arrow file", "write it as Parquet"),
-    (b"Obj\x01", "an Avro file", "write it as Parquet"),
-    (b"%PDF-", "a PDF document", "export the table as CSV"),
-)
-# The same of texts, in small letters; a byte order mark or blanks may come before.
-_SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
-_KEY: Final = (PgpContent.KEY, "a list is encrypted for it: give the list")
-OTHER_TEXTS: Final = (
-    (b"<!doctype", "a web page", _SPREADSHEET),
-    (b"<html", "a web page", _SPREADSHEET),
-    (b"<table", "a table of a web page", _SPREADSHEET),
-    (b"<?xml", "an XML document", _SPREADSHEET),
-    (b"{\\rtf", "an RTF document", "export the table as CSV"),
-    (
-        b"-----begin age encrypted file-----",
-        "an age file in letters",
-        "encrypt it as binary, which is the default of age",
-    ),
-    (b"-----begin pgp signed message-----", "a signed text", "write out the text in it: gpg --decrypt"),
-    (b"-----begin pgp public key block-----", *_KEY),
-    (b"-----begin pgp private key block-----", *_KEY),
-    (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
-)
+BROKEN_BYTE: Final = "\udcff"  # leaves as the byte FF through `surrogateescape`
+_MARK_BROKEN: Final = "audiencekit-mark-broken"
 
 
-class SourceFormat(StrEnum):
-    """The type of a file, by its first bytes and never by its name."""
+def _mark_broken(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return BROKEN_BYTE, error.end
 
-    TEXT = "text"
-    PARQUET = "parquet"
-    WORKBOOK = "workbook"
+
+codecs.register_error(_MARK_BROKEN, _mark_broken)
 
 
 class ByteStream:
@@ -114,18 +87,20 @@ class ByteStream:
             self.file.check_unchanged(handle)
 
 
-def find_format(first_bytes: bytes) -> SourceFormat:
-    """The format by the first bytes of a file. Raises SourceRefused for formats that are not read."""
-    if first_bytes.startswith(PARQUET_MAGIC):
-        return SourceFormat.PARQUET
-    for magic, what, instead in OTHER_FORMATS:
-        if first_bytes.startswith(magic):
-            raise SourceRefused(f"this is {what}, which is not read", hint=instead)
-    text = first_bytes.removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    for beginning, what, instead in OTHER_TEXTS:
-        if text.startswith(beginning):
-            raise SourceRefused(f"this is {what}, which is not read", hint=instead)
-    return SourceFormat.TEXT
+def transcode(blocks: Iterator[bytes], encoding: Encoding) -> Iterator[bytes]:
+    """UTF-8 blocks without the mark. UTF-8 passes as it is, broken bytes and all: the reader meets them by row."""
+    rest = encoding.mark_bytes
+    decoder = None if encoding.name == "utf-8" else codecs.getincrementaldecoder(encoding.name)(_MARK_BROKEN)
+    for whole in blocks:
+        block, rest = whole[rest:], max(0, rest - len(whole))
+        if decoder is not None:
+            block = decoder.decode(block).encode("utf-8", "surrogateescape")
+        if block:
+            yield block
+    if decoder is not None:
+        last = decoder.decode(b"", True).encode("utf-8", "surrogateescape")
+        if last:
+            yield last
 
 
 def bounded_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

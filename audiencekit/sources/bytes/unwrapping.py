@@ -11,8 +11,9 @@ from contextlib import closing
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_WRAPPERS
-from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, MAGIC_BYTES, SourceFormat, find_format, take_sample
+from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, take_sample
 from audiencekit.sources.bytes.ciphers import decrypted
+from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, SourceFormat, find_format
 from audiencekit.sources.bytes.heldfile import HeldFile
 from audiencekit.sources.bytes.packings import Packing, packing_of
 from audiencekit.sources.bytes.rawbytes import RawFile, Reading

@@ -49,6 +49,15 @@ class _Column(Layout):
         return pa.StringArray.from_buffers(self.offset_count - 1, *self._kept)
 
 
+@dataclass(frozen=True, slots=True)
+class WantedCells:
+    """The cells at `positions` of records that have `width` of them."""
+
+    delimiter: str
+    width: int
+    positions: Sequence[int]
+
+
 class Room:
     """Where a kernel notes the ends of cells, for one piece after the other. Only the pages that it needs are had."""
 
@@ -64,11 +73,11 @@ class Room:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cells:
-    """The begin of a piece: so many lines, in so many bytes, and `columns` of them (pa.StringArray)."""
+    """The begin of a text: so many records, in so many bytes, and their cells by position (pa.StringArray)."""
 
-    lines: int
-    piece_bytes: int
-    columns: list[Any]
+    records: int
+    whole_bytes: int
+    columns: dict[int, Any]
 
 
 class CellKernels:
@@ -90,21 +99,20 @@ class CellKernels:
         require(self._library.audiencekit_are_plain(ctypes.byref(given), *bounds, ctypes.byref(found)))
         return bool(found.value)
 
-    def read_cells(
-        self, piece: bytes, room: Room, *, delimiter: str, width: int, positions: Sequence[int], longest: int
-    ) -> Cells | None:
-        """The columns at `positions` of all whole lines that `piece` begins with; None when it is not plain.
+    def read_cells(self, piece: bytes, wanted: WantedCells, room: Room, *, longest: int) -> Cells | None:
+        """The wanted cells of all whole lines that `piece` begins with; None when it is not plain.
 
         It is when it is UTF-8 without NUL, no line is blank or longer than `longest` bytes with its end, LF or CR LF,
-        each has `width` cells, and quotes stand around whole cells only, without line ends in them.
+        each has the width that is wanted, and quotes stand around whole cells only, without line ends in them.
         """
+        delimiter, width, positions = wanted.delimiter, wanted.width, wanted.positions
         if len(delimiter.encode()) != 1 or not all(0 <= position < width for position in positions):
             raise ValueError("a kernel takes a delimiter of one byte, and positions that the lines have")
         given, shape = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), _Shape(ord(delimiter), width, longest)
         ends, lines, sizes = room.for_bytes(len(piece)), _Lines(), np.zeros(len(positions), dtype=np.uintp)
         places = ctypes.c_void_p(address(ends)), ctypes.c_size_t(len(ends))
-        wanted = Slice.of(np.array(positions, dtype=np.uintp), np.uintp)
-        found = ctypes.byref(wanted), ctypes.c_void_p(address(sizes)), ctypes.byref(lines)
+        own_positions = Slice.of(np.array(positions, dtype=np.uintp), np.uintp)
+        found = ctypes.byref(own_positions), ctypes.c_void_p(address(sizes)), ctypes.byref(lines)
         require(self._library.audiencekit_index_cells(ctypes.byref(given), ctypes.byref(shape), *places, *found))
         if not lines.count:
             return None
@@ -113,4 +121,5 @@ class CellKernels:
         ends_found = Slice.of(ends[: lines.count * width], np.uint32)
         arguments = (given, shape, lines, ends_found, Slice(ctypes.addressof(laid_out), len(columns)))
         require(self._library.audiencekit_copy_cells(*map(ctypes.byref, arguments)))
-        return Cells(lines.count, lines.bytes, [column.texts() for column in columns])
+        texts = (column.texts() for column in columns)
+        return Cells(lines.count, lines.bytes, dict(zip(positions, texts, strict=True)))

@@ -21,9 +21,9 @@ from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.bytestream import ByteStream, take_sample
 from audiencekit.sources.columns.header import Header, is_header, is_whole_file
+from audiencekit.sources.delimited.cellkernels import WantedCells
 from audiencekit.sources.delimited.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.delimited.pieces import Pieces
-from audiencekit.sources.delimited.quick import QuickReader
 from audiencekit.sources.delimited.records import Records, field_limit
 from audiencekit.sources.faults import Faults
 from audiencekit.sources.options import SourceOptions
@@ -113,13 +113,13 @@ class DelimitedTable:
 
     def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Iterator[TextBatch]:
         layout, leading = self.layout, self.layout.leading
-        quick = QuickReader(layout.delimiter, width=layout.width, positions=used_positions(mapping))
+        wanted = WantedCells(layout.delimiter, layout.width, used_positions(mapping))
         judge = RowJudge(layout, mapping, faults)
         pieces = Pieces(
-            self._stream.bounded_blocks(), layout.delimiter, piece_bytes=PIECE_BYTES,
+            self._stream.bounded_blocks(), wanted, piece_bytes=PIECE_BYTES,
             readers=cores(), bytes_left=lambda: self._stream.bytes_left,
         )  # fmt: skip
-        pieces.quick = None if leading or self._split_cells is not None else quick
+        pieces.reads_cells = not leading and self._split_cells is None
         for piece in pieces:
             if piece.cells is not None:
                 yield from self._quick_batches(piece.cells, piece.records, mapping, faults)
@@ -132,7 +132,7 @@ class DelimitedTable:
                 rows = iter(Records(data, layout.delimiter, leading=leading, before=before))
                 yield from self._careful_rows(rows, leading, judge, mapping)
                 leading = max(leading - piece.records, 0)
-                pieces.quick = None if leading or self._split_cells is not None else quick
+                pieces.reads_cells = not leading and self._split_cells is None
                 continue
             except SourceRefused:
                 if piece.records < 0:

@@ -6,7 +6,8 @@ import os
 from typing import Final
 
 from audiencekit.errors import SourceRefused
-from audiencekit.sources.bytes.bytestream import ByteStream, SourceFormat, take_sample
+from audiencekit.sources.bytes.bytestream import ByteStream, take_sample
+from audiencekit.sources.bytes.firstbytes import SourceFormat
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.columns.header import is_header
 from audiencekit.sources.delimited.dialect import find_delimiter

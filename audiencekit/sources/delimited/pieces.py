@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.kernels.library import kernels
+from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
+from audiencekit.sources.delimited.arrowcells import ArrowReader
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
 from audiencekit.sources.delimited.counting import Patterns, cut
-from audiencekit.sources.delimited.quick import QuickReader
 
 HEAD_BYTES: Final = 16_384  # the first piece: the header is read with care, and meanwhile there is nothing else to do
 _SMALLEST: Final = 6  # of a piece: a smaller part costs more than those who wait lose
@@ -33,13 +35,13 @@ class Pieces:
     The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers` would have
     less than a piece to do. Else all but one would wait in the end for the thread with the last.
 
-    `quick` reads those that come, once it is set; `rest()` is everything after the piece that came last.
+    Cells are read of those that come while `reads_cells`; `rest()` is everything after the piece that came last.
     """
 
     def __init__(
         self,
         blocks: Iterator[bytes],
-        delimiter: str,
+        wanted: WantedCells,
         *,
         piece_bytes: int,
         readers: int = 1,
@@ -47,9 +49,10 @@ class Pieces:
     ) -> None:
         self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
         self._readers, self._bytes_left = readers, bytes_left
-        self._patterns = Patterns(delimiter)
+        self._wanted, self._by_arrow, self._room = wanted, ArrowReader(wanted), Room()
+        self._patterns = Patterns(wanted.delimiter)
         self._carry = b""
-        self.quick: QuickReader | None = None
+        self.reads_cells = False
 
     def __iter__(self) -> Iterator[Piece]:
         waiting: list[bytes] = []
@@ -86,16 +89,24 @@ class Pieces:
 
     def _take(self, data: bytes) -> Piece | None:
         """The whole records that `data` begins with, None if there are none; what follows them is carried."""
-        if self.quick is not None and (begun := self.quick.begin(data)):
+        if self.reads_cells and (begun := self._begin(data)):
             self._carry = data[begun.whole_bytes :]
-            return Piece(begun.records, begun.cells)
+            return Piece(begun.records, begun.columns)
         # What no kernel reads, or there is none: counted, and read by Arrow where that is as good.
         records, self._carry, is_plain = cut(data, self._patterns)
         whole = data[: len(data) - len(self._carry)]
         if not whole:
             return None
-        cells = self.quick.read(whole, records) if self.quick is not None and is_plain else None
+        cells = self._by_arrow.read(whole, records) if self.reads_cells and is_plain else None
         return Piece(records, data=whole) if cells is None else Piece(records, cells)
+
+    def _begin(self, data: bytes) -> Cells | None:
+        """The cells of all whole records that `data` begins with, None when a kernel is not certain of them.
+
+        They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
+        """
+        compiled = kernels(CellKernels) if self._wanted.positions else None
+        return compiled.read_cells(data, self._wanted, self._room, longest=MAX_CELL_BYTES) if compiled else None
 
 
 def _head_apart(blocks: Iterator[bytes]) -> Iterator[bytes]:

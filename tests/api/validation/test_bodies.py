@@ -10,7 +10,6 @@ import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
-from audiencekit.api.exchange import Body
 from audiencekit.api.validation.calls import check_call
 from audiencekit.errors import UsageError
 from tests.api.validation.values import BODIES, CANARY, HASH, LEAF, NOW, check, complete
@@ -193,7 +192,7 @@ def test_trees_that_cannot_be_are_refused(body: Any, words: str) -> None:
     ("Delete", {}, "campaign_id is required in Delete"),
 ])  # fmt: skip
 def test_params_of_a_campaign_follow_the_rows_of_one(operation: str, params: dict[str, Any], words: str) -> None:
-    """What a single call would refuse, a batch refuses too."""
+    """A batch refuses the parameters that a single call refuses."""
     _refused("batch_campaigns", [{"operation_type": operation, "params": params}], words)
 
 
@@ -217,7 +216,7 @@ def test_cards_have_components_or_slides(name: str, given: dict[str, Any]) -> No
 
 
 def test_members_and_a_body_do_not_go_together() -> None:
-    """Nobody could say which of them holds."""
+    """They could contradict each other."""
     with pytest.raises(UsageError, match="do not go together"):
         check(BY_NAME["create_card"], {"account_id": "a", "name": "n"}, BODIES["create_card"])
     with pytest.raises(UsageError, match="stands in the operations"):
@@ -235,9 +234,9 @@ def test_bodies_that_json_cannot_say_are_refused_unseen() -> None:
 def test_size_of_an_upload_is_bounded() -> None:
     """5,000,000 bytes are sent, one more is refused (specification part 2, section 8)."""
     row = BY_NAME["add_custom_audience_users"]
-    assert check(row, complete(row), Body([bytes(5_000_000)])).body is not None
+    check_call(row, complete(row), ready_bytes=5_000_000, now=NOW, wire_names={})
     with pytest.raises(UsageError, match="longer than 5000000 bytes"):
-        check(row, complete(row), Body([bytes(5_000_001)]))
+        check_call(row, complete(row), ready_bytes=5_000_001, now=NOW, wire_names={})
 
 
 def test_names_that_a_service_changed_are_sent_and_checked() -> None:

@@ -1,7 +1,8 @@
-"""What a file is by its first bytes, and its text in blocks."""
+"""The text of a file in blocks: every declared encoding becomes UTF-8."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 from collections.abc import Callable
@@ -9,23 +10,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.bytes import bytestream
-from audiencekit.sources.bytes.bytestream import (
-    OTHER_FORMATS,
-    ByteStream,
-    SourceFormat,
-    TextSample,
-    bounded_lines,
-    find_format,
-    take_sample,
-)
+from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, bounded_lines, take_sample, transcode
+from audiencekit.sources.bytes.firstbytes import Encoding, SourceFormat
 from audiencekit.sources.bytes.regularfile import RegularFile
 
 Write = Callable[..., Path]
+LETTERS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 @pytest.mark.parametrize("name", ["people.csv", "people.parquet", "people.csv.gz", "people"])
@@ -49,7 +44,7 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
     """For a packed file they are the packed ones."""
     packed = gzip.compress(b"a@example.com\n" * 10_000, mtime=0)
     stream = ByteStream(RegularFile(write(packed)))
-    assert stream.bytes_left is None  # of what it holds nobody knows
+    assert stream.bytes_left is None  # the unpacked size is unknown
     assert sum(map(len, stream.blocks())) == 140_000
     assert stream.bytes_read == len(packed)
 
@@ -72,14 +67,6 @@ def test_other_texts_are_refused_by_name(write: Write, text: bytes) -> None:
         with pytest.raises(SourceRefused, match="which is not read") as caught:
             ByteStream(RegularFile(write(data)))
         assert "CSV" in caught.value.hint
-
-
-@pytest.mark.parametrize("magic", [magic for magic, _, _ in OTHER_FORMATS], ids=[what for _, what, _ in OTHER_FORMATS])
-def test_other_formats_are_refused_by_name(magic: bytes) -> None:
-    """People are told what it is and what to do."""
-    with pytest.raises(SourceRefused, match="which is not read") as caught:
-        find_format(magic + b"rest")
-    assert caught.value.hint
 
 
 def test_the_mark_is_found_in_a_first_member_of_one_byte(write: Write) -> None:
@@ -157,3 +144,50 @@ def test_a_sample_knows_whether_it_is_everything() -> None:
 def test_blocks_stay_below_a_line_after_transcoding() -> None:
     """Otherwise a whole line could hide inside one block."""
     assert bytestream.BLOCK_BYTES * 3 < MAX_LINE_BYTES
+
+
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-8", "gb18030"])
+@settings(deadline=None)
+@given(text=LETTERS, step=st.integers(1, 9))
+def test_text_survives_any_cut(name: str, text: str, step: int) -> None:
+    """Letters of several bytes come out whole, wherever the blocks end."""
+    data = text.encode(name)
+    blocks = iter([data[start : start + step] for start in range(0, len(data), step)])
+    assert b"".join(transcode(blocks, Encoding(name, 0))).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("cp1252", b"M\xfcller \x80", "Müller €"),
+        ("iso8859-1", b"M\xfcller \x80", "Müller \x80"),
+        ("shift_jis", b"\x93\x8c\x8b\x9e", "東京"),
+        ("iso8859-7", b"\xc1\xe8\xde\xed\xe1", "Αθήνα"),
+        ("cp1251", b"\xcc\xee\xf1\xea\xe2\xe0", "Москва"),
+    ],
+)
+def test_old_encodings_are_read_when_declared(name: str, data: bytes, text: str) -> None:
+    """Their letters are those of the codec, nothing stands in for them."""
+    assert b"".join(transcode(iter([data]), Encoding(name, 0))).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("cp1252", b"a\x81b", b"a\xffb"),
+        ("shift_jis", b"a\xa0,b", b"a\xff,b"),
+        ("utf-16-le", "a".encode("utf-16-le") + b"\x00\xd8" + "b".encode("utf-16-le"), b"a\xffb"),
+        ("ascii", b"a\xe9\n", b"a\xff\n"),
+        ("utf-16-le", b"a\0b", b"a\xff"),
+    ],
+)
+def test_unknown_bytes_become_one_that_is_never_text(name: str, data: bytes, expected: bytes) -> None:
+    """The byte FF tells the reader that this row is broken."""
+    assert b"".join(transcode(iter([data]), Encoding(name, 0))) == expected
+
+
+def test_the_mark_is_taken_off_across_blocks() -> None:
+    """Only at the beginning, also when it comes byte by byte."""
+    data = codecs.BOM_UTF8 + b"a" + codecs.BOM_UTF8
+    blocks = iter([data[place : place + 1] for place in range(len(data))])
+    assert b"".join(transcode(blocks, Encoding("utf-8", 3))) == b"a" + codecs.BOM_UTF8

@@ -11,7 +11,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
-from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, _Column, _Lines, _Shape
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells, _Column, _Lines, _Shape
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
@@ -24,18 +24,19 @@ def compiled() -> CellKernels:
 
 
 def _read(compiled: CellKernels, piece: bytes = PIECE, **told: Any) -> Cells | None:
-    options: dict[str, Any] = {"room": Room(), "delimiter": ",", "width": 3, "positions": [0, 1, 2], "longest": 100}
-    return compiled.read_cells(piece, **{**options, **told})
+    room = told.pop("room", None) or Room()
+    wanted = WantedCells(**{"delimiter": ",", "width": 3, "positions": [0, 1, 2], **told})
+    return compiled.read_cells(piece, wanted, room, longest=100)
 
 
 def test_whole_lines_become_columns(compiled: CellKernels) -> None:
     """As many as are wanted, in the order that is wanted, valid for Arrow."""
     found = _read(compiled, positions=[2, 0])
     assert found is not None
-    assert (found.lines, found.piece_bytes) == (2, 14)
-    for column in found.columns:
+    assert (found.records, found.whole_bytes) == (2, 14)
+    for column in found.columns.values():
         column.validate(full=True)
-    assert [column.to_pylist() for column in found.columns] == [["", "e"], ["a", "d"]]
+    assert {place: column.to_pylist() for place, column in found.columns.items()} == {2: ["", "e"], 0: ["a", "d"]}
 
 
 def test_a_room_serves_pieces_of_any_size(compiled: CellKernels) -> None:
@@ -44,7 +45,7 @@ def test_a_room_serves_pieces_of_any_size(compiled: CellKernels) -> None:
     for size in (1, 1_000, 10, 100_000):
         found = _read(compiled, b"a,b,c\n" * size, room=room)
         assert found is not None
-        assert found.lines == size
+        assert found.records == size
         assert found.columns[1].to_pylist() == ["b"] * size
 
 
@@ -61,7 +62,7 @@ def test_what_lines_do_not_have_is_refused(compiled: CellKernels, told: dict[str
 
 @pytest.mark.parametrize("delimiter", ["\n", "\r", '"', "\0"])
 def test_no_delimiter_is_guessed(compiled: CellKernels, delimiter: str) -> None:
-    """What ends lines or cells otherwise makes nothing plain."""
+    """A delimiter that could end lines or cells is refused."""
     assert _read(compiled, b"a,b,c\n", delimiter=delimiter) is None
 
 
@@ -94,7 +95,7 @@ ENDS = [1, 4, 5, 9, 10, 13]
 def test_cells_are_not_copied_from_or_to_outside(
     compiled: CellKernels, ends: list[int], width: int, lines: int, size_bytes: int
 ) -> None:
-    """Whatever ends, width and room somebody tells."""
+    """Whatever ends, width and room are given."""
     columns = [_Column.new(position, size_bytes, lines=lines) for position in (0, 1, 2)]
     laid_out = (_Column * 3)(*columns)
     given = (

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.sources.delimited import pieces
+from audiencekit.sources.delimited.cellkernels import WantedCells
 from audiencekit.sources.delimited.pieces import HEAD_BYTES, Pieces
 
-RECORD = b"somebody@example.com,+4930123456\n"
+RECORDS = WantedCells(",", 2, [0, 1])
+RECORD = b"someone@example.com,+4930123456\n"
 
 
 def _blocks(data: bytes, size: int) -> list[bytes]:
@@ -21,7 +23,7 @@ def _blocks(data: bytes, size: int) -> list[bytes]:
 def test_the_first_piece_is_small_whatever_the_blocks(block_bytes: int) -> None:
     """The rest come as they were asked for."""
     data = RECORD * 20_000
-    found = [piece.data for piece in Pieces(iter(_blocks(data, block_bytes)), ",", piece_bytes=100_000)]
+    found = [piece.data for piece in Pieces(iter(_blocks(data, block_bytes)), RECORDS, piece_bytes=100_000)]
     assert len(found[0]) == HEAD_BYTES // len(RECORD) * len(RECORD)
     assert all(100_000 - len(RECORD) < len(piece) <= 100_000 + block_bytes for piece in found[1:-1])
     assert b"".join(found) == data
@@ -39,7 +41,7 @@ def test_nothing_is_lost_between_pieces(rows: list[bytes], cut: int, block_bytes
     data = data[: len(data) - cut]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "HEAD_BYTES", head_bytes)
-        found = list(Pieces(iter(_blocks(data, block_bytes)), ",", piece_bytes=block_bytes))
+        found = list(Pieces(iter(_blocks(data, block_bytes)), RECORDS, piece_bytes=block_bytes))
     joined = b"".join(piece.data for piece in found)
     assert joined.replace(b"\r", b"").replace(b"\n", b"") == data.replace(b"\r", b"").replace(b"\n", b"")
     assert all(piece.data.endswith((b"\r", b"\n")) for piece in found if piece.records > 0)
@@ -48,7 +50,7 @@ def test_nothing_is_lost_between_pieces(rows: list[bytes], cut: int, block_bytes
 def test_the_rest_follows_the_last_piece() -> None:
     """Also when the head of the file is all that was taken."""
     data = RECORD * 2_000
-    cut_up = Pieces(iter([data]), ",", piece_bytes=100_000)
+    cut_up = Pieces(iter([data]), RECORDS, piece_bytes=100_000)
     first = next(iter(cut_up)).data
     assert first + b"".join(cut_up.rest()) == data
 
@@ -65,7 +67,7 @@ def test_the_last_pieces_are_small_where_the_end_is_known(readers: int) -> None:
             given += len(block)
             yield block
 
-    cut_up = Pieces(blocks(), ",", piece_bytes=size, readers=readers, bytes_left=lambda: len(data) - given)
+    cut_up = Pieces(blocks(), RECORDS, piece_bytes=size, readers=readers, bytes_left=lambda: len(data) - given)
     found = [len(piece.data) for piece in cut_up]
     assert sum(found) == len(data)
     left = len(data)
@@ -78,8 +80,9 @@ def test_the_last_pieces_are_small_where_the_end_is_known(readers: int) -> None:
 
 
 def test_an_unknown_end_makes_no_piece_smaller() -> None:
-    """What comes through a pipe, or is unpacked."""
+    """As through a pipe, or from a packed file."""
     found = [
-        len(piece.data) for piece in Pieces(iter(_blocks(RECORD * 20_000, 1_000)), ",", piece_bytes=100_000, readers=5)
+        len(piece.data)
+        for piece in Pieces(iter(_blocks(RECORD * 20_000, 1_000)), RECORDS, piece_bytes=100_000, readers=5)
     ]
     assert min(found[1:-1]) > 99_000

@@ -15,9 +15,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import find_library, kernels
-from audiencekit.sources.delimited import counting, delimitedfile as delimited, pieces, quick
+from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.delimited import arrowcells, counting, delimitedfile as delimited, pieces
+from audiencekit.sources.delimited.arrowcells import ArrowReader
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
 from audiencekit.sources.delimited.pieces import Piece, Pieces
-from audiencekit.sources.delimited.quick import QuickReader
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
@@ -44,6 +46,11 @@ def _both(source: Source) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     quick = _read(source.batches())
     careful = _read(source._table.careful_batches(source.mapping))  # type: ignore[attr-defined]
     return quick, careful
+
+
+def _have_kernels(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
+    for module in (pieces, arrowcells):
+        monkeypatch.setattr(module, "kernels", found)
 
 
 CELL = st.one_of(
@@ -76,7 +83,7 @@ def test_quick_and_careful_reading_agree(
     has_kernels: bool,
 ) -> None:
     """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
-    monkeypatch.setattr(quick, "kernels", kernels if has_kernels else lambda _: None)
+    _have_kernels(monkeypatch, kernels if has_kernels else lambda _: None)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
     data = text.getvalue().encode()
@@ -116,7 +123,7 @@ def test_ordinary_lists_are_read_in_bulk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: Any
 ) -> None:
     """All but the piece with the header, quoted or not; a ragged row costs only its own piece."""
-    monkeypatch.setattr(quick, "kernels", found)
+    _have_kernels(monkeypatch, found)
     taken = _spy(monkeypatch)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 100_000)
     monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", 100_000)
@@ -152,10 +159,10 @@ def test_ordinary_lists_are_read_in_bulk(
 )
 def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
     """Nothing is guessed."""
-    reader = QuickReader(",", width=3, positions=[0, 2])
-    assert reader.read(piece, 1) is None, name
+    wanted = WantedCells(",", 3, [0, 2])
+    assert ArrowReader(wanted).read(piece, 1) is None, name
     if name != "another count":  # there is none before
-        assert reader.begin(piece) is None, name
+        assert _begun(piece, wanted) is None, name
 
 
 @pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
@@ -163,7 +170,7 @@ def test_a_byte_order_mark_within_a_file_is_a_letter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any
 ) -> None:
     """Also where a piece begins with it, as files do that were put together from several."""
-    monkeypatch.setattr(quick, "kernels", found)
+    _have_kernels(monkeypatch, found)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 1)
     monkeypatch.setattr(pieces, "HEAD_BYTES", 1)
     monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", 6)
@@ -175,7 +182,7 @@ def test_a_byte_order_mark_within_a_file_is_a_letter(
 
 def test_only_wanted_columns_are_read() -> None:
     """As text, whatever they look like; an empty cell is empty and not missing."""
-    found = QuickReader(";", width=3, positions=[0, 2]).read(b'007;x;1.0\n"";y;null\n', 2)
+    found = ArrowReader(WantedCells(";", 3, [0, 2])).read(b'007;x;1.0\n"";y;null\n', 2)
     assert found is not None
     assert _lists(found) == {0: ["007", ""], 2: ["1.0", "null"]}
 
@@ -183,10 +190,19 @@ def test_only_wanted_columns_are_read() -> None:
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 def test_what_a_text_begins_with_is_read() -> None:
     """The wanted cells of its whole records; what follows them is left."""
-    begun = QuickReader(";", width=3, positions=[0, 2]).begin(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
+    begun = _begun_of_three(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
     assert begun is not None
     assert (begun.records, begun.whole_bytes) == (2, 34)
-    assert _lists(begun.cells) == {0: ["007", ""], 2: ["1.0", 'say "null"']}
+    assert _lists(begun.columns) == {0: ["007", ""], 2: ["1.0", 'say "null"']}
+
+
+def _begun_of_three(text: bytes) -> Cells | None:
+    return _begun(text, WantedCells(";", 3, [0, 2]))
+
+
+def _begun(text: bytes, wanted: WantedCells) -> Cells | None:
+    compiled = kernels(CellKernels)
+    return compiled.read_cells(text, wanted, Room(), longest=MAX_CELL_BYTES) if compiled else None
 
 
 def _lists(cells: dict[int, Any]) -> dict[int, list[str | None]]:
@@ -216,17 +232,17 @@ ROWS = st.lists(st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', "é
 def test_kernels_read_what_csv_and_arrow_read(data: bytes, width: int) -> None:
     """Where they read at all; and of a text without quotes they read what Arrow reads."""
     data = data[: data.rfind(b"\n") + 1]
-    reader = QuickReader(",", width=width, positions=list(range(width)))
-    begun = reader.begin(data)
+    wanted = WantedCells(",", width, range(width))
+    begun = _begun(data, wanted)
     records, carry, is_plain = counting.cut(data, counting.Patterns(","))
-    by_arrow = reader.read(data, records) if is_plain and not carry else None
+    by_arrow = ArrowReader(wanted).read(data, records) if is_plain and not carry else None
     if begun is None:
         assert b'"' in data or by_arrow is None
         return
     assert by_arrow is not None
     assert (begun.records, begun.whole_bytes) == (records, len(data))
     rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
-    assert _lists(begun.cells) == _lists(by_arrow) == {place: [row[place] for row in rows] for place in range(width)}
+    assert _lists(begun.columns) == _lists(by_arrow) == {place: [row[place] for row in rows] for place in range(width)}
     assert {len(row) for row in rows} == {width}
 
 
@@ -252,7 +268,7 @@ def _decodes(piece: bytes) -> bool:
 )  # fmt: skip
 def test_utf8_is_what_python_decodes(piece: bytes) -> None:
     """No surrogates, nothing longer than needed, nothing beyond Unicode, nothing cut off."""
-    assert quick._is_text(piece) == _decodes(piece)
+    assert arrowcells._is_text(piece) == _decodes(piece)
 
 
 PIECES = st.lists(
@@ -266,7 +282,7 @@ def test_pieces_are_plain_alike_without_kernels(piece: bytes, is_ended: bool) ->
     piece += b"\n" if is_ended else b""
     for records in {1, piece.count(b"\n") or 1}:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(quick, "MAX_CELL_BYTES", 8)
-            is_plain = quick._is_plain(piece, records)
-            patch.setattr(quick, "kernels", lambda _: None)
-            assert quick._is_plain(piece, records) == is_plain
+            patch.setattr(arrowcells, "MAX_CELL_BYTES", 8)
+            is_plain = arrowcells._is_plain(piece, records)
+            patch.setattr(arrowcells, "kernels", lambda _: None)
+            assert arrowcells._is_plain(piece, records) == is_plain

@@ -1,9 +1,8 @@
-"""Whole records read in bulk, where the answer is certainly that of the careful reader; else None."""
+"""Whole records read by Arrow, where the answer is certainly that of the careful reader; else None."""
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,49 +12,19 @@ import pyarrow.csv as pacsv
 
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources.delimited.cellkernels import CellKernels, Room
+from audiencekit.sources.delimited.cellkernels import CellKernels, WantedCells
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Begun:
-    """The begin of a text: the cells by position (pa.StringArray) of so many records, in so many bytes."""
+class ArrowReader:
+    """Reads the wanted cells of whole records."""
 
-    cells: dict[int, Any]
-    records: int
-    whole_bytes: int
-
-
-class QuickReader:
-    """Reads the columns at `positions` of records with `width` cells."""
-
-    def __init__(self, delimiter: str, *, width: int, positions: list[int]) -> None:
-        self._delimiter, self._width, self._positions = delimiter, width, positions
-        self._room = Room()
-        self._names = [f"c{place}" for place in range(width)]
-        kept = [self._names[place] for place in positions]
+    def __init__(self, wanted: WantedCells) -> None:
+        self._wanted = wanted
+        self._names = [f"c{place}" for place in range(wanted.width)]
+        kept = [self._names[place] for place in wanted.positions]
         self._convert = pacsv.ConvertOptions(
             include_columns=kept, column_types=dict.fromkeys(kept, pa.string()), strings_can_be_null=False
         )
-
-    def begin(self, text: bytes) -> Begun | None:
-        """All whole records that `text` begins with, or None when anything calls for a closer look, by `read`.
-
-        They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
-        """
-        compiled = kernels(CellKernels)
-        if compiled is None or not self._positions:
-            return None
-        found = compiled.read_cells(
-            text,
-            self._room,
-            delimiter=self._delimiter,
-            width=self._width,
-            positions=self._positions,
-            longest=MAX_CELL_BYTES,
-        )
-        if found is None:
-            return None
-        return Begun(dict(zip(self._positions, found.columns, strict=True)), found.lines, found.piece_bytes)
 
     def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
         """The cells by position (pa.StringArray) as Arrow reads them, or None when anything calls for a careful look.
@@ -63,7 +32,7 @@ class QuickReader:
         `piece` is plain, as the counter says, and `records` is what it found: Arrow must find as many.
         """
         has_quotes = b'"' in piece
-        if records < 1 or not self._positions or not _is_plain(piece, records):
+        if records < 1 or not self._wanted.positions or not _is_plain(piece, records):
             return None
         if piece.startswith(codecs.BOM_UTF8):  # which Arrow takes for that of a file
             return None
@@ -73,12 +42,12 @@ class QuickReader:
         columns = [_one_chunk(column) for column in table.columns]
         if any(pc.max(pc.binary_length(column)).as_py() > MAX_CELL_BYTES for column in columns):
             return None
-        return dict(zip(self._positions, columns, strict=True))
+        return dict(zip(self._wanted.positions, columns, strict=True))
 
     def _parse(self, piece: bytes, has_quotes: bool) -> Any | None:
         read = pacsv.ReadOptions(use_threads=False, column_names=self._names, block_size=len(piece) + 1)
         parse = pacsv.ParseOptions(
-            delimiter=self._delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=True
+            delimiter=self._wanted.delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=True
         )
         try:
             return pacsv.read_csv(
