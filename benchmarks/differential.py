@@ -147,7 +147,7 @@ def _summary(kind: ValueKind, done: list[Block]) -> str:
 
 
 def _table(done: dict[str, list[Block]], seed: int) -> str:
-    """What is written: all values, and a line a kind."""
+    """The text to publish: all values, and a line a kind."""
     all_blocks = [block for blocks in done.values() for block in blocks]
     values = sum(block.values for block in all_blocks)
     ways = "without kernels and by them" if any(block.at_sight for block in all_blocks) else "without kernels"

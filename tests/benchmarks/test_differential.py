@@ -76,7 +76,7 @@ def test_a_difference_of_the_kernels_counts_too(
 
 
 def test_a_run_ends_in_its_time(capsys: pytest.CaptureFixture[str]) -> None:
-    """What was done until then is told, and how many values they were."""
+    """It tells how many values were done until then."""
     assert main(["--count", "10_000_000", "--minutes", "0", "--processes", "1"]) == 0
     assert capsys.readouterr().out.startswith("2,000 values of seed 1")
 
