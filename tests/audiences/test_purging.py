@@ -52,7 +52,7 @@ def test_a_plan_changes_nothing(settings: Settings) -> None:
 
 
 def test_while_an_erasure_is_at_work_its_files_stay(settings: Settings) -> None:
-    """What looks left may be what it is just making; runs go all the same."""
+    """Files that look left over may be its newest ones; runs are purged all the same."""
     store = ErasureStore(settings.state_dir)
     with store.locked():
         receipt = purge(ORDER, settings, NOW)

@@ -2,7 +2,7 @@
 
 Uploads of all kinds and erasures, or syncs; some are stopped in the middle, and finished or left. Journals, locks and
 snapshots are the real ones, in a directory; time is virtual. A broken connection's request is applied never, soon or
-late; so is one to which somebody in between answers that the service failed.
+late; so is one to which a proxy answers that the service failed.
 `python -m tests.simulator.histories --count 200` makes many.
 """
 
@@ -230,7 +230,7 @@ class History:
         rows = [(self.chance.choice(verbs), *self._person()) for _ in range(self.chance.randint(3, 20))]
         # The memory of erasures holds them back.
         kept = [row for row in rows if not keys_of(*row[1:]) & self.forgotten]
-        return kept or [(verbs[0], "nobody@example.com", "")]
+        return kept or [(verbs[0], "stranger@example.com", "")]
 
     def _write(self, rows: list[Row]) -> Path:
         self.files += 1
@@ -253,7 +253,7 @@ async def _leave_nothing(target: Target) -> None:
 
 
 def keys_of(mail: str, name: str) -> Keys:
-    """What the service knows the person by; written without any code of the library."""
+    """Return the keys by which the service knows the person; computed without any code of the library."""
     texts = (("email", mail), ("handle", name))
     return frozenset((kind, hashlib.sha256(text.encode()).hexdigest()) for kind, text in texts if text)
 

@@ -116,7 +116,7 @@ def _states(receipt: Receipt) -> dict[str, str]:
     return {one.id: one.state for one in receipt.targets}
 
 
-def test_everybody_asked_for_leaves_every_audience(world: World) -> None:
+def test_all_people_asked_for_leave_every_audience(world: World) -> None:
     """Who shares no key stays; nothing sealed is left, and no lock."""
     receipt = world.run()
     assert receipt.state == "complete"
@@ -128,7 +128,7 @@ def test_everybody_asked_for_leaves_every_audience(world: World) -> None:
     assert sorted(world.left_here) == ["a0", "a1", "a2"]
 
 
-def test_what_nobody_can_be_taken_out_of_is_explained(world: World) -> None:
+def test_an_audience_that_allows_no_deletes_is_explained(world: World) -> None:
     """Flexible audiences, those of others, those that the service fills; they keep no erasure from being complete."""
     world.account.add("flex", type="FLEXIBLE")
     world.account.add("web", type="WEB")
@@ -149,7 +149,7 @@ def test_an_account_without_audiences_has_nothing_to_erase(world: World) -> None
 
 
 def test_an_audience_that_came_meanwhile_is_erased_too(world: World) -> None:
-    """It may have been filled before this machine remembered anybody."""
+    """It may have been filled before this machine remembered the people."""
 
     def add() -> None:
         if "late" not in world.account.audiences:
@@ -292,7 +292,7 @@ def test_a_list_that_cannot_be_had_keeps_no_audience_back(world: World) -> None:
     assert world.run().state == "complete"
 
 
-def test_nobody_without_email_or_phone_number_is_put_on_the_list(world: World) -> None:
+def test_only_people_with_email_or_phone_number_are_put_on_the_list(world: World) -> None:
     """None is made for them, and the receipt says so."""
     receipt = world.run(until="2027-12-20T12:00:00Z", kinds=(Kind.HANDLE,))
     assert (receipt.do_not_reach, world.account.do_not_reach) == (None, None)

@@ -1,4 +1,4 @@
-"""What is kept of erasures."""
+"""The files of erasures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_keys_come_back_until_the_erasure_is_complete(store: ErasureStore) -
 
 
 def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path: Path) -> None:
-    """What another name, or a copy of the disk's blocks, still leads to is opened by no key."""
+    """Another name of the file, or a copy of the disk's blocks, leads to bytes that no key opens."""
     copy = tmp_path / "copy"
     os.link(store.directory(ID) / "keys.sealed", copy)
     store.complete(_receipt(), NOW)
@@ -75,7 +75,7 @@ def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path
 
 
 def test_nothing_on_the_disk_shows_a_key(store: ErasureStore, tmp_path: Path) -> None:
-    """Neither the hash nor what leaves unhashed; and nobody else may read the files."""
+    """Neither hashes nor unhashed identifiers; only the owner may read the files."""
     for path in (tmp_path / "state").rglob("*"):
         assert not stat.S_IMODE(os.lstat(path).st_mode) & 0o077
         if path.is_file():

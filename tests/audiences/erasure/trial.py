@@ -90,7 +90,7 @@ def _key(kind: str, form: str) -> Key:
 
 
 class Process:
-    """One life of the program: once it is killed, nothing that it still does is seen by anybody."""
+    """One life of the program: after a kill, nothing that it still does has an effect."""
 
     def __init__(self, account: Account, state_dir: Path) -> None:
         self.account, self.is_dead = account, False
@@ -109,7 +109,7 @@ class Process:
 
 
 class _Disk(ErasureStore):
-    """What survives a process; a dead one writes nothing."""
+    """The files that survive a process; a dead process writes none."""
 
     def __init__(self, state_dir: Path, process: Process) -> None:
         super().__init__(state_dir)
@@ -143,7 +143,7 @@ class World:
     # --- before the erasure ---
 
     def populate(self) -> None:
-        """Everybody into random audiences; some Updates are still on their way, and were never confirmed."""
+        """Put all people into random audiences; some Updates are still under way and were never confirmed."""
         for number in range(AUDIENCES):
             audience = self.account.add(f"a{number:02}")
             for person in self.chance.sample(self.people, self.chance.randint(0, PEOPLE)):
@@ -233,7 +233,7 @@ class World:
     # --- after it ---
 
     def differences(self) -> list[str]:
-        """What is not as it must be, in words; counts only."""
+        """Return the differences to the expected state, as sentences with counts only."""
         erased = frozenset(key for person in self.people for key in person.keys)
         audiences = [one for one in self.account.audiences.values() if one.id in self.kept]
         listed = self.account.do_not_reach.members if self.account.do_not_reach else set()
