@@ -12,7 +12,6 @@ from audiencekit.identifiers.reasons import Reason
 from benchmarks import differential
 from benchmarks.differential import BLOCK, Block, blocks, decide_block, main, value_at
 from benchmarks.values.kinds import KINDS
-from benchmarks.values.spellings import EMAIL_SPELLINGS
 
 
 def test_blocks_hold_all_values() -> None:
@@ -60,21 +59,6 @@ def test_outcome(
     shares = ["0.9000", "in", "bulk", "0.4000", "by", "kernels"]
     assert lines[0].split() == ["email", "10", "values", *shares, str(len(differing)), "differences"]
     assert lines[len(KINDS) :] == [f"differs: email, seed 5, index {index}" for index in differing]
-
-
-def test_kinds_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each spelling of real exports has its line; a name that no kind has is told."""
-    assert main(["--count", "60", "--kinds", "spelled: email, "]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(EMAIL_SPELLINGS)
-    with pytest.raises(SystemExit, match="2"):
-        main(["--kinds", "no such kind"])
-
-
-def test_a_value_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """The made-up value of an index is printed, in ASCII."""
-    assert main(["--show", "hashed", "1", "5"]) == 0
-    text, country = value_at("hashed", 1, 5)
-    assert capsys.readouterr().out == f"{text!a} {country}\n"
 
 
 def test_two_processes() -> None:
