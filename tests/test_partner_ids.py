@@ -193,7 +193,7 @@ def test_an_innocent_beginning_does_not_help(tmp_path: Path) -> None:
     ids = [f"CRM-{n:06}" for n in range(99_000)]
     path, _ = _csv(tmp_path / "list.csv", ids + [f"0151{10_000_001 + n}" for n in range(2_000)])
     (refusal, *_) = audiencekit.check(path).refusals
-    assert "2000 of the 2000 long numbers" in str(refusal)
+    assert "2,000 of the 2,000 long numbers" in str(refusal)
 
 
 def test_the_country_of_each_row_counts(tmp_path: Path) -> None:

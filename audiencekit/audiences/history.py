@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from audiencekit.audiences.erasure.erasurestore import PREFIX, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.runorder import Succession
-from audiencekit.runs.store import RunStore, find_id
+from audiencekit.runs.store import ERASURE_HOME, RunStore, find_id
 from audiencekit.runs.storedreports import list_runs
 
 
@@ -27,7 +27,7 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
 
     `run` is an id, the beginning of just one, or `last`. Raises UsageError for anything else.
     """
-    run_id = find_id(run, _newest_first(state_dir), "erasure" if run.startswith(PREFIX) else "run")
+    run_id = find_id(run, _newest_first(state_dir), "erasure" if run.startswith(ERASURE_HOME.prefix) else "run")
     return run_id, run_id in ErasureStore(state_dir).ids()
 
 

@@ -64,15 +64,20 @@ def check_chosen_run_id(run_id: str) -> None:
 class Home:
     """A directory of the state directory that has one directory for each id, with a document in it.
 
-    `id_name` is the name of the id in the document, which is called `title`.
+    `prefix` is the begin of its ids, `id_name` the name of the id in the document, which is called `title`.
     """
 
     name: str
     noun: str
+    prefix: str
     ids: re.Pattern[str]
     id_name: str
     title: str
     document: str
+
+    def new_id(self, now: float) -> str:
+        """An id for what begins now, in epoch seconds."""
+        return self.prefix + new_run_id(now)
 
     def read(self, directory: Path) -> dict[str, Any]:
         """The document in the `directory` of an id, without its checksum.
@@ -94,10 +99,10 @@ class Home:
         return document
 
 
-RUN_HOME: Final = Home(name=RUNS, noun="run", ids=RUN_ID, id_name="run_id", title="report", document=REPORT)
+RUN_HOME: Final = Home(name=RUNS, noun="run", prefix="", ids=RUN_ID, id_name="run_id", title="report", document=REPORT)
 ERASURE_HOME: Final = Home(
-    name=ERASURES, noun="erasure", ids=re.compile(r"forget-[0-9a-z-]{8,33}"), id_name="erasure_id", title="receipt",
-    document=RECEIPT,
+    name=ERASURES, noun="erasure", prefix="forget-", ids=re.compile(r"forget-[0-9a-z-]{8,33}"), id_name="erasure_id",
+    title="receipt", document=RECEIPT,
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ CASES: list[tuple[str, str, Any]] = [
     ("a trailing delimiter", "q@x.de,1,x,\n", (AT, [(AT, "q@x.de")], [])),
     ("a huge cell", "q" * 70_000 + ",1,x\n", (BEFORE, [], [(AT, "too_large")])),
     ("a second table", "\nname,city\n" + "Ann,Berlin\n" * 400,
-     (f"401 of {BEFORE + 401} rows {WIDTH}, the first is row {AT}", AT, BEFORE + 401)),
+     (f"401 of {BEFORE + 401:,} rows {WIDTH}, the first is row {AT}", AT, BEFORE + 401)),
     ("an open quote", '"q@x.de,1,x\n' + "r@x.de,1,x\n" * 9,
      (f"a quote is opened in row {AT} or later and never closed", AT, BEFORE)),
     ("letters after a quote", '"q"@x.de,1,x\n', (f"row {AT} has letters after a closing quote", AT, AT)),

@@ -25,10 +25,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.locks import at_work, erasure_lock
 from audiencekit.runs.runorder import Place
-from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, new_run_id, time_of
+from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
 
 SEALED: Final = "keys.sealed"
-PREFIX: Final = "forget-"
 
 
 class ErasureStore(Store):
@@ -40,11 +39,6 @@ class ErasureStore(Store):
     def locked(self) -> AbstractContextManager[Callable[[str], None]]:
         """The lock of erasures, as `erasure_lock`."""
         return erasure_lock(self.state_dir)
-
-    @staticmethod
-    def new_id(now: float) -> str:
-        """The id of an erasure that begins now."""
-        return PREFIX + new_run_id(now)
 
     def places(self) -> dict[str, Place]:
         """Of every erasure that was begun: one without a receipt never was."""
