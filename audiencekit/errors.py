@@ -238,7 +238,7 @@ class CountMismatch(ExchangeError):
 
     def __init__(self, *, sent: int, success_count: int, total_count: int) -> None:
         super().__init__(
-            f"{sent} records were sent, the service counts {success_count} of {total_count}",
+            f"{sent:,} records were sent, the service counts {success_count:,} of {total_count:,}",
             outcome=Outcome.UNKNOWN,
         )
         self.sent, self.success_count, self.total_count = sent, success_count, total_count

@@ -68,6 +68,7 @@ READINESS_FAILURES: Final = 5  # polls in a row that may fail before waiting is 
 SHA256_HEX_LENGTH: Final = 64  # characters, lower case
 SHA256_BYTES: Final = 32  # of a hash, as it is kept
 MAX_HANDLE_LENGTH: Final = 15  # characters; X, "username"
+MAX_PARTNER_USER_ID_LENGTH: Final = 2_048  # characters; ours: a longer text is no id, and may hold anything personal
 MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 
 # --- our own pace and patience ---

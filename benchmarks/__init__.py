@@ -1,1 +1,1 @@
-"""What is fast and what is not, measured: each against another way of doing the same, side by side in one run."""
+"""Measurements: each way of doing a thing against another that does the same, side by side in one run."""

@@ -67,14 +67,14 @@ def _command(given: argparse.Namespace) -> str:
 
 
 def _measure(step: Step, folder: Path) -> Benchmark | None:
-    """What an earlier start measured, or what it measures now; None when that fails."""
+    """Return the result of an earlier start, or measure now; None when that fails."""
     json = folder / f"{step.name}.json"
     if json.exists() and step.is_measured_by(found := Benchmark.read(json)):
         tell(f"{step.name}: measured {found.measured_on} and kept")
         return found
     tell(f"{step.name}: begins")
     options = step.options(lists=folder / "lists", json=json)
-    # Its lines are for people, and stdout is nobody's here; what starts trials must stay a small process of its own.
+    # Its lines are for people, and stdout is not read here; what starts trials must stay a small process of its own.
     done = subprocess.run([sys.executable, "-m", f"benchmarks.{step.benchmark}", *options], cwd=ROOT, check=False)
     if done.returncode:
         tell(f"{step.name}: failed with {done.returncode}")

@@ -1,4 +1,4 @@
-"""What a service sees of a limiter: when requests arrive, of whom, and how many in the worst window."""
+"""Requests as a service sees them: when they arrive, from which sender, and how many in the worst window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no program can beat that reads the file with a given engine: two SHA-256 a row, as Arrow, no checks at all.
+"""The time that no program can beat that reads the file with a given engine: two SHA-256 a row, as Arrow, no checks.
 
     python -m benchmarks.bare_limit contacts.csv --duckdb
 

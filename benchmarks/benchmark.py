@@ -30,7 +30,7 @@ def _today() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """One series with its ratios; `settings` are the options that somebody needs to run it again.
+    """One series with its ratios; `settings` are the options to run it again with.
 
     `left_out` are the contestants that could not take part, with the reason.
     """
@@ -46,7 +46,7 @@ class Benchmark:
 
     @classmethod
     def read(cls, path: Path) -> Benchmark:
-        """What `publish` wrote to `path`."""
+        """Read a benchmark that `publish` wrote to `path`."""
         document = json.loads(path.read_text(encoding="utf-8"))
         return cls(
             name=document["name"],
@@ -129,7 +129,7 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(given: argparse.Namespace) -> dict[str, Any]:
-    """What was measured: every option but those that say where something is put."""
+    """Return every option of the measurement, without those that name places of files."""
     return {name: value for name, value in vars(given).items() if name not in ("json", "lists", "corpora")}
 
 

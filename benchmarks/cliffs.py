@@ -1,4 +1,4 @@
-"""What a value costs by its spelling, against E.164 and a plain address: processor time in one process, in turns.
+"""The cost of a value by its spelling, against E.164 and a plain address: processor time in one process, in turns.
 
     python -m benchmarks.cliffs [--regions US,DE | all] [--values 2000] [--out benchmarks/RESULTS.md]
 

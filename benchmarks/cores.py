@@ -2,7 +2,7 @@
 
     python -m benchmarks.cores --rows 2000000 --runs 9 --json out.json
 
-Cores that share a memory or are threads of one core are not twice as fast as one, whoever uses them: what processes
+Cores that share a memory or are threads of one core are not twice as fast as one, for any program: what processes
 reach that have nothing to do with each other, one on each core, is what threads of one process could reach at most.
 """
 

@@ -60,7 +60,7 @@ def filled(url: str, table: pa.Table) -> Iterator[str]:
 
 
 def taken(source: Any, rows: int) -> Taken:
-    """What one `check` takes."""
+    """Measure one `check`."""
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         settings = load_settings({}, directory=Path(directory), state_dir=Path(directory))
         clock, processor = time.perf_counter(), time.process_time()

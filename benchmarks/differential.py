@@ -1,10 +1,10 @@
 """Both paths over as many made-up values as one likes: whatever the columnar path decides, the definition must say.
 
-    python -m benchmarks.differential --count 1000000
+    python -m benchmarks.differential --count 1000000 [--minutes 60] [--out benchmarks/RESULTS.md]
 
-Prints for each kind how many values there were, which share was decided in bulk and which by the kernels, and how many
-were decided otherwise by either.
-Of these it names kind, seed and index, never the value; to see the made-up value:
+Every value is decided three times: by the columnar rules alone, as without kernels, by the kernels, and by the
+definition. For each kind it says how many values there were, which share each of the first two decided, and how many
+otherwise than the third. Of these it names kind, seed and index, never the value; to see the made-up value:
 
     python -m benchmarks.differential --show KIND SEED INDEX
 """
@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -26,25 +28,32 @@ import pyarrow as pa
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions
+from benchmarks.sections import publish_section
 from benchmarks.values.kinds import KINDS, ValueKind
 from benchmarks.values.phone_numbers import Row
 
 BLOCK: Final = 2_000  # values; what one process decides in one go
 PROCESSES: Final = 2
 SHOWN: Final = 20  # differences that are named
+BEGIN: Final = "<!-- both paths: what follows is written by python -m benchmarks.differential -->"
+END: Final = "<!-- both paths: end -->"
 
 _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What became of one block of values: how many were decided in bulk, which differ, how many the kernels decided."""
+    """The outcome of one block of values.
+
+    How many were decided in bulk, and which of these differ: without kernels, and by them (`at_sight`).
+    """
 
     kind: str
     values: int
     decided: int
     differing: tuple[int, ...]
     at_sight: int = 0
+    differing_at_sight: tuple[int, ...] = ()
 
 
 def compare(decisions: Decisions, answers: Sequence[str | Reason]) -> list[int]:
@@ -80,13 +89,16 @@ def decide_block(name: str, seed: int, number: int, size: int = BLOCK) -> Block:
     texts, countries = (pa.array(list(column), pa.string()) for column in zip(*rows, strict=True))
     decisions = kind.decide(texts, countries)
     answers = [kind.define(text, country) for text, country in rows]
-    differing, plain = compare(decisions, answers), kind.plain(texts, countries)
-    if plain is not None:
-        differing = sorted({*differing, *compare_plain(*plain, answers)})
-    first = number * BLOCK
-    decided = size - len(decisions.undecided)
-    at_sight = int((plain[0] != PENDING).sum()) if plain is not None else 0
-    return Block(name, size, decided, tuple(first + index for index in differing), at_sight)
+    differing, decided = _numbered(compare(decisions, answers), number), size - len(decisions.undecided)
+    plain = kind.plain(texts, countries)
+    if plain is None:
+        return Block(name, size, decided, differing)
+    at_sight = int((plain[0] != PENDING).sum())
+    return Block(name, size, decided, differing, at_sight, _numbered(compare_plain(*plain, answers), number))
+
+
+def _numbered(places: Sequence[int], block: int) -> tuple[int, ...]:
+    return tuple(block * BLOCK + place for place in places)
 
 
 def value_at(name: str, seed: int, index: int) -> Row:
@@ -127,10 +139,26 @@ def run_differential(
 
 def _summary(kind: ValueKind, done: list[Block]) -> str:
     values, decided = sum(block.values for block in done), sum(block.decided for block in done)
-    differing = sum(len(block.differing) for block in done)
     at_sight = sum(block.at_sight for block in done)
-    shares = f"{decided / max(values, 1):8.4f} in bulk  {at_sight / max(values, 1):8.4f} by kernels"
-    return f"{kind.name:48} {values:>12,} values  {shares}  {differing} differences"
+    shares = (f"{decided / max(values, 1):.4f}", f"{at_sight / max(values, 1):.4f}")
+    differing = (sum(len(block.differing) for block in done), sum(len(block.differing_at_sight) for block in done))
+    cells = (kind.name, f"{values:,}", *shares, *map(str, differing))
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(done: dict[str, list[Block]], seed: int) -> str:
+    """The text to publish: all values, and a line a kind."""
+    all_blocks = [block for blocks in done.values() for block in blocks]
+    values = sum(block.values for block in all_blocks)
+    ways = "without kernels and by them" if any(block.at_sight for block in all_blocks) else "without kernels"
+    heads = ("kind", "values", "decided without kernels", "by kernels", "differences without", "with")
+    lines = (_summary(_KINDS[name], blocks) for name, blocks in done.items())
+    head = f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|"
+    return "\n".join([f"{values:,} values of seed {seed}, decided {ways}:\n", head, *lines])
+
+
+def _all_differing(block: Block) -> list[int]:
+    return sorted({*block.differing, *block.differing_at_sight})
 
 
 def _show(name: str, seed: int, index: int) -> None:
@@ -143,6 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.differential", description="Both paths, compared.")
     parser.add_argument("--count", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="after which it ends with what was done")
+    parser.add_argument("--processes", type=int, default=PROCESSES)
+    parser.add_argument("--out", type=Path, help="the file that the table is written into")
     parser.add_argument("--kinds", default="", help="only those with this in their name, such as `spelled:`")
     parser.add_argument("--show", nargs=3, metavar=("KIND", "SEED", "INDEX"), help="make one value again")
     given = parser.parse_args(arguments)
@@ -153,15 +184,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not kinds:
         parser.error("no kind has that in its name")
     done: dict[str, list[Block]] = {kind.name: [] for kind in kinds}
-    seen = 0
-    for block in run_differential(given.count, given.seed, kinds):
+    seen, end = 0, time.monotonic() + given.minutes * 60
+    for block in run_differential(given.count, given.seed, kinds, given.processes):
         done[block.kind].append(block)
         seen += block.values
         print(f"\r{seen:,} of {given.count:,}", end="", file=sys.stderr, flush=True)
+        if time.monotonic() > end:
+            break
     print(file=sys.stderr)
-    for kind in kinds:
-        print(_summary(kind, done[kind.name]))
-    differing = [(block.kind, index) for found in done.values() for block in found for index in block.differing]
+    publish_section(given.out, _table(done, given.seed), begin=BEGIN, end=END)
+    differing = [(block.kind, index) for found in done.values() for block in found for index in _all_differing(block)]
     for name, index in differing[:SHOWN]:
         print(f"differs: {name}, seed {given.seed}, index {index}")
     return 1 if differing else 0

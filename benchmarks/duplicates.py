@@ -1,4 +1,4 @@
-"""What finding duplicates adds to the time of `check`.
+"""The time that finding duplicates adds to `check`.
 
 python -m benchmarks.duplicates --rows 20000000 --runs 5 --json out.json
 """

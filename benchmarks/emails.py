@@ -1,6 +1,6 @@
 """Addresses of invented people: a few providers hold most of them, and tens of thousands of domains the rest.
 
-Every domain ends in `.example`, which is reserved (RFC 2606): nobody can be behind one.
+Every domain ends in `.example`, which is reserved (RFC 2606): no address can exist.
 """
 
 from __future__ import annotations

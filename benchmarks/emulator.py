@@ -1,4 +1,4 @@
-"""What the emulator takes: bodies of 5 MB applied and only counted, small calls, and memory for each body.
+"""The speed of the emulator: bodies of 5 MB applied and only counted, small calls, and memory for each body.
 
     python -m benchmarks.emulator --bodies 20 --calls 500
 
@@ -39,7 +39,7 @@ _WARM_UP: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What was measured: bodies by second of processor time, the median small call, memory kept of each body."""
+    """The figures: bodies by second of processor time, the median small call, memory kept of each body."""
 
     applied_per_core_second: float
     counted_per_core_second: float

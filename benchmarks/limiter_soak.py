@@ -40,14 +40,14 @@ LEAST_USED: Final = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Soak:
-    """What is run: `limit` requests in any `window_seconds` are allowed, `requests_per_minute` is the pace.
+    """One soak: `limit` requests in any `window_seconds` are allowed, `requests_per_minute` is the pace.
 
     The clocks of the first process and the last are `clocks_apart` seconds apart, the others between them.
     """
 
     seconds: float
     processes: int = 4
-    kill_every_seconds: float = 0.5  # 0: nobody is killed
+    kill_every_seconds: float = 0.5  # 0: no process is killed
     restart_every_seconds: float = 0.0  # of a Redis of our own; 0: never
     clocks_apart: float = 0.0
     limiter: str = HOST
@@ -59,7 +59,7 @@ class Soak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What the server saw: requests over the limit are the 429 that it would have answered."""
+    """The figures of the server: requests over the limit are the 429 that it would have answered."""
 
     requests: int
     seconds: float

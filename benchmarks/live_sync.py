@@ -1,6 +1,6 @@
 """One sync with the emulator that the environment names, with no limiter; its state directory outlives it.
 
-python -m benchmarks.live_sync contacts.csv --everybody-anew
+python -m benchmarks.live_sync contacts.csv --all-anew
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from benchmarks.emulator_process import AUDIENCE
 from benchmarks.trials import Figures, trial_arguments
 
 
-def run_sync(path: Path, *, everybody_anew: bool = False) -> Figures:
-    """From the file to the new snapshot. With `everybody_anew` that is written as a whole, as once in some days."""
-    if everybody_anew:
+def run_sync(path: Path, *, all_anew: bool = False) -> Figures:
+    """From the file to the new snapshot. With `all_anew` that is written as a whole, as once in some days."""
+    if all_anew:
         vars(successor)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
     settings, audience = load_settings(os.environ), os.environ[AUDIENCE]
     started = time.perf_counter()
@@ -48,4 +48,4 @@ def run_sync(path: Path, *, everybody_anew: bool = False) -> Figures:
 
 
 if __name__ == "__main__":
-    trial_arguments(run_sync, everybody_anew="write the snapshot as a whole")
+    trial_arguments(run_sync, all_anew="write the snapshot as a whole")

@@ -1,13 +1,16 @@
-"""What a cell of a megabyte costs, whatever stands in it: processor time against a plain cell of the same bytes.
+"""The cost of a cell of a megabyte, with any content: processor time against a plain cell of the same bytes.
 
-    python -m benchmarks.long_cells [--bytes 1000000] [--cells 4] [--out benchmarks/RESULTS.md]
+    python -m benchmarks.long_cells [--bytes 1000000] [--cells 28] [--random 1000] [--out benchmarks/RESULTS.md]
 
-A pattern that takes more than linear time shows here as a large number.
+Each sort of `CELLS` is a column of its own, and so is each of the random cells, whose generator knows no rule. A
+pattern that takes more than linear time shows as a large number, and as growth: the time of a byte against that of a
+byte in a cell of a quarter of the size.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,11 +23,14 @@ from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.normalisation import normalize_column
 from benchmarks.sections import publish_section
+from benchmarks.values.fragments import fill_cell
 
 BEGIN: Final = "<!-- long cells: what follows is written by python -m benchmarks.long_cells -->"
 END: Final = "<!-- long cells: end -->"
 ROUNDS: Final = 2
 SHOWN: Final = 5  # of the dearest
+SHORTER: Final = 4  # times, for growth
+SEED: Final = 1
 
 _PLAIN: Final = "abcdefgh"
 # What stands in front of a unit that is repeated, the unit, and what stands behind.
@@ -69,41 +75,63 @@ CELLS: Final = {
 
 def times_of(kind: Kind, cells: int, size: int) -> dict[str, float]:
     """How many plain cells one of each sort is worth."""
-    plain = _seconds(kind, _filled("", _PLAIN, "", size), cells)
-    return {name: _seconds(kind, _filled(*parts, size), cells) / plain for name, parts in CELLS.items()}
+    plain = _seconds(kind, _filled("", _PLAIN, "", size, cells))
+    return {name: _seconds(kind, _filled(*parts, size, cells)) / plain for name, parts in CELLS.items()}
 
 
-def _filled(front: str, unit: str, back: str, size: int) -> str:
-    return front + unit * (size // len(unit.encode())) + back
+def times_at_random(kind: Kind, cells: int, size: int) -> tuple[float, float, float]:
+    """How many plain cells a random one is worth, and the dearest of so many; and the greatest growth of any."""
+    plain = _seconds(kind, [_PLAIN * (size // len(_PLAIN))])
+    found = [_at_random(kind, f"{SEED} {cell}", size) for cell in range(cells)]
+    seconds = [whole for whole, _ in found]
+    return sum(seconds) / cells / plain, max(seconds) / plain, max(growth for _, growth in found)
 
 
-def _seconds(kind: Kind, text: str, cells: int) -> float:
+def _at_random(kind: Kind, seed: str, size: int) -> tuple[float, float]:
+    """Seconds of one cell, and its growth."""
+    whole, part = (_seconds(kind, [fill_cell(random.Random(seed), some)]) for some in (size, size // SHORTER))
+    return whole, whole / part / SHORTER
+
+
+def _filled(front: str, unit: str, back: str, size: int, cells: int) -> list[str]:
+    """So many cells, each a unit shorter than the one before: what is there twice is decided once."""
+    units = size // len(unit.encode())
+    return [front + unit * max(units - cell, 0) + back for cell in range(cells)]
+
+
+def _seconds(kind: Kind, texts: Sequence[str]) -> float:
     """The least of some rounds."""
-    texts, column = pa.array([text] * cells), MappedColumn(kind=kind, position=0, name=kind)
+    column, array = MappedColumn(kind=kind, position=0, name=kind), pa.array(texts)
     found = []
     for _ in range(ROUNDS):
         begin = time.process_time()
-        normalize_column(texts, column, countries=None, rules=DEFAULT_RULES)
+        normalize_column(array, column, countries=None, rules=DEFAULT_RULES)
         found.append(time.process_time() - begin)
     return min(found)
 
 
-def _lines(cells: int, size: int) -> Iterator[str]:
-    yield f"{cells} cells of {size:,} bytes; how many plain ones the dearest sorts are worth:\n"
-    yield "| kind | dearest sorts |\n|---|---|"
+def _lines(given: argparse.Namespace) -> Iterator[str]:
+    yield (
+        f"Cells of {given.bytes:,} bytes, in plain ones: {len(CELLS)} sorts with {given.cells} cells each, and "
+        f"{given.random:,} random cells, each alone.\n\n"
+        "| kind | dearest sorts | a random cell: mean, dearest | greatest growth |\n|---|---|---|---|"
+    )
     for kind in Kind:
-        dearest = sorted(times_of(kind, cells, size).items(), key=lambda item: -item[1])[:SHOWN]
-        yield f"| {kind.value} | {', '.join(f'{name} {times:.1f}' for name, times in dearest)} |"
+        dearest = sorted(times_of(kind, given.cells, given.bytes).items(), key=lambda item: -item[1])[:SHOWN]
+        mean, most, growth = times_at_random(kind, given.random, given.bytes)
+        sorts = ", ".join(f"{name} {times:.1f}" for name, times in dearest)
+        yield f"| {kind.value} | {sorts} | {mean:.1f}, {most:.1f} | {growth:.1f} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the table or write it into a file that has the marks."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.long_cells", description="The cost of long cells.")
     parser.add_argument("--bytes", type=int, default=1_000_000, help="of a cell (default %(default)s)")
-    parser.add_argument("--cells", type=int, default=4, help="of a column (default %(default)s)")
+    parser.add_argument("--cells", type=int, default=28, help="of each sort (default %(default)s)")
+    parser.add_argument("--random", type=int, default=1_000, help="random cells of a kind (default %(default)s)")
     parser.add_argument("--out", type=Path, help="the file that the table is written into")
     given = parser.parse_args(arguments)
-    section = "\n".join(_lines(given.cells, given.bytes))
+    section = "\n".join(_lines(given))
     publish_section(given.out, section, begin=BEGIN, end=END)
 
 

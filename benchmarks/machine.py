@@ -1,4 +1,4 @@
-"""What a figure depends on: the machine, the versions, the code that was measured. No names, no paths."""
+"""The conditions of a figure: the machine, the versions, the code that was measured. No names, no paths."""
 
 from __future__ import annotations
 

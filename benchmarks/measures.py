@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What the figures of one name are: `unit` heads a column, `scale` is what one of it is in the unit measured."""
+    """The figures of one name: `unit` heads a column, `scale` is one unit in the unit measured."""
 
     unit: str
     form: str = "{:,.0f}"

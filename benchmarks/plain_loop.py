@@ -69,7 +69,7 @@ def run_loop(path: Path) -> Figures:
 
 
 def measure_bodies(users: Iterable[User]) -> Figures:
-    """What it takes to draw all `users`, one a row, and to make bodies of those that are not empty."""
+    """Measure drawing all `users`, one a row, and making bodies of those that are not empty."""
     rows = records = requests = body_bytes = 0
     waiting: list[User] = []
     started = time.perf_counter()

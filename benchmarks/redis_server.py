@@ -29,7 +29,7 @@ class RedisServer:
 
     @property
     def address(self) -> Secret:
-        """What the limiter is told."""
+        """Return the address for the limiter."""
         return Secret(f"redis://127.0.0.1:{self.port}/0")
 
     def start(self) -> None:

@@ -41,7 +41,7 @@ def write_results(path: Path, finished: Finished, sizes: Sizes, command: str) ->
 
 
 def split_results(path: Path) -> tuple[str, str]:
-    """What people wrote before and after the measured part. Raises NoPlace."""
+    """Return the text before and after the measured part. Raises NoPlace."""
     text = path.read_text(encoding="utf-8") if path.exists() else _NEW
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

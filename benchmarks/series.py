@@ -34,7 +34,7 @@ class Spread:
 
     @classmethod
     def from_json(cls, document: Mapping[str, float]) -> Spread:
-        """What `to_json` gave."""
+        """Read the document of `to_json`."""
         return cls(document["median"], document["min"], document["max"])
 
     def to_json(self) -> dict[str, float]:
@@ -50,7 +50,7 @@ class Series:
 
     @classmethod
     def from_json(cls, document: Sequence[Mapping[str, Any]]) -> Series:
-        """What `to_json` gave."""
+        """Read the document of `to_json`."""
         return cls(tuple(map(_read_run, document)))
 
     @property

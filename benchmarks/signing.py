@@ -40,7 +40,7 @@ _PARAMETER: Final = re.compile(r'([^ =,]+)="([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """A request that nobody sends: what is signed, with which secrets, and our header."""
+    """A request that is not sent: its signed parts, the secrets, and our header."""
 
     method: str
     url: str

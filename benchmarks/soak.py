@@ -39,7 +39,7 @@ class Step:
 
     @property
     def command(self) -> str:
-        """What repeats it in a shell."""
+        """Return the shell command that repeats it."""
         return " ".join([*(f"{name}={value}" for name, value in self.environment.items()), "python", *self.arguments])
 
 
@@ -57,7 +57,7 @@ def steps_of(turn: int) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a step came to."""
+    """The result of a step."""
 
     turn: int
     step: Step

@@ -1,4 +1,4 @@
-"""What the core takes of the rows of Spark, where there is no Spark: in one process alone, and in several at once.
+"""The time of the core on rows as Spark gives them, without Spark: in one process alone, and in several at once.
 
 Reading the rows is not counted, nor is what is done once in the life of a process: the first time over is for that.
 """
@@ -27,7 +27,7 @@ from audiencekit.sources.opening import open_source
 from benchmarks.stopwatch import Stopwatch
 
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}
-_SPARK_BATCH_ROWS: Final = 10_000  # spark.sql.execution.arrow.maxRecordsPerBatch, unless somebody sets it
+_SPARK_BATCH_ROWS: Final = 10_000  # spark.sql.execution.arrow.maxRecordsPerBatch, its default
 
 
 @contextmanager

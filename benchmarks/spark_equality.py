@@ -42,7 +42,7 @@ _ABSENT: Final = "-"  # of a kind without a value; an empty list is another thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What both made, and in how many rows they differ: `records` and `rejections` are those of one machine."""
+    """The records of both, and the rows in which they differ: `records` and `rejections` are those of one machine."""
 
     records: int
     duplicates: int
@@ -59,7 +59,7 @@ class Comparison:
 
 
 def compare(alone: Path, records: Path, rejections: Path) -> Comparison:
-    """What one machine wrote to `alone`, against the Parquet that the cluster wrote."""
+    """Compare the files of one machine in `alone` with the Parquet of the cluster."""
     ours, theirs = _texts(pq.read_table(alone / "records.parquet")), _texts(pq.read_table(records))
     shared = theirs.filter(pc.is_in(theirs["row"], value_set=ours["row"]))
     extra = theirs.filter(pc.invert(pc.is_in(theirs["row"], value_set=ours["row"])))
@@ -114,7 +114,7 @@ def _difference(ours: Any, theirs: Any) -> int:
 
 
 def prepare_both(session: Any, parquet: Path, here: Path) -> Comparison:
-    """What became of the list on this machine and on the cluster of `session`; both are written under `here`."""
+    """Prepare the list on this machine and on the cluster of `session`, under `here`; return the comparison."""
     tell("on one machine")
     audiencekit.prepare(parquet, out=here / "alone", **OPTIONS)
     tell("on the cluster")

@@ -1,10 +1,10 @@
-"""What a sync of a list takes of which one person in a hundred has changed, against `check` of the same list.
+"""The time of a sync of a list in which one person in a hundred has changed, against `check` of the same list.
 
     python -m benchmarks.sync --rows 1000000 --runs 3 --json out.json
 
 The audience is filled with the first list once; then each round syncs the other of two lists that differ in their
 people by `--changed`. What the changes need is what two plain uploads, of those who came and of those who went, take.
-Whoever has to be put back comes on top of it. One more sync after the rounds writes the snapshot as a whole, which is
+People to put back come on top of it. One more sync after the rounds writes the snapshot as a whole, which is
 due once in some days; nothing is compared with it.
 """
 
@@ -30,7 +30,7 @@ BEGIN: Final = "<!-- sync: what follows is written by python -m benchmarks.sync 
 END: Final = "<!-- sync: end -->"
 CHECK: Final = "check"
 SYNC: Final = "sync"
-ANEW: Final = "sync that writes everybody anew"
+ANEW: Final = "sync that writes all members anew"
 BOUNDS: Final = {
     "seconds of sync / seconds of check": 1.5,
     "processor seconds of sync / processor seconds of check": 1.5,
@@ -97,9 +97,9 @@ def _run(contestant: Contestant, lists: Sequence[Path], rounds: int) -> Series:
         check = Contestant(name=CHECK, module="benchmarks.dry_check", is_ours=True, arguments=(path,))
         runs.append(Run(number, CHECK, run_trial(check)))
         runs.append(Run(number, SYNC, run_trial(replace(contestant, arguments=(path,)))))
-    tell("everybody anew")
+    tell("all members anew")
     path = str(lists[(rounds + 1) % 2])
-    anew = replace(contestant, name=ANEW, arguments=(path, "--everybody-anew"))
+    anew = replace(contestant, name=ANEW, arguments=(path, "--all-anew"))
     runs.append(Run(rounds, ANEW, run_trial(anew)))
     return Series(tuple(runs))
 

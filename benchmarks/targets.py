@@ -1,4 +1,4 @@
-"""What the package must reach, and what it reached: every figure with its bound, from finished benchmarks."""
+"""The targets of the package and the figures reached: each with its bound, from finished benchmarks."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ class Contestant:
 
 
 def run_trial(contestant: Contestant) -> Figures:
-    """What the contestant printed, and of its whole process with its start: seconds, speeds, `peak_bytes` of memory.
+    """Run the contestant; return the figures printed, and of the process with its start: seconds, speeds, `peak_bytes`.
 
     The peak is the largest resident size of the process or of one of its children, not of all together. The files that
-    it is given are read once before, so that nobody waits for the disk who comes after a long trial of another. Raises
+    it is given are read once before, so that none waits for the disk after a long trial of another. Raises
     RuntimeError when the contestant fails.
     """
     for argument in contestant.arguments:

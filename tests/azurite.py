@@ -28,7 +28,7 @@ class Container:
 
     @property
     def env(self) -> dict[str, str]:
-        """What leads to it."""
+        """Return the environment that leads to it."""
         return {
             "AZURE_STORAGE_ENDPOINT": f"{self.url}/{ACCOUNT}",
             "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,

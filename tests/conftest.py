@@ -1,4 +1,4 @@
-"""What the tests of several folders share."""
+"""Fixtures of several folders, and the options of all tests."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was collected and imported stays to the end: it is not looked through for garbage again and again."""
+    """Keep collected and imported objects out of later garbage collections."""
     gc.freeze()
     gc.enable()
 
@@ -102,7 +102,7 @@ def _states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What may be kept between runs is kept between tests, for all processes of them."""
+    """One cache directory for all tests and processes: files kept between runs are kept between tests."""
     ours = tmp_path_factory.getbasetemp()
     cache = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "cache"
     cache.mkdir(mode=0o700, exist_ok=True)
@@ -111,7 +111,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Iterator[Path], _cache: Path) -> None:
-    """Tests see no credentials, addresses or runs of whoever runs them."""
+    """Tests see no credentials, addresses or runs of the machine's user."""
     for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))

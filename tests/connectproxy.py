@@ -41,7 +41,7 @@ class ConnectProxy:
             writer.transport.abort()
 
     async def end(self) -> None:
-        """What still goes through it is cut."""
+        """Cut the connections that still go through it."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def import_everything() -> None:
-    """What commands import, now or inside their functions."""
+    """Import the modules that commands import, at their start or inside their functions."""
     import audiencekit
     from audiencekit.machine.librarystartup import leave_out_pandas
 
@@ -62,7 +62,7 @@ def import_everything() -> None:
 
 
 def import_others() -> None:
-    """What they import that is not of audiencekit."""
+    """Import their modules that are not of audiencekit."""
     for name in (*OTHERS, *HEAVY):
         importlib.import_module(name)
 
@@ -115,7 +115,7 @@ class Nursery:
             try:
                 teller.sendall(f"{os.waitstatus_to_exitcode(status)} {used.ru_maxrss * 1024}\n".encode())
             except BrokenPipeError:
-                return  # nobody wants to know
+                return  # the caller has gone
 
     def _end(self) -> None:
         for pidfd, (number, _) in list(self._alive.items()):

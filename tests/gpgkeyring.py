@@ -34,7 +34,7 @@ class Keyring:
         self.gpg("--generate-key", data=_KEY.format(name=name).encode())
 
     def gpg(self, *arguments: str, data: bytes = b"") -> bytes:
-        """What gpg prints."""
+        """Return the output of gpg."""
         command = ["gpg", "--homedir", str(self.directory), "--batch", "--yes", "--quiet", "--trust-model", "always"]
         return subprocess.run([*command, *arguments], input=data, capture_output=True, check=True).stdout
 

@@ -88,7 +88,7 @@ class Commands:
         return self._door
 
     def close(self) -> None:
-        """What is still at work is killed."""
+        """Kill the processes that still run."""
         if self._door is not None and self._nursery is not None:
             self._door.close()
             self._nursery.wait(timeout=30)
@@ -124,7 +124,7 @@ class Forked:
         return self.returncode
 
     def communicate(self, text: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        """What it printed, after it has read `text` and ended; one that does not end in time is killed."""
+        """Send `text`, wait for the end and return the output; a process that does not end in time is killed."""
         with ThreadPoolExecutor(2) as readers:
             out, err = (readers.submit(_read, stream) for stream in (self.stdout, self.stderr))
             if self.stdin is not None:

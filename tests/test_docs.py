@@ -142,7 +142,7 @@ def test_the_reasons_are_the_closed_list() -> None:
 
 
 def test_reason_codes_of_other_pages_exist() -> None:
-    """What samples/README.md calls a reason is one."""
+    """Reasons in samples/README.md exist."""
     reasons = {*Reason}
     words = re.findall(r"`([a-z]+_[a-z_]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"))
     assert {word for word in words if word not in reasons} <= {
@@ -324,7 +324,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_linked_from_the_readme() -> None:
-    """So that nobody has to guess what exists."""
+    """So that a reader finds all pages."""
     targets = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     linked = {(ROOT / target.partition("#")[0]).resolve() for target in targets}
     assert {page for page in PAGES if page.parent.name != "python"} - {ROOT / "README.md"} <= linked
@@ -332,7 +332,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_page_promises_what_hashing_cannot(page: Path) -> None:
-    """Hashes are personal data, and nobody is told who was found."""
+    """Hashes are personal data, and no caller is told who was found."""
     text = " ".join(page.read_text(encoding="utf-8").lower().split())
     assert not re.search(r"anonym\w*.{0,200}\bhash|\bhash.{0,200}anonym|pseudonym", text)
     assert not re.search(r"\bmatched\b", text)

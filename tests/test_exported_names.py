@@ -107,7 +107,7 @@ def test_checkers_of_types_see_the_same_names() -> None:
 
 @pytest.mark.parametrize("name", [name for name in audiencekit.__all__ if callable(getattr(audiencekit, name))])
 def test_hints_can_be_resolved(name: str) -> None:
-    """By whoever looks at signatures at run time: what they name is there."""
+    """Callers that read signatures at run time find every type that they name."""
     typing.get_type_hints(getattr(audiencekit, name))
 
 

@@ -1,4 +1,4 @@
-"""What is made from the code is up to date."""
+"""Files generated from the code are up to date."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_the_compiler_works_where_no_folder_of_others_is_above(
 def test_the_options_are_those_of_the_manifest_and_of_the_user(
     hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `cargo test` builds and what is installed is optimised alike; paths of the machine are left out."""
+    """`cargo test` and the installation optimise alike; paths of the machine are left out."""
     monkeypatch.setenv("RUSTFLAGS", "-C target-cpu=native")
     monkeypatch.setenv("CARGO_BUILD_TARGET", "some-other-machine")
     _compiler(tmp_path, monkeypatch, 'printf "%s\\n" "$@" > "$library"')

@@ -39,7 +39,7 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 
 
 def _data(cell: Any, kind: str) -> Iterator[str]:
-    """What a cell shows of a media type, in the order of its places."""
+    """Yield the outputs of a cell of one media type, in order."""
     for output in cell.outputs:
         if kind in output.get("data", {}):
             yield output["data"][kind]

@@ -1,4 +1,4 @@
-"""What is a person's never leaves as a partner user id, whichever way it comes; ids of one's own making do."""
+"""Personal data never leaves as a partner user id, whichever way it comes; other ids do."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_ids_of_ones_own_making_pass(source: Source, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("country", ["DE", "US", "ES"])
 def test_the_country_of_a_run_keeps_no_ids_back(country: str, tmp_path: Path) -> None:
-    """What is a number there by chance does not refuse a column."""
+    """Ids that happen to be numbers there do not refuse a column."""
     kept_back = {s: len(ids) - _passing(_csv, tmp_path / "l.csv", ids, country=country) for s, ids in own_ids().items()}
     assert sum(kept_back.values()) <= 10, kept_back
 
@@ -193,7 +193,7 @@ def test_an_innocent_beginning_does_not_help(tmp_path: Path) -> None:
     ids = [f"CRM-{n:06}" for n in range(99_000)]
     path, _ = _csv(tmp_path / "list.csv", ids + [f"0151{10_000_001 + n}" for n in range(2_000)])
     (refusal, *_) = audiencekit.check(path).refusals
-    assert "2000 of the 2000 long numbers" in str(refusal)
+    assert "2,000 of the 2,000 long numbers" in str(refusal)
 
 
 def test_the_country_of_each_row_counts(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def _entries(users: Iterable[dict[str, list[str]]]) -> list[Entry]:
 
 
 def _members(log: list[dict[str, Any]]) -> set[Entry]:
-    """What the log leaves in the audience: an Update adds its key sets, a Delete removes all that hold any key."""
+    """Return the members after the log: an Update adds its key sets, a Delete removes all that hold any key."""
     members: set[Entry] = set()
     for line in log:
         entries = _entries(line["users"])

@@ -1,4 +1,4 @@
-"""What a release is made of: constraints, SBOM, workflows, action, image."""
+"""The parts of a release: constraints, SBOM, workflows, action, image."""
 
 from __future__ import annotations
 

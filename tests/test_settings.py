@@ -40,7 +40,7 @@ def test_a_file_gives_the_pace_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("name", sorted(SETTABLE - {"requests_per_minute", "concurrency"}))
 def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to(tmp_path: Path, name: str) -> None:
-    """Somebody else may have put it there: the account, the state with its credentials, the service, hosts, secrets."""
+    """Another user may have put it there: the account, the state with its credentials, the service, hosts, secrets."""
     (tmp_path / "audiencekit.toml").write_text(f'concurrency = 3\n{name} = "canary"\n')
     with pytest.raises(UsageError, match=f"audiencekit.toml' holds what it must not: '{name}'$") as caught:
         load_settings({}, directory=tmp_path)
@@ -50,7 +50,7 @@ def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to
 
 
 def test_what_a_file_gives_is_told(tmp_path: Path) -> None:
-    """What holds, and nothing that comes before it; nothing without a file, or when none is to be read."""
+    """The values in force, and none that is overridden; nothing without a file, or when none is to be read."""
     file = tmp_path / "audiencekit.toml"
     file.write_text('concurrency = 3\nrequests_per_minute = "30"\n')
     assert (
@@ -64,7 +64,7 @@ def test_what_a_file_gives_is_told(tmp_path: Path) -> None:
     assert load_settings({}, directory=tmp_path).file_note == ""
 
 
-@pytest.mark.parametrize("path", ["state", "./state", "..", "state/../../x", "~nobody-of-this-name/x"])
+@pytest.mark.parametrize("path", ["state", "./state", "..", "state/../../x", "~unknown-user/x"])
 def test_a_state_directory_does_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
     """Of the environment it is given in full; a program may mean its own working directory, of now."""
     with pytest.raises(UsageError, match="not an absolute path"):
@@ -81,7 +81,7 @@ def test_a_user_without_a_home_says_where(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_only_the_environment_and_the_program_name_loopback(tmp_path: Path) -> None:
-    """A service on a port of this machine may be anybody's."""
+    """A service on a port of this machine may belong to any user."""
     named = "http://127.0.0.1:8080"
     credentials = SECRETS | {"AUDIENCEKIT_ACCOUNT_ID": "1a"}
     open_client(load_settings(credentials | {"AUDIENCEKIT_ADS_URL": named}, directory=tmp_path))
@@ -207,7 +207,7 @@ def test_a_proxy_is_wrapped_and_only_one_of_ours_is_heeded(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("path", ["company.pem", "./company.pem", "../company.pem"])
 def test_authorities_do_not_follow_the_working_directory(tmp_path: Path, path: str) -> None:
-    """The file that would be found there may be of anybody."""
+    """The file that would be found there may belong to any user."""
     with pytest.raises(UsageError, match="AUDIENCEKIT_CA_BUNDLE is not an absolute path"):
         load_settings({"AUDIENCEKIT_CA_BUNDLE": path}, directory=tmp_path)
     found = load_settings({"AUDIENCEKIT_CA_BUNDLE": "/etc/company.pem"}, directory=tmp_path)
@@ -218,7 +218,7 @@ def test_authorities_do_not_follow_the_working_directory(tmp_path: Path, path: s
 def test_a_working_directory_that_cannot_be_looked_into_has_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that was removed meanwhile, and one of somebody else."""
+    """A file that was removed meanwhile, and a file of another user."""
     assert load_settings({}).profile.name == "spec"
 
     def forbid(_: Path) -> bool:

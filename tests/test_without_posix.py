@@ -1,4 +1,4 @@
-"""What Windows lacks is lacked by nothing that matters: the main job, locks, journal and resumption do without."""
+"""Without the modules that Windows lacks, the main job, locks, journal and resumption work."""
 
 from __future__ import annotations
 

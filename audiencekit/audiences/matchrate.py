@@ -148,6 +148,6 @@ def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str
     for run in store.list_runs():
         if run.get("audience_id") == audience_id and run["state"] == "complete" and run.get("finished_at"):
             with contextlib.suppress(AudiencekitError, OSError):
-                members = store.read_report(run["run_id"]).get("changes", {}).get("members_after")
+                members = store.read(run["run_id"]).get("changes", {}).get("members_after")
                 found += [(str(run["finished_at"]), int(members))] if members is not None else []
     return sorted(found)

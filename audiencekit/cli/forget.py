@@ -86,7 +86,7 @@ def show_receipt(erasure: str, *, as_json: bool) -> None:
     from audiencekit.audiences.erasure.erasurestore import ErasureStore
 
     store = ErasureStore(command_settings().state_dir)
-    _print(store.read(store.find(erasure)), as_json=as_json)
+    _print(store.receipt(store.find(erasure)), as_json=as_json)
 
 
 def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **given: Any) -> NoReturn:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedDeviceId
+from audiencekit.identifiers.kinds import NormalizedDeviceId
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
@@ -50,11 +50,11 @@ def _without_braces(text: str) -> str:
 
 
 def _normalize_form(text: str, rules: Rules) -> NormalizedDeviceId | Reason:
-    digits = set(text.lower()) - {"-"}
-    if digits == {"0"}:
+    if "0" in text and not text.strip("0-"):
         return Reason.ZEROED
     if not (_ADVERTISING_ID.fullmatch(text) or _ANDROID_ID.fullmatch(text)):
         return Reason.INVALID_SYNTAX
-    if len(digits) == 1 or text.lower() in SHARED:
+    lowered = text.lower()
+    if len(set(lowered) - {"-"}) == 1 or lowered in SHARED:
         return Reason.PLACEHOLDER
-    return NormalizedDeviceId(text.lower() if rules.device_id_case == "lower" else text)
+    return NormalizedDeviceId(lowered if rules.device_id_case == "lower" else text)

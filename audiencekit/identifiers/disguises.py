@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-MAX_ENCODED: Final = 2_048  # characters: longer texts are no identifiers, and are not decoded
-
 # Letters of base64 for which each of three bytes is ASCII and none is a control character.
 _QUAD: Final = "[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 _TEXT_IN_BASE64: Final = rf"(?:{_QUAD}){{2,}}[A-Za-z0-9+/_-]{{0,3}}={{0,2}}"
@@ -28,8 +26,6 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 def undisguised(text: str) -> Iterator[str]:
     """Every text that `text` may stand for; of base64 and hexadecimal, addresses and names only."""
-    if len(text) > MAX_ENCODED:
-        return
     if "%" in text and (unquoted := unquote(text)) != text:
         yield unquoted
     if "&" in text and (unescaped := html.unescape(text)) != text:

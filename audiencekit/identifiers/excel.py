@@ -8,12 +8,14 @@ from typing import Final
 # A leading apostrophe and ="…" tell a spreadsheet that digits are text: the number behind them is whole.
 _TEXT_FORMULA: Final = re.compile(r'="([^"]*)"')
 
+# Digits are never given back: a long cell is read once by each.
 _MANGLED: Final = (
-    re.compile(r"[+-]?\d+(?:[.,]\d*)?e[+-]?\d+", re.IGNORECASE),  # 1.23E+10
-    re.compile(r"[+-]?\d{5,}[.,]0{1,6}|.*\d[.,]0", re.DOTALL),  # 14155550132.0
+    re.compile(r"[+-]?\d++(?:[.,]\d*+)?e[+-]?\d++", re.IGNORECASE),  # 1.23E+10
+    re.compile(r"[+-]?\d{5,}+[.,]0{1,6}"),  # 14155550132.00
     re.compile(r"#{2,}"),  # a column too narrow to show its number
-    re.compile(r"=.*", re.DOTALL),  # a formula
 )
+
+_DECIMAL_ZERO: Final = re.compile(r"\d[.,]0")  # at the end of whatever it is: 14155550132.0
 
 KEPT_DIGITS: Final = 15  # significant digits of a spreadsheet's number (IEEE 754 double)
 ROUNDED_DIGITS: Final = 3  # zeros in a row behind them that are more than chance
@@ -31,4 +33,8 @@ def unmarked(text: str) -> str:
 
 def is_mangled(text: str) -> bool:
     """Whether `text` shows that a number went through a spreadsheet's number type: digits may be lost."""
-    return any(form.fullmatch(text) for form in _MANGLED)
+    if text.startswith("="):  # a formula
+        return True
+    if not (text[-1:].isdecimal() or text.endswith("#")):
+        return False
+    return any(form.fullmatch(text) for form in _MANGLED) or _DECIMAL_ZERO.fullmatch(text[-3:]) is not None

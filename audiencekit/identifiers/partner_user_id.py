@@ -11,10 +11,11 @@ from typing import Final
 
 from audiencekit.identifiers.disguises import undisguised
 from audiencekit.identifiers.invisible import has_control, trim
-from audiencekit.identifiers.normalized import NormalizedPartnerUserId
+from audiencekit.identifiers.kinds import NormalizedPartnerUserId
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.signs import plain_signs
+from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
 
 # Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
 _CONTAINED: Final = re.compile(
@@ -66,6 +67,8 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
     trimmed = trim(text)
     if not trimmed:
         return Reason.EMPTY
+    if len(text) > MAX_PARTNER_USER_ID_LENGTH:
+        return Reason.TOO_LONG
     if is_placeholder(trimmed):
         return Reason.PLACEHOLDER
     if has_control(text):

@@ -38,6 +38,8 @@ WORDS: Final = _words(
     "no number",
 }
 
+_LONGEST_WORD: Final = max(map(len, WORDS))  # characters; no text has fewer in lower case
+
 # `word@word.<any top-level domain>` is no one's address for these words.
 DOUBLED: Final = _words(
     """
@@ -62,7 +64,7 @@ _ZEROED_DEVICE_IDS: Final = ("00000000-0000-0000-0000-000000000000", "0" * 16, "
 
 def is_placeholder(text: str) -> bool:
     """Whether `text`, trimmed, is one of the words that mean "no value", whatever the kind."""
-    return text.lower() in WORDS
+    return len(text) <= _LONGEST_WORD and text.lower() in WORDS
 
 
 def is_placeholder_email(address: str) -> bool:

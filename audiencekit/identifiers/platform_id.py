@@ -8,14 +8,13 @@ from typing import Final
 
 from audiencekit.identifiers.excel import is_mangled, unmarked
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedPlatformId
+from audiencekit.identifiers.kinds import NormalizedPlatformId
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
 
-_DIGITS: Final = re.compile(r"\d+")  # the digits of every script
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
-_DECIMAL: Final = re.compile(r"[+-]?\d+[.,]\d*")
+_DECIMAL: Final = re.compile(r"[+-]?\d++[.,]\d*+")
 
 
 def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
@@ -31,13 +30,20 @@ def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
 
 
 def _normalize_integer(text: str) -> NormalizedPlatformId | Reason:
-    if is_mangled(text) or _DECIMAL.fullmatch(text):
-        return Reason.EXCEL_MANGLED
-    if not _DIGITS.fullmatch(text):
-        return Reason.NOT_INTEGER
-    digits = "".join(str(unicodedata.decimal(digit)) for digit in text).lstrip("0")
-    if not digits:
+    if not text.isdecimal():
+        return Reason.EXCEL_MANGLED if is_mangled(text) or _DECIMAL.fullmatch(text) else Reason.NOT_INTEGER
+    significant = _without_zeros(text)
+    if not significant:
         return Reason.ZEROED
-    if len(digits) > _MAX_DIGITS or int(digits) > MAX_PLATFORM_ID:
+    if len(significant) > _MAX_DIGITS or int(significant) > MAX_PLATFORM_ID:
         return Reason.TOO_LONG
-    return NormalizedPlatformId(digits)
+    return NormalizedPlatformId(str(int(significant)))
+
+
+def _without_zeros(digits: str) -> str:
+    """`digits` without zeros of any script in front: in as many steps as scripts, however many zeros they are."""
+    zeros = ""
+    while digits and unicodedata.decimal(digits[0]) == 0:
+        zeros += digits[0]
+        digits = digits.lstrip(zeros)
+    return digits

@@ -95,7 +95,9 @@ class PreparedFrame:
         faulty = tally.reasons[Reason.ENCODING] + tally.reasons[Reason.TOO_LARGE]
         found: list[Refused] = list(judge(tally, self._work.mapping, self._options.bounds, notes=()))
         if faulty > tolerated_fault_rows(tally.rows_read):
-            found.append(PlanRefused(f"{faulty} of {tally.rows_read} rows hold cells that are no text, or too large"))
+            found.append(
+                PlanRefused(f"{faulty:,} of {tally.rows_read:,} rows hold cells that are no text, or too large")
+            )
         return found
 
 

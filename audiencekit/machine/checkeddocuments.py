@@ -9,6 +9,7 @@ import orjson
 
 CHECKSUM: Final = "checksum"
 CHECKSUM_BYTES: Final = 8
+MOST_DOCUMENT_BYTES: Final = 64_000_000
 
 
 def encode_checked(document: dict[str, Any]) -> bytes:

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
+from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf
 from audiencekit.destinations.requests.requestplan import PlannedRequest
-from audiencekit.destinations.requests.users import BatchesOfRecords, RequestRecords, UsersOf
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE

@@ -15,7 +15,7 @@ from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.plannotes import (
     expired,
-    nobody_left,
+    no_records_left,
     refuse_few,
     refuse_losses,
     refuse_options,
@@ -147,7 +147,7 @@ def _planned(
     """The plan of all that was gathered."""
     options, times = terms.options, terms.times
     selection = apart.selection
-    alone = nobody_left(selection, options)  # of all that were read, not only of those to be sent
+    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)

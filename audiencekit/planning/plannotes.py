@@ -55,7 +55,7 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     return [MappingRefused(what, hint=hint)]
 
 
-def nobody_left(selection: Selection, options: Options) -> list[Refused]:
+def no_records_left(selection: Selection, options: Options) -> list[Refused]:
     """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
     if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
         return []

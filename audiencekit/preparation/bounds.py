@@ -86,13 +86,13 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
         empty = PlanRefused("the source has no rows", hint="give `allow_empty=True` if that is expected")
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
-        share = f"{tally.rows_rejected} of {tally.rows_read} rows were rejected ({_most_common(tally)})"
+        share = f"{tally.rows_rejected:,} of {tally.rows_read:,} rows were rejected ({_most_common(tally)})"
         remedy = _remedy(tally)
         allow = f"{_LOOK}; if they are right, allow more with `max_rejected_share=`"
         hint = f"{remedy}; or {allow}" if remedy else allow
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
-        whole = f"every one of {tally.rows_read} rows was rejected ({_most_common(tally)})"
+        whole = f"every one of {tally.rows_read:,} rows was rejected ({_most_common(tally)})"
         return [PlanRefused(whole, hint=_remedy(tally) or _LOOK)]
     return []
 
@@ -109,23 +109,25 @@ def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Re
     found: list[Refused] = []
     if seen.reasons[Reason.ALREADY_HASHED] > min(tolerated, seen.present * bounds.max_rejected_column_share):
         hint = f"if the whole column is SHA-256, say {option('hashed', [column.kind.value])}; or {leave_out}"
-        found.append(MappingRefused(f"{where} holds {seen.reasons[Reason.ALREADY_HASHED]} hashes", hint=hint))
+        found.append(MappingRefused(f"{where} holds {seen.reasons[Reason.ALREADY_HASHED]:,} hashes", hint=hint))
     if seen.reasons[Reason.EXCEL_MANGLED] > tolerated:
         count = seen.reasons[Reason.EXCEL_MANGLED]
         hint = f"{REMEDIES[Reason.EXCEL_MANGLED]}; or {leave_out}"
-        found.append(PlanRefused(f"a spreadsheet has turned {count} values of {where} into rounded numbers", hint=hint))
+        found.append(
+            PlanRefused(f"a spreadsheet has turned {count:,} values of {where} into rounded numbers", hint=hint)
+        )
     if seen.rounded > max(ROUNDED_IDS, seen.present * ROUNDED_SHARE):
         hint = f"{REMEDIES[Reason.EXCEL_MANGLED]}; or {leave_out}"
-        found.append(PlanRefused(f"a spreadsheet has rounded {seen.rounded} ids of {where}", hint=hint))
+        found.append(PlanRefused(f"a spreadsheet has rounded {seen.rounded:,} ids of {where}", hint=hint))
     if seen.reasons[Reason.LOOKS_PERSONAL] > seen.present * TOLERATED_FAULT_SHARE:
         count = seen.reasons[Reason.LOOKS_PERSONAL]
         hint = f"this is the only kind that leaves unhashed: map the column to its right kind, or {leave_out}"
         found.append(
-            MappingRefused(f"{count} values of {where} look like emails, phones, names or IP addresses", hint=hint)
+            MappingRefused(f"{count:,} values of {where} look like emails, phones, names or IP addresses", hint=hint)
         )
     if not found and (wrong := _wrong_kind(seen, bounds)):
         hint = f"{_hint(column.kind, seen)}; {leave_out}; or send what is valid with `max_rejected_column_share=1`"
-        found.append(MappingRefused(f"{wrong} of {seen.present} values of {where} are not of that kind", hint=hint))
+        found.append(MappingRefused(f"{wrong:,} of {seen.present:,} values of {where} are not of that kind", hint=hint))
     return found
 
 
@@ -158,4 +160,4 @@ def _remedy(tally: Tally) -> str | None:
 
 
 def _most_common(tally: Tally) -> str:
-    return ", ".join(f"{reason} {count}" for reason, count in tally.reasons.most_common(3))
+    return ", ".join(f"{reason} {count:,}" for reason, count in tally.reasons.most_common(3))

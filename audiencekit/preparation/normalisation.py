@@ -52,6 +52,7 @@ from audiencekit.preparation.triedvalues import TriedValues
 # Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the
 # column may be another's: when a whole source has too many, one of its batches has.
 LOOKED_AT: Final = 50
+_LOOKED_THROUGH: Final = 4_096  # bytes of a value; a longer one is a text, whatever stands in it
 
 OTHER_HASH: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{40}|[0-9a-fA-F]{128})")  # MD5, SHA-1, SHA-512
 
@@ -191,8 +192,9 @@ def _hashes(plain: Any, column: MappedColumn) -> Any:
 
 def _look(tally: ColumnTally, texts: Any, countries: Any | None, rows: npt.NDArray[np.int64]) -> None:
     """Counts into `tally` what the rejected values of `rows` look like; each distinct one is judged once."""
-    places = arrow_array(rows)
-    where = countries.take(places).to_pylist() if countries is not None else [None] * len(rows)
+    are_short = pc.less_equal(pc.binary_length(texts.take(arrow_array(rows))), _LOOKED_THROUGH)
+    places = arrow_array(rows).filter(are_short)
+    where = countries.take(places).to_pylist() if countries is not None else [None] * len(places)
     for (text, country), count in Counter(zip(texts.take(places).to_pylist(), where, strict=True)).items():
         tally.other_hashes += count * (OTHER_HASH.fullmatch(text.strip()) is not None)
         if (kind := likely_kind(text, country=country)) is not None:

@@ -28,7 +28,7 @@ def judge_partner_ids(column: MappedColumn, seen: ColumnTally) -> list[Refused]:
     if phones := _phone_numbers(seen.bare_numbers, seen.valid):
         found.append(
             MappingRefused(
-                f"{phones} of the {seen.bare_numbers.seen} long numbers in {where} read as phone numbers,"
+                f"{phones:,} of the {seen.bare_numbers.seen:,} long numbers in {where} read as phone numbers,"
                 " and this is the only kind that leaves unhashed",
                 hint="map the column to phone_number; if they are ids of your own making,"
                 " say `confirm_partner_ids=True`",
@@ -39,7 +39,7 @@ def judge_partner_ids(column: MappedColumn, seen: ColumnTally) -> list[Refused]:
     if enough and accounts.right > accounts.looked_at * PAYMENTS_AMONG_NUMBERS:
         found.append(
             MappingRefused(
-                f"{accounts.right} of the {accounts.looked_at} values in {where} that are written like numbers of"
+                f"{accounts.right:,} of the {accounts.looked_at:,} values in {where} that are written like numbers of"
                 " payment cards or bank accounts have the right check digits,"
                 " and this is the only kind that leaves unhashed",
                 hint="map a column of ids; if they are ids of your own making, say `confirm_partner_ids=True`",

@@ -173,7 +173,7 @@ class Run:
         if ending is None:
             return None
         forget_spool(self.directory)  # a kill may have come between the end and this
-        document = check_report(self.store.read_report(self.facts.run_id))
+        document = check_report(self.store.read(self.facts.run_id))
         if ending.state == "complete":
             return Report.from_json(document)
         refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
@@ -223,7 +223,7 @@ class Run:
 
     def write(self, report: Report) -> Report:
         """Keep the report in the state directory, and give it back."""
-        self.store.write_report(self.facts.run_id, report.to_json())
+        self.store.write(self.facts.run_id, report.to_json())
         return report
 
     def complete(self, report: Report) -> Report:
@@ -257,7 +257,7 @@ class Run:
     def keep_out(self, error: E) -> E:
         """`error`, with what is known of the run as its document; nothing of the run is touched."""
         with suppress(InputOutputFailed):  # killed before there was a report
-            error.document = updated(check_report(self.store.read_report(self.facts.run_id)), self.earlier)
+            error.document = updated(check_report(self.store.read(self.facts.run_id)), self.earlier)
         return error
 
     @contextmanager
@@ -338,7 +338,7 @@ class Run:
 def _paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
     """The paces of the parts of a run so far, where a report of it was kept."""
     with suppress(InputOutputFailed):
-        report = Report.from_json(check_report(store.read_report(run_id)))
+        report = Report.from_json(check_report(store.read(run_id)))
         return report.earlier_paces + ((report.pace,) if report.pace else ())
     return ()
 

@@ -1,4 +1,8 @@
-"""The runs that this machine has made: one directory each under the state directory, with its report."""
+"""The runs and erasures that this machine has made: one directory each under the state directory, with its document.
+
+runs/<id>/report.json           the report of a run; beside it its journal, and its spool when that is kept
+erasures/<id>/receipt.json      the receipt of an erasure; beside it the keys of its people until it is complete
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,20 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.errors import Bug, InputOutputFailed, UsageError
-from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
+from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES, decode_checked, encode_checked
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.runorder import Place, Succession
+from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"
@@ -26,12 +32,11 @@ LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
 _OWN_ID: Final = re.compile(  # those of older versions tell no fraction
-    r"(?P<second>[0-9]{8}-[0-9]{6})-(?:(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}|[0-9a-f]{6})"
+    r"(?:forget-)?(?P<second>[0-9]{8}-[0-9]{6})-(?:(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}|[0-9a-f]{6})"
 )
 _FRACTIONS: Final = 0x10000  # of a second, in an id
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
-MAX_REPORT_BYTES: Final = 64_000_000
 UNREADABLE: Final = "unreadable"
 SUMMARY_KEYS: Final = (
     *("state", "operation", "target", "audience_id", "audience_name", "source_names", "started_at", "finished_at"),
@@ -55,48 +60,137 @@ def check_chosen_run_id(run_id: str) -> None:
         raise UsageError("this cannot be the id of a run", hint=hint)
 
 
-class RunStore:
-    """Directories `runs/<run_id>/` under the state directory, for their owner only.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """A directory of the state directory that has one directory for each id, with a document in it.
+
+    `prefix` is the begin of its ids, `id_name` the name of the id in the document, which is called `title`.
+    """
+
+    name: str
+    noun: str
+    prefix: str
+    ids: re.Pattern[str]
+    id_name: str
+    title: str
+    document: str
+
+    def new_id(self, now: float) -> str:
+        """An id for what begins now, in epoch seconds."""
+        return self.prefix + new_run_id(now)
+
+    def read(self, directory: Path) -> dict[str, Any]:
+        """The document in the `directory` of an id, without its checksum.
+
+        Raises InputOutputFailed for one that is none, or damaged, or of another id.
+        """
+        path = directory / self.document
+        with explained(f"the {self.title} cannot be read", path):
+            content = read_file(path, MOST_DOCUMENT_BYTES)
+        document, is_as_written = decode_checked(content)
+        if document is None:
+            raise InputOutputFailed(f"{str(path)!r} is not a {self.title}", hint="restore it")
+        if not is_as_written:
+            told = f"{str(path)!r} is not a {self.title} that was written so: it was damaged, or edited"
+            raise InputOutputFailed(told, hint="restore it")
+        if document.get(self.id_name, directory.name) != directory.name:
+            told = f"{str(path)!r} is the {self.title} of another {self.noun}"
+            raise InputOutputFailed(told, hint="restore the one that was there")
+        return document
+
+
+RUN_HOME: Final = Home(name=RUNS, noun="run", prefix="", ids=RUN_ID, id_name="run_id", title="report", document=REPORT)
+ERASURE_HOME: Final = Home(
+    name=ERASURES, noun="erasure", prefix="forget-", ids=re.compile(r"forget-[0-9a-z-]{8,33}"), id_name="erasure_id",
+    title="receipt", document=RECEIPT,
+)  # fmt: skip
+
+
+class Store:
+    """The directories of one home under the state directory, for their owner only.
 
     Raises InputOutputFailed when a file or directory cannot be made, written or read.
     """
 
-    def __init__(self, state_dir: Path) -> None:
-        self.state_dir, self._runs, self._succession = state_dir, state_dir / RUNS, Succession(state_dir)
+    def __init__(self, state_dir: Path, home: Home) -> None:
+        self.state_dir, self.home = state_dir, home
+        self._succession = Succession(state_dir)
 
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
         directory = self.directory(run_id)
-        with explained("the directory of the run cannot be made", directory):
-            make_directory(self.state_dir, RUNS)
+        with explained(f"the directory of the {self.home.noun} cannot be made", directory):
+            make_directory(self.state_dir, self.home.name)
             if os.path.lexists(directory):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             self._succession.begin(run_id, self.places())
             directory.mkdir(mode=0o700)
-            sync_directory(self._runs)
+            sync_directory(directory.parent)
         return directory
 
     def directory(self, run_id: str) -> Path:
-        """Where `run_id` lives, whether it exists or not. Raises UsageError for what is no run id."""
-        if not RUN_ID.fullmatch(run_id):
-            raise UsageError("this is not the id of a run", hint="`audiencekit runs` lists them")
-        return self._runs / run_id
+        """Where `run_id` lives, whether it exists or not. Raises UsageError for what is no id."""
+        if not self.home.ids.fullmatch(run_id):
+            raise UsageError(f"no {self.home.noun} has an id like this", hint="`audiencekit runs` lists them")
+        return self.state_dir / self.home.name / run_id
 
-    def write_report(self, run_id: str, document: dict[str, Any]) -> Path:
-        """The path of the report, which is whole at every moment: written aside, synced, then renamed."""
-        path = self.directory(run_id) / REPORT
-        with explained("the report cannot be written", path):
+    def has_document(self, run_id: str) -> bool:
+        """Whether there is one, readable or not."""
+        return os.path.lexists(self.directory(run_id) / self.home.document)
+
+    def write(self, run_id: str, document: dict[str, Any]) -> Path:
+        """The path of the document, which is whole at every moment: written aside, synced, then renamed."""
+        path = self.directory(run_id) / self.home.document
+        with explained(f"the {self.home.title} cannot be written", path):
             pass_point("before report")
-            replace_file(path, _encoded(document))
+            replace_file(path, _encoded(document, self.home))
             pass_point("after report")
         return path
 
-    def read_report(self, run: str) -> dict[str, Any]:
-        """The report of `run`, which may be given as `find` takes it."""
-        return self._read(self.find(run))
+    def read(self, run_id: str) -> dict[str, Any]:
+        """The document of `run_id`. Raises as `Home.read`."""
+        return self.home.read(self.directory(run_id))
 
-    def _read(self, run_id: str) -> dict[str, Any]:
-        return read_kept_report(self.directory(run_id) / REPORT)
+    def find(self, given: str) -> str:
+        """The id meant by `given`, as `find_id` takes it."""
+        return find_id(given, self.ids(), self.home.noun)
+
+    def ids(self) -> list[str]:
+        """All of them, the one that was begun last first; the clock of then does not matter."""
+        return self._succession.ordered(self.places())[::-1]
+
+    def places(self) -> dict[str, Place]:
+        """When each was begun, by the clock of then.
+
+        Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
+        is for. For them the last change in the directory does: of two runs one after the other the second is the later
+        one, however they are called.
+        """
+        changes = self.last_changes()
+        return {run_id: place_of(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
+
+    def last_changes(self) -> dict[str, float]:
+        """When each directory last changed, in epoch seconds; that of one that has ended stays as it is."""
+        check_root(self.state_dir)
+        directory = self.state_dir / self.home.name
+        with explained(f"the {self.home.noun}s cannot be listed", directory):
+            try:
+                entries = list(os.scandir(directory))
+            except FileNotFoundError:
+                return {}
+            found = {}
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # purged meanwhile
+                    if self.home.ids.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                        found[entry.name] = entry.stat(follow_symlinks=False).st_mtime
+            return found
+
+
+class RunStore(Store):
+    """The runs, in `runs/<run_id>/`."""
+
+    def __init__(self, state_dir: Path) -> None:
+        super().__init__(state_dir, RUN_HOME)
 
     def list_runs(self) -> list[dict[str, Any]]:
         """Every run, newest first: `run_id`, `state`, and what else of its report sums it up.
@@ -105,17 +199,6 @@ class RunStore:
         `unreadable`, and hides no other.
         """
         return [self.summary(run_id) for run_id in self.ids()]
-
-    def find(self, run: str) -> str:
-        """The run id meant by `run`: an id, the beginning of just one, or `last`. Else UsageError."""
-        run_ids = self.ids()
-        if run in run_ids:
-            return run
-        found = run_ids[:1] if run == LAST else [run_id for run_id in run_ids if run_id.startswith(run or "/")]
-        if len(found) == 1:
-            return found[0]
-        what = f"{len(found)} runs begin like this" if found else "there is no such run"
-        raise UsageError(what, hint="`audiencekit runs` lists them")
 
     def line_of(self, run_id: str) -> list[str]:
         """The runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for what followed it."""
@@ -127,45 +210,27 @@ class RunStore:
         line = self.line_of(run_id)
         return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
 
-    def ids(self) -> list[str]:
-        """Every run, the one that was begun last first; the clock of then does not matter."""
-        return self._succession.ordered(self.places())[::-1]
-
-    def places(self) -> dict[str, Place]:
-        """When each run was begun, by the clock of then.
-
-        Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
-        is for. For them the last change in the directory does: of two runs one after the other the second is the later
-        one, however they are called.
-        """
-        changes = self.last_changes()
-        return {run_id: place_of(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
-
-    def last_changes(self) -> dict[str, float]:
-        """When the directory of each run last changed, in epoch seconds; that of one that has ended stays as it is."""
-        check_root(self.state_dir)
-        with explained("the runs cannot be listed", self._runs):
-            try:
-                entries = list(os.scandir(self._runs))
-            except FileNotFoundError:
-                return {}
-            found = {}
-            for entry in entries:
-                with contextlib.suppress(FileNotFoundError):  # purged meanwhile
-                    if RUN_ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-                        found[entry.name] = entry.stat(follow_symlinks=False).st_mtime
-            return found
-
     def summary(self, run_id: str) -> dict[str, Any]:
         """The one of `list_runs` for `run_id`."""
         summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
-        if not os.path.lexists(self.directory(run_id) / REPORT):
+        if not self.has_document(run_id):
             return summary
         try:
-            report = self._read(run_id)
+            report = self.read(run_id)
         except InputOutputFailed:
             report = {}
         return summary | {"state": UNREADABLE} | {key: report[key] for key in SUMMARY_KEYS if key in report}
+
+
+def find_id(given: str, newest_first: Sequence[str], noun: str) -> str:
+    """The one of the ids meant by `given`: an id, the beginning of just one, or `last`. Else UsageError."""
+    if given in newest_first:
+        return given
+    found = newest_first[:1] if given == LAST else [each for each in newest_first if each.startswith(given or "/")]
+    if len(found) == 1:
+        return found[0]
+    told = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
+    raise UsageError(told, hint="`audiencekit runs` lists them")
 
 
 def _place_in_line(run_id: str) -> int:
@@ -181,7 +246,7 @@ def time_of(run_id: str) -> str | None:
 
 
 def place_of(run_id: str) -> Place | None:
-    """Where an id that `new_run_id` makes stands in time, as in `RunStore.places`; None for any other."""
+    """Where an id that `new_run_id` makes stands in time, as in `Store.places`; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None
     if found is None or found["fraction"] is None or made is None:
@@ -200,25 +265,8 @@ def _second_of(text: str) -> datetime | None:
         return None
 
 
-def read_kept_report(path: Path) -> dict[str, Any]:
-    """The report in the file at `path`, in the directory of its run, without its checksum.
-
-    Raises InputOutputFailed for what is none, or damaged, or the report of another run.
-    """
-    with explained("the report cannot be read", path):
-        content = read_file(path, MAX_REPORT_BYTES)
-    document, is_as_written = decode_checked(content)
-    if document is None:
-        raise InputOutputFailed(f"{str(path)!r} is not a report")
-    if not is_as_written:
-        raise InputOutputFailed(f"{str(path)!r} is not a report that was written so: it was damaged, or edited")
-    if document.get("run_id", path.parent.name) != path.parent.name:
-        raise InputOutputFailed(f"{str(path)!r} is the report of another run", hint="restore the one that was there")
-    return document
-
-
-def _encoded(document: dict[str, Any]) -> bytes:
+def _encoded(document: dict[str, Any], home: Home) -> bytes:
     try:
         return encode_checked(document)
     except TypeError:
-        raise Bug("the report holds something that is not JSON") from None
+        raise Bug(f"the {home.title} holds something that is not JSON") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import is_running
 from audiencekit.runs.planfacts import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
-from audiencekit.runs.store import REPORT, UNREADABLE, RunStore
+from audiencekit.runs.store import UNREADABLE, RunStore
 from audiencekit.sources.files import names_of
 
 
@@ -41,7 +40,7 @@ def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dic
 
 
 def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:
-    """The report of `run`, which may be given as `RunStore.find` takes it.
+    """The report of `run`, which may be given as `Store.find` takes it.
 
     That of a run which has not ended, or was killed, counts what its journal says by now; with `key` the journal is
     checked as `resume` does. Raises InputOutputFailed when the report or the journal is gone or damaged, with what is
@@ -50,11 +49,11 @@ def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[
     store = RunStore(state_dir)
     run_id = store.find(run)
     directory = store.directory(run_id)
-    if not os.path.lexists(directory / REPORT):
+    if not store.has_document(run_id):
         return _without_report(directory, key)
     failure: InputOutputFailed
     try:
-        document = check_report(store.read_report(run_id))
+        document = check_report(store.read(run_id))
     except InputOutputFailed as error:
         failure = error
         failure.document = _said_by_journal(directory, key)
@@ -74,7 +73,7 @@ def check_report(document: dict[str, Any]) -> dict[str, Any]:
 def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
     """The known facts of a run whose journal cannot be trusted: its plan, if it has a report."""
     try:
-        document = check_report(store.read_report(run_id))
+        document = check_report(store.read(run_id))
     except InputOutputFailed:
         return {"state": "incomplete"}
     return document if document["state"] != "incomplete" else _unknown(document)
@@ -198,7 +197,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             with opened_journal(directory, key) as journal:
                 facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
             if plan is not None and "rows" in summary:
-                summary = summary | _counts_of(updated(check_report(store.read_report(run_id)), sums))
+                summary = summary | _counts_of(updated(check_report(store.read(run_id)), sums))
         except (ResumeRefused, InputOutputFailed) as error:
             known = _counts_of(known_of(store, run_id)) if "rows" in summary else {}
             why = error.reason if isinstance(error, ResumeRefused) else UNREADABLE

@@ -81,7 +81,7 @@ class Faults:
             return
         reason, times = self._counts.most_common(1)[0]
         raise SourceRefused(
-            f"{times} of {rows} rows {self._words[reason].what}, the first is row {self._first[reason]}",
+            f"{times:,} of {rows:,} rows {self._words[reason].what}, the first is row {self._first[reason]}",
             row=self._first[reason],
             rows_read=rows,
             hint=self._words[reason].hint,

@@ -55,7 +55,7 @@ DIRTY_NUMBERS: Final[dict[str, Spell]] = {
 }
 DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "missing": lambda chance: chance.choice(_MISSING),
-    "nobody's": lambda chance: chance.choice(("test@test.com", "noemail@noemail.com", "no-reply@none", "a@a.com")),
+    "placeholder": lambda chance: chance.choice(("test@test.com", "noemail@noemail.com", "no-reply@none", "a@a.com")),
     "no at sign": lambda chance: _plain(chance).replace("@", chance.choice(("", ".", " at ", "(at)"))),
     "two at signs": lambda chance: _plain(chance).replace("@", "@@"),
     "two in a cell": lambda chance: f"{_plain(chance)}{chance.choice((';', ', ', ' / '))}{_plain(chance)}",

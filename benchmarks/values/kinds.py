@@ -23,6 +23,7 @@ from audiencekit.preparation.columnar.partner_user_ids import decide_partner_use
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
+from benchmarks.values.fragments import draw_cell
 from benchmarks.values.phone_numbers import REGIONS, Numbers, Row
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, Spell, draw_number
 
@@ -155,7 +156,31 @@ def _spellings() -> tuple[ValueKind, ...]:
     )
 
 
+def _in_fragments() -> tuple[ValueKind, ...]:
+    """A kind for each kind of identifier: cells that know of none."""
+    decide: dict[Kind, Callable[[Any, Any], Decisions]] = {
+        Kind.EMAIL: lambda texts, _: decide_emails(texts),
+        Kind.PHONE_NUMBER: lambda texts, countries: decide_phone_numbers(texts, countries, DEFAULT_RULES),
+        Kind.DEVICE_ID: lambda texts, _: decide_device_ids(texts),
+        Kind.HANDLE: lambda texts, _: decide_handles(texts),
+        Kind.PLATFORM_ID: lambda texts, _: decide_platform_ids(texts),
+        Kind.PARTNER_USER_ID: lambda texts, _: decide_partner_user_ids(texts),
+    }
+    return tuple(
+        ValueKind(
+            f"{FRAGMENTS}{kind.value}",
+            lambda chance: lambda: (draw_cell(chance), chance.choice([*REGIONS, None])),
+            decide[kind],
+            _of_kind(kind),
+            1,
+            _plain(kind),
+        )
+        for kind in Kind
+    )
+
+
 SPELLED: Final = "spelled: "
+FRAGMENTS: Final = "fragments: "
 
 KINDS: Final = (
     ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6, _plain(Kind.EMAIL)),
@@ -172,4 +197,5 @@ KINDS: Final = (
         4,
     ),
     *_spellings(),
+    *_in_fragments(),
 )

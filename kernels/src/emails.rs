@@ -113,7 +113,7 @@ fn unmarked<'t>(text: &'t [u8], doubts: &Doubts, letters: &Letters, reasons: &Re
         return Ok(text);
     }
     let signs = &letters.signs;
-    let marked = std::str::from_utf8(text).ok().filter(|text| signs.knows(text)).ok_or(PENDING)?;
+    let marked = signs.read(text).ok_or(PENDING)?;
     if doubts.words.has(text) {
         return Err(reasons.placeholder);
     }
@@ -204,7 +204,7 @@ fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &R
 /// an address whose domain has one of the rarer forms.
 fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_visible(text) {
-        return refuse_foreign(std::str::from_utf8(text).unwrap_or(""), doubts, letters, reasons);
+        return letters.signs.read(text).map_or(PENDING, |text| refuse_foreign(text, doubts, letters, reasons));
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -250,9 +250,6 @@ fn has_display_name(text: &[u8]) -> bool {
 
 /// The same of a text that has other characters than those of ASCII, or invisible ones.
 fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
-    if !letters.signs.knows(text) {
-        return PENDING;
-    }
     if letters.signs.hides(text) {
         return reasons.invisible_character;
     }

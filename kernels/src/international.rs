@@ -73,7 +73,10 @@ impl Letters<'_> {
 
 /// The address that `lowered` is to be hashed as, or why it is none; PENDING where that is not certain.
 pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &Reasons) -> Result<Vec<u8>, i8> {
-    let text = std::str::from_utf8(lowered).ok().filter(|text| text.len() <= MAX_ADDRESS).ok_or(PENDING)?;
+    if lowered.len() > MAX_ADDRESS {
+        return Err(PENDING);
+    }
+    let text = std::str::from_utf8(lowered).map_err(|_| PENDING)?;
     let folded = letters.folded(text);
     let (local, domain) = folded.split_once('@').ok_or(PENDING)?;
     let written = local.replace(DOTTED_I, DOTTED_I_LOWERED);

@@ -25,8 +25,8 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     if trimmed.chars().take(MAX_WRITTEN + 1).count() > MAX_WRITTEN {
         return Err(reasons.invalid_syntax);
     }
-    // A formula or a rounded number has its own reason.
-    if !trimmed.starts_with('=') && !signs.ends_in_decimal_zero(trimmed) && signs.has_foreign(trimmed) {
+    // A formula, behind whatever comes off, or a rounded number has its own reason.
+    if !trimmed.contains('=') && !signs.ends_in_decimal_zero(trimmed) && signs.has_foreign(trimmed) {
         return Err(reasons.invalid_syntax);
     }
     let mut room = [0; MAX_WRITTEN];
@@ -126,6 +126,8 @@ mod tests {
             ("\u{e9}2015550123", REASONS.invalid_syntax),
             ("\u{2026}", PENDING),
             ("=\u{e9}", PENDING),
+            ("'=\u{e9}", PENDING),
+            ("tel:=\u{e9}", PENDING),
             ("\u{e9}1.0", PENDING),
         ] {
             assert_eq!(digits_of(text), Err(reason), "{text:?}");

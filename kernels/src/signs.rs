@@ -15,27 +15,29 @@ const FIRST_SIGN: u8 = b' ';
 
 const BASIC_PLANE: usize = 1 << 16;
 
-/// The table. Characters beyond the basic plane are no signs; nothing is decided of a text with a mark among them.
+/// The table. Of what stands beyond it, tags are marks, and all others no signs.
 pub struct Signs<'a>(pub &'a [u8]);
 
 impl Signs<'_> {
     fn of(&self, character: char) -> Option<u8> {
-        self.0.get(character as usize).copied()
+        match character {
+            '\u{e0000}'..='\u{e0fff}' => Some(MARK),
+            _ => self.0.get(character as usize).copied(),
+        }
     }
 
     fn is_trimmed(&self, character: char) -> bool {
         matches!(self.of(character), Some(BREAK | MARK | b' '))
     }
 
-    /// `text` without white space and invisible marks at its ends; None where it has characters that are not known.
+    /// `text` without white space and invisible marks at its ends; None where it is not known what these are.
     pub fn trim<'t>(&self, text: &'t [u8]) -> Option<&'t str> {
-        let text = std::str::from_utf8(text).ok()?;
-        self.knows(text).then(|| text.trim_matches(|character| self.is_trimmed(character)))
+        self.read(text).map(|text| text.trim_matches(|character| self.is_trimmed(character)))
     }
 
-    /// Whether it is known what each character of `text` is at its ends.
-    pub fn knows(&self, text: &str) -> bool {
-        self.0.len() >= BASIC_PLANE && (text.is_ascii() || !text.chars().any(is_mark_beyond))
+    /// `text`, if there is a table and it is UTF-8.
+    pub fn read<'t>(&self, text: &'t [u8]) -> Option<&'t str> {
+        std::str::from_utf8(text).ok().filter(|_| self.0.len() >= BASIC_PLANE)
     }
 
     /// Whether the trimmed `text` has an invisible character.
@@ -85,11 +87,6 @@ impl Signs<'_> {
     }
 }
 
-/// Whether `character` is one of the invisible marks that stand beyond the basic plane.
-fn is_mark_beyond(character: char) -> bool {
-    matches!(character, '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
@@ -127,17 +124,17 @@ pub mod tests {
             ("\u{200b} ", ""),
             ("\0a", "\0a"),
             ("\u{1f600}\u{feff}", "\u{1f600}"),
+            ("a\u{e0001}", "a"),
         ] {
             assert_eq!(signs.trim(text.as_bytes()), Some(trimmed));
         }
-        assert_eq!(signs.trim("a\u{e0001}".as_bytes()), None);
         assert_eq!(signs.trim(b"\xff"), None);
     }
 
     #[test]
     fn invisible_characters_inside_are_seen() {
         let table = table();
-        for (text, hides) in [("a\u{ad}b", true), ("a\0", true), ("a\u{a0}b\n", false)] {
+        for (text, hides) in [("a\u{ad}b", true), ("a\u{e0061}b", true), ("a\0", true), ("a\u{a0}b\n", false)] {
             assert_eq!(Signs(&table).hides(text), hides, "{text:?}");
         }
     }

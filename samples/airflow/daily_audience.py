@@ -1,6 +1,6 @@
 """Every day: from a query of the warehouse to an audience that is ready to be targeted.
 
-First, whoever asked to be forgotten is taken out of every audience of the account, and left out of all that is sent
+First, people who asked to be forgotten are taken out of every audience of the account, and left out of all that is sent
 from then on. Then the audience is made equal to the customers who said yes: who is new is put in, who is gone is taken
 out, and whose time is nearly over is put in again. Those who said no go on the do-not-reach list of the account. The
 exports hold personal data: they lie in a directory that only the workers can read, and are removed when the run has
@@ -66,13 +66,13 @@ def export(name: str, query: str, skip_if_empty: bool = False) -> str:
             count += len(rows)
     if skip_if_empty and count == 0:
         path.unlink()
-        raise AirflowSkipException("there is nobody today")
+        raise AirflowSkipException("there are no rows today")
     return str(path)
 
 
 @task(trigger_rule="all_done")
 def remove(paths: list[str | None]) -> None:
-    """Removes the exports, as soon as nobody reads them any more; a task that was skipped has none."""
+    """Remove the exports when no task reads them any more; a task that was skipped has none."""
     for path in filter(None, paths):
         Path(path).unlink(missing_ok=True)
 
@@ -90,7 +90,7 @@ with DAG(
     refusals = export.override(task_id="export_refusals")("refusals", REFUSALS)
     erasures = export.override(task_id="export_erasures")("erasures", ERASURES, skip_if_empty=True)
     forget = ForgetOperator(task_id="forget", source=erasures)
-    # An erasure that failed holds the others back; one that was skipped, since nobody asked, does not.
+    # An erasure that failed holds the others back; one that was skipped, without requests, does not.
     keep_out = DoNotReachUploadOperator(
         task_id="keep_out", source=refusals, options={"allow_empty": True}, trigger_rule="none_failed"
     )

@@ -1,4 +1,4 @@
-"""What no error of an exchange may show: the signed header, secrets, the body."""
+"""Secrets that no error of an exchange may show: the signed header, the credentials, the body."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ async def test_patience_to_connect(listening: Any, make_transport: Any) -> None:
 
 
 async def test_refused_connection(make_transport: Any, answering: Any, answer_bytes: Any) -> None:
-    """Where nobody listens, not a byte was sent, and the failure says so."""
+    """Where no process listens, no byte was sent, and the failure says so."""
     async with answering(answer_bytes()) as listener:
         pass
     async with make_transport(listener) as transport:

@@ -49,7 +49,7 @@ async def test_answer_has_data_cursor_echo_and_total() -> None:
     ("get_account", "ads_url", "13"),
 ])  # fmt: skip
 async def test_sandbox_and_version(name: str, base: str, version: str) -> None:
-    """What is for the sandbox only goes there; a version replaces 12, and no other."""
+    """Calls of the sandbox go to the sandbox only; a given version replaces 12 and no other."""
     transport = _Scripted({"data": {}})
     await _client(transport, version="13").call(name)
     assert transport.requests[0].base == base

@@ -202,7 +202,7 @@ REFUSED: dict[str, Callable[[AdsClient], Awaitable[Any]]] = {
     "change of nothing": lambda ads: ads.update_custom_audience("abc1"),
     "unknown level": lambda ads: ads.grant_permission("abc1", account_id="x1", level="ADMIN"),  # type: ignore[arg-type]
     "eleven flexible audiences": lambda ads: ads.create_flexible_audiences([FLEXIBLE] * 11),
-    "do-not-reach body of nobody": lambda ads: ads.send_do_not_reach_users("abc1", Body([b"[]"]), records=0),
+    "do-not-reach body without records": lambda ads: ads.send_do_not_reach_users("abc1", Body([b"[]"]), records=0),
     "body too large": lambda ads: ads.send_users("abc1", Body([bytes(MAX_BODY_BYTES), b"x"]), records=1),
 }
 
@@ -269,7 +269,7 @@ async def test_pages_in_a_circle_are_noticed() -> None:
 
 @pytest.mark.parametrize("given", HOSTILE_IDS)
 async def test_an_id_of_an_answer_is_one_of_this_service(given: Any) -> None:
-    """What names audiences, lists, permissions and accounts becomes a part of paths: nothing else is taken."""
+    """An id that names an audience, list, permission or account becomes part of a path: other forms are refused."""
     calls: list[tuple[Callable[[AdsClient], Awaitable[Any]], bool]] = [
         (lambda ads: ads.list_custom_audiences(), True),
         (lambda ads: ads.create_custom_audience(name="n"), False),

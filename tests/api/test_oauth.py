@@ -322,5 +322,5 @@ def test_agrees_with_another_signer(
 
 
 def test_random_requests_are_verified_by_another_library() -> None:
-    """What we sign, oauthlib's own check of a server accepts; with one character changed it does not."""
+    """The server check of oauthlib accepts our signature, and refuses it when one character differs."""
     assert verify_many(500).differing == ()

@@ -57,7 +57,7 @@ def _self_signed(folder: Path) -> ssl.SSLContext:
 
 
 async def test_untrusted_certificate(listening: Any, make_transport: Any, tmp_path: Path) -> None:
-    """A certificate that nobody vouches for gets nothing: no byte of HTTP, a failure that names the reason."""
+    """A certificate from no known authority gets no byte of HTTP; the failure names the reason."""
     heard = bytearray()
 
     async def script(reader: Reader, writer: Writer) -> None:

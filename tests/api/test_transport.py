@@ -124,7 +124,7 @@ async def test_signature_on_the_wire(
     make_transport: Any,
     credentials: Credentials,
 ) -> None:
-    """What arrives carries the signature that an independent signer gives it, with the JSON body left out."""
+    """The request arrives with the signature that an independent signer gives it, the JSON body left out."""
     body = POST.body if method == "POST" and not query else None
     request = ApiRequest(method=method, path=PATH, query=query, body=body)
     async with answering(answer_bytes()) as listener, make_transport(listener) as transport:
@@ -303,7 +303,7 @@ async def test_own_address_of_a_request_is_checked(answering: Any, answer_bytes:
 
 
 @pytest.mark.parametrize("name", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
-def test_no_working_directory_says_whom_to_trust(
+def test_the_working_directory_does_not_choose_authorities(
     name: str, credentials: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A relative path of the environment would take the authorities from wherever the program is started."""

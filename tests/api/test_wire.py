@@ -99,7 +99,7 @@ def test_success_that_is_none(status: int, document: Any) -> None:
 @pytest.mark.parametrize("errors", [[[], [{"code": "MISSING_PARAMETER"}]], [{}, {"code": "MISSING_PARAMETER"}]])
 @pytest.mark.parametrize("status", [200, 201])
 def test_success_that_blames_operations(status: int, errors: Any) -> None:
-    """A 2xx that names operations refuses them, whatever its counts say, and nobody knows what it did."""
+    """A 2xx that names operations refuses them, whatever its counts say, and leaves the outcome unknown."""
     document = {"data": {"success_count": 2, "total_count": 2}, "operation_errors": errors}
     with pytest.raises(RequestRefused) as caught:
         read_answer(_response(document, status))

@@ -26,7 +26,6 @@ PARAMETERS = {
     "audiencekit/api/login/login.py:log_in": 8,
     "audiencekit/api/oauth.py:authorization_header": 9,
     "audiencekit/api/transport.py:__init__": 10,
-    "audiencekit/audiences/erasure/erasing.py:__init__": 12,
     "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
     "audiencekit/pipeline.py:upload_async": 8,
@@ -40,7 +39,7 @@ IMPORTS = {
     "audiencekit/__init__.py": 25,
     "audiencekit/cli/runs.py": 16,
     # to be divided
-    "audiencekit/audiences/erasure/erasing.py": 20,
+    "audiencekit/audiences/erasure/erasing.py": 18,
     "audiencekit/audiences/erasure/forgetting.py": 30,
     "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
@@ -58,7 +57,6 @@ IMPORTS = {
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
     "audiencekit/runs/run.py": 26,
-    "audiencekit/sources/delimited/delimitedfile.py": 18,
 }
 
 

@@ -47,7 +47,7 @@ class Call:
 
 
 class Trace:
-    """Notes who hands what `is_sought` to whom, within the block. The emulator is not looked at."""
+    """Note which module hands a value that `is_sought` to which, within the block; the emulator is left out."""
 
     def __init__(self, is_sought: Callable[[Any], bool]) -> None:
         self._is_sought, self._numbers, self._now = is_sought, count(), 0

@@ -26,7 +26,7 @@ from audiencekit.settings import Settings
 from tests.audiences.stepclock import StepClock
 
 LOST = TransportFailed("the answer was lost", sent=True)
-NEVER_SENT = TransportFailed("nobody is there", sent=False)
+NEVER_SENT = TransportFailed("no server is there", sent=False)
 SECOND = RequestRefused("there is one", status=400, codes=("INVALID",))
 AWAY = TemporarilyUnavailable("away", status=503, outcome=Outcome.UNKNOWN)
 
@@ -85,7 +85,7 @@ async def test_the_list_of_the_account_is_found() -> None:
 
 @pytest.mark.parametrize("lists", [[{"id": "a"}, {"id": "b"}], [{}], [{"id": 7}]])
 async def test_an_account_that_cannot_be_is_no_answer(lists: list[dict[str, Any]]) -> None:
-    """Nobody may guess which of two lists was meant."""
+    """Which of two lists was meant must not be guessed."""
     service = Service()
     service.lists = lists
     with pytest.raises(MalformedAnswer):
@@ -121,7 +121,7 @@ async def test_a_missing_list_is_created_once() -> None:
 async def test_after_a_lost_answer_the_list_is_looked_up(
     failure: ExchangeError, faults: dict[str, Any], lookups: int
 ) -> None:
-    """And not created again; so it is when somebody else was quicker."""
+    """And not created again, likewise when another program created it first."""
     service, clock = Service(failure=failure, applied=True, **faults), StepClock()
     there = await ensure_list(service, clock=clock)
     assert (there.id, there.state, service.created, service.looked) == ("new1", "found", 1, lookups)

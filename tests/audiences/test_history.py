@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.erasure.erasurestore import RECEIPT, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.history import find_in_history, list_history
 from audiencekit.destinations.target import Target
@@ -17,6 +17,7 @@ from audiencekit.pipeline import upload_async
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
+from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings
 
 
@@ -32,9 +33,9 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
         await forget_async(["ada@example.org"], settings=settings)
     store = ErasureStore(settings.state_dir)
     (erasure_id,) = store.ids()
-    receipt = store.read(erasure_id)
+    receipt = store.receipt(erasure_id)
     receipt.started_at = "2001-01-01T00:00:00Z"
-    store.write(receipt)
+    store.keep(receipt)
     erased, uploaded = list_history(settings.state_dir)
     assert (uploaded["run_id"], uploaded["state"]) == (run.run_id, "complete")
     assert erased == {
@@ -76,7 +77,7 @@ def test_ids_that_callers_chose_tell_no_time(tmp_path: Path) -> None:
     for run_id, fraction in zip(ids, (0.2, 0.3, 0.0, 0.7, 0.0), strict=True):
         directory = store.create(run_id)
         if run_id.endswith("list"):
-            store.write_report(run_id, {"state": "complete", "started_at": "2026-11-21T01:30:01Z"})
+            store.write(run_id, {"state": "complete", "started_at": "2026-11-21T01:30:01Z"})
         os.utime(directory, (second + fraction, second + fraction))
     (tmp_path / BEGUN).unlink()
     assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]

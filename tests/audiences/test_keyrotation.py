@@ -151,7 +151,7 @@ def _end_at(point: str) -> Callable[[str], None]:
 
 
 def keyring_in_place(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What a keyring in the place of the library holds."""
+    """Return the entries of a fake keyring that stands in for the library."""
     kept: dict[str, str] = {}
     module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
     module.get_password = lambda service, name: kept.get(name)  # type: ignore[attr-defined]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.erasure.erasurestore import RECEIPT, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.purge.receipt import PURGES
+from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.erasure.test_erasurestore import ID, RECORDS, _receipt
 from tests.runs.purge.state import NOW, make_run, set_age
@@ -51,7 +52,7 @@ def test_a_plan_changes_nothing(settings: Settings) -> None:
 
 
 def test_while_an_erasure_is_at_work_its_files_stay(settings: Settings) -> None:
-    """What looks left may be what it is just making; runs go all the same."""
+    """Files that look left over may be its newest ones; runs are purged all the same."""
     store = ErasureStore(settings.state_dir)
     with store.locked():
         receipt = purge(ORDER, settings, NOW)

@@ -32,9 +32,9 @@ async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:
 
 def _begun_at(settings: Settings, erasure_id: str, started_at: str) -> None:
     store = ErasureStore(settings.state_dir)
-    receipt = store.read(erasure_id)
+    receipt = store.receipt(erasure_id)
     receipt.started_at = started_at
-    store.write(receipt)
+    store.keep(receipt)
 
 
 async def _upload(directory: Path, emulator: Emulator, settings: Settings) -> Report:

@@ -1,4 +1,4 @@
-"""What a service sees of a limiter: every closed window, and who was heard of."""
+"""Requests as a service sees them: every closed window, and their senders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_server_counts_every_closed_window() -> None:
     assert (arrivals.worst_window, arrivals.over_limit, arrivals.by_process[7]) == (3, 1, 5)
 
 
-async def test_who_waits_goes_on_when_everybody_was_heard_of() -> None:
+async def test_waiting_ends_when_every_sender_was_heard_of() -> None:
     """Each process once, over the real door."""
     arrivals = Arrivals(limit=10, window_seconds=1.0)
     async with arrivals.serve() as port:

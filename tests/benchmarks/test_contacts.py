@@ -115,7 +115,7 @@ def test_few_domains_hold_most_people_and_many_the_rest(contacts: list[dict[str,
     assert len(counts) > 1_500
 
 
-def test_nobody_can_be_behind_a_clean_address(contacts: list[dict[str, str]]) -> None:
+def test_a_clean_address_belongs_to_no_person(contacts: list[dict[str, str]]) -> None:
     """Every domain ends in the reserved `.example`."""
     clean = [row["email"] for row in contacts[:2_000] if _has_clean_email(row)]
     assert len(clean) > 1_600

@@ -33,8 +33,8 @@ def test_all_values_of_all_lists_count_the_same(tmp_path: Path, capsys: pytest.C
 
 
 def test_numbers_are_read_for_the_country_of_their_list(tmp_path: Path) -> None:
-    """Where the file's name is known; a number without a country is nobody's."""
-    for name in ("1-uk-500.csv", "2-somebody.csv"):
+    """Where the file's name is known; a number without a country is refused."""
+    for name in ("1-uk-500.csv", "2-unknown.csv"):
         (tmp_path / name).write_text("phone\n07400 123456\n07400 123457\n")
     figures = run_lists(tmp_path)
     assert (figures["values"], figures["valid"]) == (4, 2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from audiencekit.identifiers.reasons import Reason
 from benchmarks import differential
-from benchmarks.differential import BLOCK, Block, blocks, decide_block, main, value_at
+from benchmarks.differential import BEGIN, BLOCK, END, Block, blocks, decide_block, main, value_at
 from benchmarks.values.kinds import KINDS
 from benchmarks.values.spellings import EMAIL_SPELLINGS
 
@@ -51,21 +52,39 @@ def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_outcome(
     differing: tuple[int, ...], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A line a kind; a difference is named by kind, seed and index, and makes the status 1."""
-    monkeypatch.setattr(
-        differential, "run_differential", lambda count, seed, kinds: iter([Block("email", 10, 9, differing, 4)])
-    )
+    """A line a kind; a difference by either way is named by kind, seed and index, and makes the status 1."""
+    block = Block("email", 10, 9, differing, 4)
+    monkeypatch.setattr(differential, "run_differential", lambda count, seed, kinds, processes: iter([block]))
     assert main(["--count", "10", "--seed", "5"]) == status
     lines = capsys.readouterr().out.splitlines()
-    shares = ["0.9000", "in", "bulk", "0.4000", "by", "kernels"]
-    assert lines[0].split() == ["email", "10", "values", *shares, str(len(differing)), "differences"]
-    assert lines[len(KINDS) :] == [f"differs: email, seed 5, index {index}" for index in differing]
+    assert lines[0] == "10 values of seed 5, decided without kernels and by them:"
+    assert lines[4] == f"| email | 10 | 0.9000 | 0.4000 | {len(differing)} | 0 |"
+    assert lines[len(KINDS) + 4 :] == [f"differs: email, seed 5, index {index}" for index in differing]
+
+
+def test_a_difference_of_the_kernels_counts_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Both ways are compared, each has its column, and the table goes between the marks of a file."""
+    out = tmp_path / "RESULTS.md"
+    out.write_text(f"{BEGIN}\n{END}\n")
+    block = Block("email", 10, 9, (), 4, (3,))
+    monkeypatch.setattr(differential, "run_differential", lambda count, seed, kinds, processes: iter([block]))
+    assert main(["--count", "10", "--out", str(out)]) == 1
+    assert "| email | 10 | 0.9000 | 0.4000 | 0 | 1 |" in out.read_text()
+    assert capsys.readouterr().out == "differs: email, seed 1, index 3\n"
+
+
+def test_a_run_ends_in_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    """It tells how many values were done until then."""
+    assert main(["--count", "10_000_000", "--minutes", "0", "--processes", "1"]) == 0
+    assert capsys.readouterr().out.startswith("2,000 values of seed 1")
 
 
 def test_kinds_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     """Each spelling of real exports has its line; a name that no kind has is told."""
     assert main(["--count", "60", "--kinds", "spelled: email, "]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(EMAIL_SPELLINGS)
+    assert len(capsys.readouterr().out.splitlines()) == len(EMAIL_SPELLINGS) + 4
     with pytest.raises(SystemExit, match="2"):
         main(["--kinds", "no such kind"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.identifiers.kinds import Kind
-from benchmarks.long_cells import BEGIN, CELLS, END, main, times_of
+from benchmarks.long_cells import BEGIN, CELLS, END, main, times_at_random, times_of
 
 
 def test_every_sort_of_every_kind_is_measured() -> None:
@@ -18,9 +18,16 @@ def test_every_sort_of_every_kind_is_measured() -> None:
         assert all(times >= 0 for times in found.values())
 
 
+def test_random_cells_are_measured() -> None:
+    """A mean, the dearest, and how much a byte costs more in a longer cell."""
+    mean, dearest, growth = times_at_random(Kind.HANDLE, 3, 20_000)
+    assert 0 < mean <= dearest
+    assert growth > 0
+
+
 def test_the_table_has_a_line_for_each_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Printed, or between the marks of a file."""
-    given = ["--cells", "1", "--bytes", "500"]
+    given = ["--cells", "1", "--random", "1", "--bytes", "2000"]
     main(given)
     printed = capsys.readouterr().out
     assert all(f"| {kind.value} |" in printed for kind in Kind)

@@ -1,4 +1,4 @@
-"""What a figure depends on."""
+"""The machine, versions and code that a figure depends on."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from benchmarks.series import Run, Series
 
 
 @pytest.mark.benchmarks
-def test_everybody_who_is_there_is_measured_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_contestant_is_measured_in_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ours read every row, the loops a shorter list; medians and ratios are printed and written."""
     out = tmp_path / "out.json"
     main(["--rows", "300", "--loop-rows", "200", "--runs", "1", "--json", str(out)])

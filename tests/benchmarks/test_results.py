@@ -63,7 +63,7 @@ def test_everything_that_is_known_is_told(line: str, written: str) -> None:
 
 
 def test_only_the_measured_part_is_replaced(tmp_path: Path) -> None:
-    """What people wrote before and after it stays, letter by letter."""
+    """The text before and after it stays, letter by letter."""
     path = tmp_path / "RESULTS.md"
     path.write_text(f"# Ours\n\nbefore\n\n{BEGIN}\nold figures\n{END}\n\n## What binds\n\nafter", encoding="utf-8")
     write_results(path, _finished(), SIZES, COMMAND)

@@ -1,4 +1,4 @@
-"""What Spark takes: the section with the figures."""
+"""The section with the figures of Spark."""
 
 from __future__ import annotations
 

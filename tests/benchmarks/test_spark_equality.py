@@ -22,7 +22,7 @@ OPTIONS: dict[str, Any] = {"columns": {"email": "email", "phone_number": "phone"
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Path:
-    """What one machine makes of a list with a duplicate and a rejected row."""
+    """Prepare a list with a duplicate and a rejected row on one machine."""
     (tmp_path / "list.csv").write_text(LIST)
     audiencekit.prepare(tmp_path / "list.csv", out=tmp_path / "alone", **OPTIONS)
     return tmp_path / "alone"
@@ -44,7 +44,7 @@ def _in_bytes(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cluster(alone: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What a sound cluster makes of the same list, in an order of its own: bytes, in lists or not."""
+    """Return the cluster's output for the same list, in another order: bytes, in lists or not."""
     first, second = map(_in_bytes, pq.read_table(alone / "records.parquet").to_pylist())
     return [{**first, "row": 3}, second, first], [{"row": 4, "column": "email", "reason": "invalid_syntax"}]
 
@@ -56,7 +56,7 @@ def test_the_same_is_the_same(alone: Path) -> None:
 
 
 def test_every_kind_of_difference_is_seen(alone: Path, tmp_path: Path) -> None:
-    """A record that is missing, other or of nobody, and rejections."""
+    """A missing record, another record, a record of a stranger, and rejections."""
     (duplicate, second, first), (rejection,) = _cluster(alone)
     other = {**second, "email": first["email"]}
     cases: dict[str, tuple[list[Any], list[Any]]] = {

@@ -1,4 +1,4 @@
-"""What must be reached, and what was."""
+"""Targets, and the figures reached."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def _script(tmp_path: Path, text: str) -> Contestant:
 
 
 def test_figures_come_back_with_time_and_memory(tmp_path: Path) -> None:
-    """What was printed, and what the system says of the process."""
+    """The figures printed, and the system's figures on the process."""
     figures = run_trial(_script(tmp_path, 'import os, json; print(json.dumps({"rows": int(os.environ["MARK"])}))'))
     assert figures["rows"] == 7
     assert figures["cpu_seconds"] > 0
@@ -84,9 +84,9 @@ def test_what_starts_trials_stays_small() -> None:
 
 
 def test_who_cannot_take_part_says_why() -> None:
-    """A package that is not there; everybody else takes part."""
-    absent = Contestant(name="a", module="a", package="a_package_that_nobody_wrote")
-    assert absent.hindrance() == "the package a_package_that_nobody_wrote is not installed"
+    """A contestant without its package is left out; the others take part."""
+    absent = Contestant(name="a", module="a", package="a_package_that_does_not_exist")
+    assert absent.hindrance() == "the package a_package_that_does_not_exist is not installed"
     assert Contestant(name="a", module="a", package="json").hindrance() is None
     assert Contestant(name="a", module="a").hindrance() is None
 

@@ -1,4 +1,4 @@
-"""What is looked for: a word and digits that stand nowhere else, in the forms that code gives to text, and hashes."""
+"""Markers to search for: a word and digits that occur only in them, as code may spell them, and their hashes."""
 
 from __future__ import annotations
 

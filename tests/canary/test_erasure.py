@@ -28,7 +28,7 @@ async def test_forget_shows_nothing(tmp_path: Path, printed: Printed, emulator: 
     source.write_bytes(SOURCES["row faults"])
     lines = [f"{WORD}@example.com", f"partner_user_id={WORD}-1", f"+1201{DIGITS}"]
     shown: dict[str, bytes] = {}
-    for name, asked in (("lines", [*lines, f"{WORD} {WORD}", f"email={WORD}"]), ("lines of nobody", [WORD])):
+    for name, asked in (("lines", [*lines, f"{WORD} {WORD}", f"email={WORD}"]), ("lines of no person", [WORD])):
         with pytest.raises(AudiencekitError) as refused:
             await forget_async(asked, settings=settings)
         shown[name] = frames_of(refused.value) + refused.value.hint.encode()

@@ -1,4 +1,4 @@
-"""What is left in the memory of a process once a list was read: not the cells of columns that nobody mapped."""
+"""The memory of a process after it has read a list holds no cell of an unmapped column."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator
     seen = bytearray()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ended = asyncio.create_task(asyncio.to_thread(process.communicate))
-    # Nobody announces a child: a look each millisecond. There is a first, since this very loop answers the command.
+    # No event announces a child: a look each millisecond. There is a first, since this very loop answers the command.
     while not ended.done():
         seen += said_of(process.pid)
         await asyncio.sleep(0.001)

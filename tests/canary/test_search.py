@@ -50,7 +50,7 @@ subprocess.Popen([sys.executable, "-c", begun, "grand" + "child"]).wait()
 
 
 def test_the_process_list_is_searched_for_children_too() -> None:
-    """Theirs are found, and those of nobody else."""
+    """Their command lines are found, and those of no other process."""
     command = [sys.executable, "-c", PARENT]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -36,7 +36,7 @@ def frames_of(error: BaseException) -> bytes:
 
 
 def files_in(directory: Path, *, but: Path) -> dict[str, bytes]:
-    """What was written, by relative path; `but` is the source."""
+    """Return the files written, by relative path; `but` is the source."""
     return {
         str(path.relative_to(directory)): path.read_bytes()
         for path in directory.rglob("*")
@@ -45,7 +45,7 @@ def files_in(directory: Path, *, but: Path) -> dict[str, bytes]:
 
 
 def said_of(number: int) -> bytes:
-    """What the process list says of a process and of all that it began; nothing of those that ended meanwhile."""
+    """Return the lines of the process list on a process and all its children; nothing of those that ended meanwhile."""
     entry = Path(f"/proc/{number}")
     try:
         said = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()

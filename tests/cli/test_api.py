@@ -209,7 +209,7 @@ def _needed(row: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("row", DESTROYING, ids=[row.name for row in DESTROYING])
-def test_nothing_is_destroyed_where_nobody_can_be_asked(run: Run, server: Any, row: Any) -> None:
+def test_nothing_is_destroyed_without_a_terminal_to_ask_at(run: Run, server: Any, row: Any) -> None:
     """Neither what a DELETE deletes nor a token: exit code 2, and nothing is sent."""
     assert row.destroys
     code, _, err = run(row.name, *_needed(row))

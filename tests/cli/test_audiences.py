@@ -47,7 +47,7 @@ def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:
     clear = run("api", "add_custom_audience_users", where, "--body", "-", text=body.replace(person, "ada@x.y"), **env)
     assert clear.returncode == 2
     assert "ada@x.y" not in clear.stderr
-    assert run("api", "delete_custom_audience", where, **env).returncode == 2  # nobody is there to be asked
+    assert run("api", "delete_custom_audience", where, **env).returncode == 2  # there is no terminal to ask at
     assert run("api", "get_custom_audience", where, **env).returncode == 0
     assert run("api", "delete_custom_audience", where, "--yes", **env).returncode == 0
     assert run("api", "get_custom_audience", where, **env).returncode == 3

@@ -1,4 +1,4 @@
-"""What a file in the working directory gives is told by every command."""
+"""Every command names the settings that a file in the working directory gives."""
 
 from __future__ import annotations
 

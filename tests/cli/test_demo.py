@@ -30,7 +30,7 @@ def test_the_demo_says_that_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_demo_rehearses_a_bad_day(run: Run, tmp_path: Path) -> None:
-    """Each fault that is met is told, what struck is counted, and nobody is missing in the end."""
+    """Each fault is told when it strikes, all are counted, and no member is missing in the end."""
     orders = [
         {"fault": 9, "nth": 2, "match": {"path": "*/users"}, "status": 504},
         {"fault": 13, "where": "after_apply", "nth": 4, "match": {"path": "*/users"}},

@@ -22,7 +22,7 @@ def run(run: Run, service: Service) -> Run:
 
 
 def test_the_list_lives_and_dies(run: Run) -> None:
-    """Shown, created once, deleted with everybody on it."""
+    """Shown, created once, deleted with all people on it."""
     none = run("do-not-reach", "show", "--json")
     assert (none.returncode, none.stdout, "has no do-not-reach list" in none.stderr) == (0, "null\n", True)
     made = run("do-not-reach", "create", "--description", "opted out", "--json")

@@ -44,7 +44,7 @@ def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_a_usage_error() -> None:
-    """Somebody else, or an emulator that was forgotten, listens there."""
+    """Another program, or an emulator that was forgotten, listens there."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = CliRunner().invoke(cli, ["emulator", "--port", str(taken.getsockname()[1])])
     assert (result.exit_code, result.stdout) == (2, "")

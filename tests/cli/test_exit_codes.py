@@ -58,7 +58,7 @@ def test_exit_codes(run: Run, tmp_path: Path, arguments: list[str], code: int) -
     ("arguments", "code"),
     [(["check", "list.csv"], 0), (["check", "missing.csv"], 3), (["runs"], 0), (["nonsense"], 2), (["--version"], 0)],
 )
-def test_whoever_ends_the_process_knows_its_code(
+def test_the_end_of_the_process_is_given_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
 ) -> None:
     """Commands that leave by themselves, too: else a signal at the end would still change the code."""
@@ -75,7 +75,7 @@ def test_whoever_ends_the_process_knows_its_code(
 
 
 @pytest.mark.parametrize("arguments", [["check", "list.csv"], ["check", "list.csv", "--json"], ["runs", "--json"]])
-def test_output_that_nobody_takes_is_74(commands: Commands, tmp_path: Path, arguments: list[str]) -> None:
+def test_output_without_a_reader_is_74(commands: Commands, tmp_path: Path, arguments: list[str]) -> None:
     """A full disk is no bug of ours."""
     if not Path("/dev/full").is_char_device():
         pytest.skip("there is no /dev/full here")
@@ -122,7 +122,7 @@ def test_every_command_explains_itself(run: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", [ValueError, BaseException, PanicException, asyncio.CancelledError])
-def test_whatever_nobody_expected_is_a_bug_in_one_line(
+def test_an_unexpected_error_is_a_bug_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: type[BaseException]
 ) -> None:
     """Neither its text nor its frames are shown, whatever it is."""

@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> str:
         ("", {"AUDIENCEKIT_ACCOUNT_ID": "zzzzz"}, 77, ("nothing was read", "check the account id")),
         ("", {"AUDIENCEKIT_ADS_URL": "https://127.0.0.1:9"}, 69, ("nothing was read",)),
     ],
-    ids=["audience", "secret", "key", "account", "nobody answers"],
+    ids=["audience", "secret", "key", "account", "no answer"],
 )
 def test_what_is_wrong_is_told_first(
     run: Run, service: Service, source: str, command: str, audience: str, wrong: dict[str, str], code: int,

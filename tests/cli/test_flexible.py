@@ -102,9 +102,9 @@ def test_create_makes_all_of_them_once(flexible: Run, service: Service, tmp_path
 def test_create_asks_on_a_terminal_only(flexible: Run, service: Service, tmp_path: Path) -> None:
     """It shows what it is about to create; elsewhere `--yes` is needed."""
     path = _write(tmp_path, service.audience_id, "one")
-    nobody = flexible("create", path, **service.env)
-    assert nobody.returncode == 2
-    assert "--yes" in nobody.stderr
+    unasked = flexible("create", path, **service.env)
+    assert unasked.returncode == 2
+    assert "--yes" in unasked.stderr
     for answer in ("n", "y"):
         assert _posts(service) == 0
         ours, theirs = pty.openpty()
@@ -122,7 +122,7 @@ def test_create_asks_on_a_terminal_only(flexible: Run, service: Service, tmp_pat
 def test_a_lost_answer_creates_nothing_twice(
     flexible: Run, service: Service, tmp_path: Path, answer: str, code: int
 ) -> None:
-    """What was made is found; a service that says no is passed on."""
+    """The created audiences are found; a refusal of the service is passed on."""
     path = _write(tmp_path, service.audience_id, "one")
     match = {"match": {"path": "*/batch/*"}}
     lost, refused = {"fault": 36, "meanwhile": "reset"}, {"fault": 7, "where": "headers", "reset": 5}
@@ -137,7 +137,7 @@ def test_a_lost_answer_creates_nothing_twice(
     assert _posts(service) == 1
 
 
-def test_an_interrupted_create_says_that_nobody_knows(begin: Begin, service: Service, tmp_path: Path) -> None:
+def test_an_interrupted_create_says_that_the_outcome_is_unknown(begin: Begin, service: Service, tmp_path: Path) -> None:
     """75, and what to do: the same again."""
     path = _write(tmp_path, service.audience_id, "one")
     service.order({"fault": 36, "meanwhile": "hold", "match": {"path": "*/batch/*"}})

@@ -45,8 +45,8 @@ def test_a_line_that_cannot_be_read_keeps_everything_back(run: Run, service: Ser
     assert "Lovelace" not in refused.stderr + refused.stdout
 
 
-def test_nobody_is_asked_for_identifiers_at_a_terminal(run: Run) -> None:
-    """What is typed there stays on the screen."""
+def test_identifiers_are_not_read_from_a_terminal(run: Run) -> None:
+    """Identifiers typed there would stay on the screen."""
     ours, theirs = pty.openpty()
     ended = run("forget", stdin=theirs, AUDIENCEKIT_ACCOUNT_ID="18ce54d4x5t")
     os.close(ours)

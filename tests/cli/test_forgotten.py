@@ -73,7 +73,7 @@ def _leave_incomplete(run: Run, service: Service) -> str:
     return str(run_id)
 
 
-def test_where_nobody_was_erased_nothing_is_made(run: Run, tmp_path: Path) -> None:
+def test_without_erased_people_nothing_is_made(run: Run, tmp_path: Path) -> None:
     """Neither a key nor a directory; and there is nothing to accept."""
     assert "no one was erased" in run("forgotten", "show").stdout
     assert not (tmp_path / "state").exists()

@@ -1,4 +1,4 @@
-"""Arguments that somebody else wrote: a shell takes names of files for them. Every command, at each of its places."""
+"""Hostile names of files, which a shell passes as arguments: every command, at each of its places."""
 
 from __future__ import annotations
 

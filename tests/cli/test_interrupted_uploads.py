@@ -37,7 +37,7 @@ def _begin(begin: Begin, service: Service, tmp_path: Path, *options: str) -> Pro
 def test_an_interrupted_upload_says_how_far_it_came(
     begin: Begin, service: Service, tmp_path: Path, ending: signal.Signals
 ) -> None:
-    """What is under way is finished, nothing more is sent, the report is kept, and the exit code is 75."""
+    """Requests under way are finished, no more are sent, the report is kept, and the exit code is 75."""
     process = _begin(begin, service, tmp_path, "--json")
     process.send_signal(ending)
     out, _ = process.communicate(timeout=60)
@@ -91,7 +91,7 @@ def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: S
 
 
 def _forget_the_pace(tmp_path: Path) -> None:
-    """At one request a minute the next may leave in a minute; nobody has to see that."""
+    """At one request a minute the next would wait a minute; the test need not."""
     shutil.rmtree(tmp_path / "state" / "limiter")
 
 

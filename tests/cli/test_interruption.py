@@ -1,4 +1,4 @@
-"""What ends a command that sends from outside."""
+"""Signals that end a sending command from outside."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Machine:
         return process, line.split()[-1]
 
     def approve(self, page: str) -> str:
-        """What the browser shows in the end, after the button was pressed."""
+        """Press the button; return the page that the browser shows in the end."""
         form = {**dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page).query)), "decision": "approve"}
         data = urllib.parse.urlencode(form).encode()
         with urllib.request.urlopen(page.partition("?")[0], data, timeout=30) as answer:
@@ -74,7 +74,7 @@ class Machine:
         return process.returncode, stdout, stderr
 
     def secrets(self) -> list[str]:
-        """What must never be printed."""
+        """Return the values that must never be printed."""
         (kept,) = json.loads((self.directory / "state" / "credentials.json").read_text()).values()
         given = [text for name, text in self.ready["env"].items() if re.search("KEY|SECRET|TOKEN", name)]
         return [kept["access_token"], kept["access_token_secret"], *given]
@@ -142,7 +142,7 @@ def test_no_pin_and_a_wrong_one(machine: Machine) -> None:
 
 
 def test_the_browser_is_opened_without_a_word_on_its_command_line(machine: Machine) -> None:
-    """It gets a file that leads on to the page, which nobody else may read, and which is gone in the end."""
+    """It opens a file that leads on to the page; only its owner can read it, and it is removed in the end."""
     script = machine.directory / "browser"
     script.write_text(
         "#!/bin/sh\n"

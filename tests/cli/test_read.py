@@ -75,7 +75,7 @@ def test_rejections_never_replace_the_source_or_what_is_no_file(run: Run, tmp_pa
 
 
 def test_a_dash_is_nothing_to_write_to(run: Run, tmp_path: Path) -> None:
-    """It would be a file of that name, and whoever waits for it on standard output would miss it."""
+    """It would be a file of that name, while the user waits for it on standard output."""
     source = _list(tmp_path, "email\nada@example.com\n")
     for arguments in (["check", source, "--rejections", "-"], ["prepare", source, "--out", "-"]):
         ended = run(*arguments)
@@ -122,7 +122,7 @@ def test_standard_input_is_a_source(run: Run, data: str) -> None:
 
 
 def test_a_query_is_a_source(run: Run, tmp_path: Path) -> None:
-    """From a file; a query on the command line is refused, where everybody would see it."""
+    """From a file; a query on the command line is refused, where other users could read it."""
     source = _list(tmp_path, "Name,Mail\nAda,ada@example.com\nBo,bo@example.com\n")
     (tmp_path / "query.sql").write_text("SELECT Mail AS email FROM source WHERE Name = 'Ada'")
     done = run("check", source, "--sql", "@query.sql", "--json")

@@ -44,7 +44,7 @@ def test_a_file_that_lies_there_is_named_before_it_is_used(run: Run, service: Se
 
 
 def test_without_a_name_the_audiences_are_listed(run: Run, service: Service, tmp_path: Path) -> None:
-    """With what would be done, and for whom."""
+    """With the work of each, and its target."""
     write_setup(tmp_path, service)
     listed = run("run", "--setup", "audiencekit.toml", **service.env)
     assert listed.stdout.startswith(f"spring  sync of audience {service.audience_id} in account ")

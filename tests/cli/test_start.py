@@ -52,7 +52,7 @@ def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.Co
 
 
 def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
-    """Without stderr nobody is told anything, nothing comes without stdin; without stdout nobody has the data."""
+    """Without stderr no message is printed, without stdin no data comes, without stdout no data leaves."""
     quiet = _with_closed(tmp_path, 2, "check", "list.csv", "--json")
     assert (quiet.returncode, json.loads(quiet.stdout)["verdict"]) == (0, "ready")
     empty = _with_closed(tmp_path, 0, "hash", "email")

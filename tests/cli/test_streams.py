@@ -1,4 +1,4 @@
-"""Commands whose messages or data nobody takes: the exit code is that of what happened."""
+"""Commands whose messages or data have no reader: the exit code is that of the work done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = 600
 
 @pytest.fixture
 def closed() -> Iterator[int]:
-    """A pipe that nobody reads any more, as that of `| head -1`."""
+    """Return a pipe without a reader, as that of `| head -1`."""
     reads, writes = os.pipe()
     os.close(reads)
     yield writes
@@ -25,7 +25,7 @@ def closed() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("stdout_too", "code"), [(False, 0), (True, 74)], ids=["stderr", "both"])
-def test_messages_that_nobody_takes_fail_nothing(
+def test_messages_without_a_reader_fail_nothing(
     commands: Commands, run: Run, service: Service, tmp_path: Path, closed: int, stdout_too: bool, code: int
 ) -> None:
     """Everything is sent, through faults that are told. The report is data: a stdout that does not take it is 74."""

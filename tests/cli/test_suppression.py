@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 
 @pytest.fixture
 def source(tmp_path: Path) -> str:
-    """Three people, one of whom says no."""
+    """Write three people, one of them without consent."""
     path = tmp_path / "list.csv"
     path.write_text("email,ok\nada@example.com,yes\nbob@example.com,no\ncyd@example.com,yes\n")
     return str(path)

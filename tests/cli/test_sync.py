@@ -23,7 +23,7 @@ class Terminal:
         self._env = environment(directory / "state", emulator.env)
 
     async def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        """What one command prints."""
+        """Run one command; return its output."""
         given = (*arguments, "--audience", self._emulator.audience_id)
         done = await asyncio.to_thread(self._commands.run, *given, env=self._env, cwd=self.directory)
         assert done.returncode == code, done.stderr

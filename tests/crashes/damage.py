@@ -1,4 +1,4 @@
-"""What disks, copies and hands do to files: bits, bytes, zeros, cuts, and worse."""
+"""Damage that disks, copies and people do to files: bits, bytes, zeros, cuts, and worse."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def fix_run_id() -> None:
 
 
 def set_clock_ahead(seconds: float) -> None:
-    """What runs are begun at, and called."""
+    """Set the clock that dates new runs ahead by `seconds`."""
     from audiencekit.runs import run
 
     class Ahead(datetime):

@@ -46,7 +46,7 @@ class Source:
 
 
 def members_of(log: list[dict[str, Any]]) -> set[Entry]:
-    """What the log leaves in the audience."""
+    """Return the members of the audience after the requests in the log."""
     members: set[Entry] = set()
     for line in log:
         entries = [frozenset((kind, key) for kind, keys in user.items() for key in keys) for user in line["users"]]
@@ -83,7 +83,7 @@ def _count_intended(path: Path) -> int:
 
 
 def check_finished(emulator: Emulator, source: Source, report: dict[str, Any], *, in_flight: int) -> None:
-    """Nobody is missing, nobody there in error, the sums close, and at most `in_flight` requests were applied twice."""
+    """No member is missing or too many, the sums close, and at most `in_flight` requests were applied twice."""
     log = log_of(emulator)
     assert members_of(log) == source.members
     assert {line["expires_at"] for line in log} == {report["expires_at"]}

@@ -69,7 +69,7 @@ class Trial:
         return ended
 
     def log(self) -> list[dict[str, Any]]:
-        """What the service has applied of the killed run."""
+        """Return the requests of the killed run that the service has applied."""
         return [line for line in log_of(self._emulator) if _person(OTHER) not in members_of([line])]
 
 
@@ -78,7 +78,7 @@ def _person(email: str) -> frozenset[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + TRIALS))
-async def test_a_damaged_state_directory_makes_nobody_lie(
+async def test_a_damaged_state_directory_causes_no_false_report(
     driver: Driver, emulator: Emulator, tmp_path: Path, seed: int, record_property: Callable[[str, object], None]
 ) -> None:
     """Whatever file is damaged, and however."""
@@ -111,7 +111,7 @@ async def test_a_damaged_state_directory_makes_nobody_lie(
 async def test_a_damaged_rollback_journal_hides_no_other_run(
     driver: Driver, emulator: Emulator, tmp_path: Path, seed: int
 ) -> None:
-    """What a kill in the middle of a commit has left, with sixteen bytes of it changed."""
+    """Make the files of a kill in the middle of a commit, with sixteen bytes changed."""
     trial = Trial(driver, emulator, tmp_path, seed)
     other = await trial.begin()
     journal = trial.state_dir / "runs" / RUN_ID / "journal.sqlite"
@@ -131,7 +131,7 @@ async def test_a_damaged_rollback_journal_hides_no_other_run(
 
 
 async def _list(trial: Trial, other: str) -> dict[str, Any]:
-    """What the list says of the killed run; the other one is in it, too."""
+    """Return the line of the list on the killed run; the other run is in the list, too."""
     ended = await trial.run("runs", "--json")
     assert ended.code == 0
     assert (await trial.run("runs")).code == 0

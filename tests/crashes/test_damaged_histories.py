@@ -31,7 +31,7 @@ PEOPLE = [f"person{number}@example.com" for number in range(40)]
 
 @dataclass
 class History:
-    """What was done under one state directory, and the commands that do the next thing."""
+    """The commands that were run in one state directory, and the commands that come next."""
 
     driver: Driver
     emulator: Emulator
@@ -75,7 +75,7 @@ async def history(driver: Driver) -> AsyncIterator[History]:
 async def test_a_damaged_file_hides_no_other(
     history: History, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """What can be looked at is; what comes next is done, or refused with a word of what is wrong."""
+    """Readable files are shown; the next command works, or is refused with a sentence that names the damage."""
     ids = await history.begin()
     before = {run_id: json.loads((await history.run("report", run_id, "--json")).out) for run_id in ids}
     sound = tmp_path / "sound"

@@ -80,7 +80,7 @@ COMMANDS: dict[str, tuple[Command, Command]] = {
 
 @types.coroutine
 def _interrupted(work: Awaitable[Any], at: int) -> Generator[Any, Any, tuple[Any, int]]:
-    """What `work` comes to when it is cancelled while it waits for the `at`-th time, and how often it waits."""
+    """Cancel `work` at its `at`-th wait; return its result, and how often it waits."""
     going, failure, steps = work.__await__(), None, 0
     while True:
         try:

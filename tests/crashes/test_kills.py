@@ -81,7 +81,7 @@ TRIAL_LIST = [
 async def test_a_killed_run_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, trial: Trial
 ) -> None:
-    """Nobody is missing, nobody is there in error, and no more was sent twice than was in flight at the kills."""
+    """No member is missing or too many, and at most the requests in flight at the kills were sent twice."""
     source = Source.draw(trial.seed)
     (tmp_path / "list.csv").write_text(source.text)
     (tmp_path / "elsewhere").mkdir()

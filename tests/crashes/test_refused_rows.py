@@ -1,4 +1,4 @@
-"""Rows that the service refuses, in runs that are killed: each is told once, with its reason, and costs nobody else."""
+"""Rows that the service refuses, in killed runs: each is told once, with its reason, and stops no other row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines that take turns at one audience: nobody ends wrong in silence.
+"""Machines that take turns at one audience: no state goes wrong without a message.
 
 TURNS raises the number of histories (6) for a longer run, such as 300; TURNS_FIRST is the first seed.
 """
@@ -28,10 +28,10 @@ def second_driver() -> Iterator[Driver]:
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + TURNS))
-async def test_nobody_ends_wrong_in_silence(
+async def test_no_state_goes_wrong_without_a_message(
     driver: Driver, second_driver: Driver, emulator: Emulator, tmp_path: Path, seed: int
 ) -> None:
-    """Whoever was not the last to change the audience is refused before anything is sent, or says that it is not known.
+    """A machine that was not the last to change the audience is refused before it sends, or says that it cannot know.
 
     Through kills, lost answers, uploads from elsewhere, older copies of state directories, syncs at the same moment,
     and people who edit the description, of which what they wrote stays as it is. A rebuild is the way on.

@@ -29,7 +29,7 @@ async def _verified(driver: Driver, directory: Path, env: dict[str, str]) -> tup
 async def test_what_a_killed_run_has_left_is_looked_at(
     kind: str, driver: Driver, emulator: Emulator, tmp_path: Path
 ) -> None:
-    """A person whom another host has erased since then is found in it."""
+    """A person that another host has erased since is found in it."""
     env, (command, point) = environment(emulator, tmp_path), LEFT[kind]
     command = (*command, "--audience", emulator.audience_id)
     people = "".join(f"person{number}@example.com\n" for number in range(40))

@@ -203,7 +203,7 @@ class Turns:
             for machine, people in zip((first, second), lists, strict=True)
         ]
         self.told.append(f"  {again}")
-        assert 3 in again or 3 in [each.code for each in ended], ("nobody was told", self.told)
+        assert 3 in again or 3 in [each.code for each in ended], ("no machine was told", self.told)
         for machine, people in zip((first, second), lists, strict=True):
             await self._sync(machine, people, None, rebuild=True)
 

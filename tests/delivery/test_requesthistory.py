@@ -340,7 +340,7 @@ def test_what_overrules_waits_until_a_lost_attempt_has_settled(virtually: Any, c
         (CountMismatch(sent=10, success_count=1, total_count=2), (0, 1)),  # answered by the service itself
     ],
 )
-def test_nobody_waits_without_need(virtually: Any, clock: Clock, error: Exception, waves: tuple[int, ...]) -> None:
+def test_no_request_waits_without_need(virtually: Any, clock: Clock, error: Exception, waves: tuple[int, ...]) -> None:
     """Only where an attempt may be applied late, and something later says the opposite."""
     delivered, moments, told = settled(virtually, clock, error, waves=waves)
     assert max(moments) <= 3

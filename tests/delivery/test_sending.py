@@ -62,7 +62,7 @@ def test_429_holds_back_who_already_has_a_place(virtually: Any, clock: Clock) ->
     assert min(later - earlier for earlier, later in pairwise(moments[1:])) >= 0.5
 
 
-def test_429_is_passed_on_to_whoever_shares_the_quota(virtually: Any, clock: Clock) -> None:
+def test_429_is_passed_on_to_all_who_share_the_quota(virtually: Any, clock: Clock) -> None:
     """A limiter that can pause hears of each 429, with the time that this run waits; what it learns is noted."""
     pauses: list[float] = []
 

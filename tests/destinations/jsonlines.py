@@ -17,8 +17,8 @@ from audiencekit.api.wire import Counts
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import TimeWishes
 from audiencekit.destinations.requests.entries import Octets
+from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
-from audiencekit.destinations.requests.users import EncodedUsers, measure_users
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
 from audiencekit.identifiers.kinds import Kind

@@ -1,7 +1,7 @@
 """Packets go to the service and nowhere else: real processes, in a network where only the emulator is.
 
-Two nets, one behind the other: a hook in each Python process writes down whom it asks for, and the kernel counts what
-had no way out of the namespace, whoever sent it.
+Two nets, one behind the other: a hook in each Python process writes down the hosts that it asks for, and the kernel
+counts packets of any process that had no way out of the namespace.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _can_be_cut_off() -> bool:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the processes inside did: `attempts` are [job, event, host, port]."""
+    """The calls of the processes inside: `attempts` are [job, event, host, port]."""
 
     found: dict[str, Any]
     attempts: list[tuple[str, str, str, int | None]]

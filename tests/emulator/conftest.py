@@ -23,7 +23,7 @@ START = 1_800_000_000.25  # 2027-01-15T08:00:00Z and a quarter of a second
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """The answer to one call."""
 
     status: int
     headers: CIMultiDictProxy[str]

@@ -1,4 +1,4 @@
-"""What follows from a seed."""
+"""Ids and credentials that follow from a seed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_seed_fixes_everything() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, -5, 2**70])
 def test_credentials_are_plainly_local(seed: int) -> None:
-    """Nobody takes them for real ones, and secrets are not in their repr."""
+    """They are plainly no real ones, and secrets are not in their repr."""
     credentials = make_origin(seed).credentials
     assert credentials.consumer_key.startswith("local")
     assert credentials.consumer_secret.startswith("local")

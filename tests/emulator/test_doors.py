@@ -169,6 +169,6 @@ async def test_the_clock_can_be_moved(caller: Any) -> None:
     ],
 )
 async def test_a_clock_is_not_broken_by_rubbish(caller: Any, order: bytes) -> None:
-    """What is no order leaves the clock as it is."""
+    """An invalid order leaves the clock as it is."""
     assert (await caller.send("POST", "/__clock", data=order)).status == 400
     assert caller.emulator.clock.now() == START

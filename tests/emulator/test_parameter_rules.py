@@ -237,7 +237,7 @@ async def test_bad_values_change_nothing(world: World, row: Endpoint) -> None:
 
 @EACH_ROW
 async def test_ids_in_the_path_are_looked_up(world: World, row: Endpoint) -> None:
-    """What is not there, or is somebody else's, is not found; a number that is none is no number."""
+    """An id that is unknown or of another account is not found; a malformed number is invalid."""
     before = snapshot(world.caller)
     for parameter in row.parameters:
         if parameter.place != "path":
@@ -255,7 +255,7 @@ async def test_ids_in_the_path_are_looked_up(world: World, row: Endpoint) -> Non
 
 
 def _breaches(rule: Rule) -> Iterator[tuple[dict[str, str], str, str]]:
-    """What breaks a rule between parameters, the name that is blamed, and the code."""
+    """Yield parameters that break the rule, the name that is blamed, and the code."""
     match rule:
         case NotTogether(names=("cursor", "with_total_count")):
             yield {"cursor": "c-a", "with_total_count": "true"}, "cursor", EXCLUSIVE

@@ -76,7 +76,7 @@ def test_messages_follow_the_service() -> None:
     )
 
 
-def test_what_nobody_reads_is_refused() -> None:
+def test_an_unread_parameter_is_refused() -> None:
     """A misspelled name does not pass in silence."""
     parameters = Parameters(_call(b"a=1&b=2"))
     parameters.text("a")
@@ -119,7 +119,7 @@ def test_times_are_echoed_in_utc() -> None:
     assert _refused(lambda: Parameters(_call(b"")).required_time("t"))[0] == "MISSING_PARAMETER"
 
 
-def test_what_nobody_reads_is_passed_over_for_the_public_client() -> None:
+def test_an_unread_parameter_of_the_public_client_is_ignored() -> None:
     """Which sends back whole records; what was read is echoed alone."""
     call = replace(_call(b"a=1&b=2"), options=EmulatorOptions(profile="x"))
     parameters = Parameters(call)

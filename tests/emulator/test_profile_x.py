@@ -1,4 +1,4 @@
-"""What the profile `x` takes from clients of the public service, and the profile `spec` does not."""
+"""Calls of clients of the public service that the profile `x` takes, and the profile `spec` does not."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_owners_and_classes_do_not_share() -> None:
 
 
 def test_a_clock_that_went_back_opens_a_new_window() -> None:
-    """A window in the future does not lock anybody out."""
+    """A window in the future locks no caller out."""
     limits = RateLimits()
     for _ in range(3):
         limits.take(SMALL, "token", 1_000.0)

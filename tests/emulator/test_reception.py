@@ -114,7 +114,7 @@ async def test_the_limit_of_a_body_is_exact(caller: Any, chunked: bool) -> None:
 
 
 async def test_a_refused_sender_hears_the_answer(caller: Any) -> None:
-    """A large body that nobody will look at is taken in all the same, and the connection lives on."""
+    """A large body that will not be parsed is read to its end, and the connection lives on."""
     headers = {"Content-Type": "application/json"}
     for _ in range(2):
         reply = await caller.send("POST", caller.users, data=b"x" * 4_000_000, headers=headers)
@@ -149,10 +149,10 @@ async def test_a_form_is_covered_by_the_signature(caller: Any) -> None:
 
 async def test_an_unknown_account_is_refused(caller: Any) -> None:
     """403 with the captured body; the rate counts."""
-    reply = await caller.call("GET", "/12/accounts/nobody/custom_audiences")
+    reply = await caller.call("GET", "/12/accounts/unknown/custom_audiences")
     assert reply.status == 403
     assert reply.body == {
-        "errors": [{"code": "NOT_FOUND", "message": "Account nobody was not found"}],
+        "errors": [{"code": "NOT_FOUND", "message": "Account unknown was not found"}],
         "request": {"params": {}},
     }
     assert reply.headers["x-rate-limit-remaining"] == "1999"
@@ -221,7 +221,7 @@ async def _raw(caller: Any, *pieces: bytes) -> bytes:
 async def test_rubbish_is_answered_and_quoted_nowhere(
     caller: Any, rubbish: bytes, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What is no call neither ends the emulator nor shows up in a log."""
+    """Bytes that are no HTTP neither end the emulator nor show up in a log."""
     with caplog.at_level(logging.DEBUG):
         answered = await _raw(caller, rubbish)
         # The names that this emulator's own loop logs are no concern here.

@@ -103,7 +103,7 @@ def test_earlier_versions_are_answered_where_they_are_wanted(version: str, path:
     ],
 )
 def test_earlier_versions_refuse_as_todays(method: str, path: str, status: int) -> None:
-    """What is not there, and the versions that nobody calls any more."""
+    """Unknown paths, and versions that are no longer called."""
     with pytest.raises(RefusalError) as caught:
         Router(_ROUTES, EARLIER).find(method, path, Address.ADS)
     assert caught.value.answer.status == status

@@ -42,7 +42,7 @@ def test_what_was_changed_is_not_given_back() -> None:
 
 
 def test_no_room_is_told_and_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is put later stands where the other would have stood."""
+    """The next value is written in the place of the one that failed."""
     sealed = SealedFile()
 
     def refuse(*given: object) -> int:

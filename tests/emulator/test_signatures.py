@@ -185,8 +185,8 @@ def test_names_and_values_of_a_header_are_decoded() -> None:
         ("oauth_signature", ""),
     ],
 )
-def test_attributes_that_cannot_be_are_bad_data(attribute: str, text: str) -> None:
-    """What cannot be an OAuth 1.0a attribute answers 215, before anything is verified."""
+def test_invalid_attributes_are_bad_data(attribute: str, text: str) -> None:
+    """Attributes that OAuth 1.0a does not allow answer 215, before anything is verified."""
     call = _signed()
     attributes = dict(part.split("=", 1) for part in str(call.authorization).removeprefix("OAuth ").split(", "))
     attributes[attribute] = f'"{text}"'
@@ -258,14 +258,14 @@ def test_a_call_is_let_in_once() -> None:
 
 
 def test_a_refused_call_spends_no_nonce() -> None:
-    """Whoever cannot sign cannot use up the nonces of those who can."""
+    """A caller without the key cannot use up the nonces of others."""
     signatures = Signatures(CREDENTIALS)
     assert _code(_signed(nonce="mine", client_secret="wrong"), signatures=signatures) == 32
     assert _code(_signed(nonce="mine"), signatures=signatures) is None
 
 
 def test_old_nonces_are_forgotten() -> None:
-    """What its timestamp keeps out anyway is not remembered."""
+    """A nonce is forgotten when its timestamp is refused anyway."""
     signatures = Signatures(CREDENTIALS)
     for second in range(0, 2_000, 100):
         assert _code(_signed(timestamp=str(int(NOW) + second)), NOW + second, signatures) is None

@@ -1,4 +1,4 @@
-"""What survives a restart."""
+"""The state that survives a restart."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def _fill(caller: Any) -> None:
 
 
 async def _everything(caller: Any) -> list[Any]:
-    """What can be seen of an emulator, but for its ports."""
+    """Return all that an emulator shows, but for its ports."""
     kinds = ("custom_audiences", "do_not_reach_lists", "campaigns", "funding_instruments", "line_items", "features")
     paths = ["/12/accounts", *(f"{caller.account}/{kind}" for kind in kinds)]
     paths.append(f"{caller.audiences}/{caller.emulator.audience_id}/permissions")
@@ -151,7 +151,7 @@ async def test_lost_members_stay_lost(open_emulator: Any, state: Path) -> None:
 
 
 async def test_the_file_is_private(open_emulator: Any, state: Path) -> None:
-    """It holds hashes, so nobody else may read it."""
+    """It holds hashes, so only its owner may read it."""
     async with open_emulator(state=state):
         assert stat.S_IMODE(state.stat().st_mode) == 0o600
 
@@ -215,7 +215,7 @@ async def test_only_calls_that_changed_something_are_kept(open_emulator: Any, st
 
 
 def test_an_emptied_file_is_not_a_new_one(state: Path) -> None:
-    """Whoever had something in it is told, and the file stays as it is."""
+    """The user is told that it had content, and the file stays as it is."""
     state.touch()
     with pytest.raises(StateError, match="is empty: what it held is lost; remove it"):
         StateFile(state)

@@ -1,4 +1,4 @@
-"""What the emulator remembers of accounts."""
+"""The accounts in the emulator's memory."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_documented_forms_are_read(text: str, expected: int) -> None:
     ],
 )
 def test_other_forms_are_not_times(text: object) -> None:
-    """What is documented nowhere is not guessed at."""
+    """Forms that no document shows are refused."""
     assert parse_time(text) is None
 
 

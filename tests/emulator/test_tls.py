@@ -22,7 +22,7 @@ OPTIONS = EmulatorOptions(tls=True, hosts=(ADS, SANDBOX, BASE))
 
 
 def curl(*arguments: str, authority: Path | None, port: int, hosts: tuple[str, ...] = (ADS, SANDBOX, BASE)) -> str:
-    """What curl writes; it is led to the port of loopback for each host."""
+    """Return the output of curl, which reaches a port of loopback for each host."""
     led = [word for host in hosts for word in ("--connect-to", f"{host}:443:127.0.0.1:{port}")]
     trust = ["--cacert", str(authority)] if authority else []
     command = ["curl", "--silent", "--show-error", "--max-time", "20", *trust, *led, *arguments]

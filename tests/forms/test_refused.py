@@ -39,7 +39,7 @@ def upload(ads: RunningEmulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def _refusal(upload: Upload, source: Any, sent: Sent, **keywords: Any) -> AudiencekitError:
-    """What an upload raises that must send nothing. It says a reason and what to do, and no cell."""
+    """Return the error of an upload that must send nothing; it says a reason and what to do, and no cell."""
     with pytest.raises((SourceRefused, InputOutputFailed)) as caught:
         upload(source, **keywords)
     error = caught.value

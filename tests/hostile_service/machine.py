@@ -42,7 +42,7 @@ class Machine:
         return Terminal(self._commands, self.work, self.env).run(*arguments)
 
     def written_astray(self) -> list[str]:
-        """What was made, changed or removed outside of its own, and what in there has a name that we give nothing."""
+        """Return files made, changed or removed outside its own directory, and unexpected names inside it."""
         after = self._elsewhere()
         changed = [path for path in {*after, *self._before} if after.get(path) != self._before.get(path)]
         return sorted(changed) + [str(path) for path in self._all() if not _NAME.fullmatch(path.name)]

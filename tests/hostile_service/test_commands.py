@@ -61,7 +61,7 @@ def _prepared(command: tuple[str, ...], root: Path, commands: Commands, service:
 
 
 def _told(shown: Shown, service: Service) -> list[str]:
-    """What of people or credentials is printed: its name, or its place among the people."""
+    """Return the personal data and credentials printed: the name of each, or its index among the people."""
     secrets = {name: text for name, text in service.env.items() if name.endswith(("_KEY", "_SECRET", "_TOKEN"))}
     people = {f"person {place}": person for place, person in enumerate(PEOPLE)}
     hashes = {f"hash of {name}": hashlib.sha256(person.encode()).hexdigest() for name, person in people.items()}

@@ -1,4 +1,4 @@
-"""What others write never acts on a terminal: every command that prints, on a real one, before a hostile service."""
+"""Texts of a hostile service never act on a terminal: every command that prints, on a real one."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_json_means_what_the_service_said(service: Service, commands: Commands, 
      ("check", "list.csv", "--map", "{name}"), ("report", "{name}"), ("audiences", "show", "{name}")],
 )  # fmt: skip
 def test_names_of_files_do_not_act_either(commands: Commands, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    """A shell may have taken them from a directory of somebody else's."""
+    """A shell may have taken them from a directory of another user."""
     terminal = Terminal(commands, tmp_path, environment(tmp_path / "state"))
     shown = terminal.run(*(argument.replace("{name}", HOSTILE) for argument in arguments))
     assert shown.acting == []

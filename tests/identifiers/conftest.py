@@ -1,4 +1,4 @@
-"""What the tests of identifiers share: comparing a table of cases, and reading the public corpora."""
+"""Comparing a table of cases, and reading the public corpora, for the tests of identifiers."""
 
 from __future__ import annotations
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from types import FrameType
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,6 +14,7 @@ from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
+from benchmarks.values.fragments import fill_cell
 
 ONE_OF_EACH = {
     Kind.EMAIL: (" Ada@Example.com", "ada@example.com"),
@@ -63,11 +66,39 @@ def test_any_text_of_any_kind_gives_a_value_or_a_reason(kind: Kind, text: str, c
         assert normalize_identifier(kind, once) == once
 
 
-@pytest.mark.parametrize("module", ["kinds", "reasons", "rules", "countries", "hashing", "normalized", "placeholders"])
+@pytest.mark.parametrize("module", ["kinds", "reasons", "rules", "countries", "hashing", "placeholders"])
 def test_light_modules_load_no_metadata(module: str) -> None:
-    """What the command line needs for its help loads neither phonenumbers nor email-validator."""
+    """Modules that the help of the command line imports load neither phonenumbers nor email-validator."""
     program = (
         f"import sys, audiencekit.identifiers.{module}\n"
         "sys.exit(bool({'phonenumbers', 'email_validator'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def _calls(kind: Kind, text: str) -> int:
+    """How many calls of functions, in Python and C, one decision takes."""
+    count = 0
+
+    def note(frame: FrameType, event: str, function: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        normalize_identifier(kind, text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_long_cell_takes_no_more_steps_than_a_short_one(kind: Kind) -> None:
+    """Whatever is repeated: no rule goes through a long cell in Python, so the work of each call is one of C's.
+
+    The generator knows no rule. What patterns take is measured by `python -m benchmarks.long_cells`.
+    """
+    for seed in range(150):
+        short, long = (fill_cell(random.Random(seed), size) for size in (3_000, 30_000))
+        normalize_identifier(kind, short)  # what is remembered, and what is made once
+        assert _calls(kind, long) <= _calls(kind, short) + 2, seed

@@ -68,7 +68,7 @@ def test_most_slips_are_found() -> None:
 
 
 def _slip(draw: random.Random, meant: str) -> tuple[str, str]:
-    """A domain as somebody types it who means another one."""
+    """Return a misspelling of the domain `meant`, and the domain that it is misspelled from."""
     name, _, end = meant.partition(".")
     while True:
         place, letter = draw.randrange(len(name)), draw.choice(string.ascii_lowercase)

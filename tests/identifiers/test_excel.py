@@ -1,4 +1,4 @@
-"""What spreadsheets leave on numbers."""
+"""Marks that spreadsheets leave on numbers."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import accept_hashed, hash_normalized, looks_hashed
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import NormalizedEmail, NormalizedPartnerUserId
+from audiencekit.identifiers.kinds import Kind, NormalizedEmail, NormalizedPartnerUserId
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 
@@ -195,7 +194,7 @@ def test_the_hash_of_the_empty_text_is_refused() -> None:
 
 @given(st.binary(max_size=40))
 def test_any_digest_is_accepted_once_and_again(content: bytes) -> None:
-    """What is accepted is a fixed point, and looks hashed."""
+    """An accepted digest is a fixed point, and looks hashed."""
     digest = accept_hashed(hashlib.sha256(b"\x01" + content).hexdigest().upper())
     assert accept_hashed(digest) == digest
     assert looks_hashed(digest)

@@ -1,4 +1,4 @@
-"""Characters that nobody sees."""
+"""Invisible characters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_controls_stay_and_are_seen(name: str) -> None:
 
 
 def test_every_white_space_of_unicode_comes_off() -> None:
-    """What `str.isspace` calls white space is trimmed, except the four separators that Unicode calls controls."""
+    """White space of `str.isspace` is trimmed, except the four separators that Unicode calls controls."""
     spaces = [chr(code) for code in range(0x110000) if chr(code).isspace()]
     assert {sign for sign in spaces if trim(sign)} == set("\x1c\x1d\x1e\x1f")
     assert not any(has_invisible(sign) for sign in spaces if not trim(sign))

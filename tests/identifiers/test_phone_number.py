@@ -195,10 +195,10 @@ def test_digits_form_drops_the_plus() -> None:
 
 @pytest.mark.parametrize("number", ["+999 123 456 789", "12", "call the office", "+0151", "+49"])
 def test_a_refused_number_holds_no_frame(number: str) -> None:
-    """What its callers held is let go with them, before any garbage is collected."""
+    """Values of its callers are freed with them, before any garbage is collected."""
 
     class Held:
-        """What a caller has in a variable."""
+        """A value in a variable of a caller."""
 
     held: list[weakref.ref[Held]] = []
 
@@ -228,7 +228,7 @@ def _examples() -> list[str]:
 
 
 def test_the_example_number_of_every_region_is_its_own_normal_form() -> None:
-    """What phonenumbers prints as valid comes back unchanged, all over the world."""
+    """Numbers that phonenumbers prints as valid come back unchanged, all over the world."""
     examples = _examples()
     assert len(examples) > 230
     assert sum(normalize_phone_number(number) != number for number in examples) == 0

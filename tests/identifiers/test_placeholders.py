@@ -1,4 +1,4 @@
-"""What stands in a cell when nobody knew the value."""
+"""Placeholders for unknown values."""
 
 from __future__ import annotations
 

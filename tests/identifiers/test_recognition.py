@@ -1,4 +1,4 @@
-"""What one cell says about itself."""
+"""The kind of one cell, by its text."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_strong_evidence_names_a_kind() -> None:
 
 
 def test_identifiers_are_never_headers() -> None:
-    """A header cell that is somebody's identifier means that there is no header; words are words."""
+    """An identifier in a header cell means that there is no header; words are words."""
     assert [position for position, text in enumerate(IDENTIFIERS) if not is_identifier(text)] == []
     assert [text for text in HEADERS if is_identifier(text)] == []
 

@@ -49,7 +49,7 @@ def contacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(contacts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one machine makes of the list."""
+    """Return the records that one machine makes of the list."""
     out = tmp_path_factory.mktemp("expected")
     audiencekit.prepare(contacts, out=out, **OPTIONS)
     return out

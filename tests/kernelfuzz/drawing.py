@@ -1,4 +1,4 @@
-"""What kernels are called with: buffers of any bytes, columns of texts, and offsets that may lie."""
+"""Arguments of kernels: buffers of any bytes, columns of texts, and offsets that may lie."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Draw:
         return self.memory.room(count * _SIZES[kind], align=_SIZES[kind])
 
     def read(self, kind: str, place: int, count: int) -> tuple[int, ...]:
-        """What stands there."""
+        """Return the numbers at the place."""
         return struct.unpack(f"={count}{kind}", ctypes.string_at(place, count * _SIZES[kind])) if count else ()
 
     def offsets(self, sizes: Sequence[int], first: int = 0) -> tuple[list[int], bool]:

@@ -70,7 +70,7 @@ def repeat(seed: int) -> Called:
 
 
 def fuzz(seed: int, seconds: float) -> Total:
-    """What all calls from `seed` on came to, for so many seconds. Raises RuntimeError where the fuzzer itself fails."""
+    """Return the totals of all calls from `seed` on, for so many seconds. Raises RuntimeError when the fuzzer fails."""
     total, until = Total(), time.monotonic() + seconds
     library()
     with mmap.mmap(-1, _NOTES.size) as notes:

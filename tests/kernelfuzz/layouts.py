@@ -20,7 +20,7 @@ Size = ctypes.c_size_t
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to: `right` is None where that is not known; `texts` is how many texts or values it had."""
+    """The result of a call: `right` is None where that is not known; `texts` is how many texts or values it had."""
 
     code: int
     texts: int

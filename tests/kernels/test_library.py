@@ -65,7 +65,7 @@ def test_it_stands_beside_the_package_or_among_installed_ones(monkeypatch: pytes
 @pytest.mark.parametrize("path", [None, "", "{cwd}", "{cwd}:"], ids=["unset", "empty", "named", "and-empty"])
 def test_none_is_taken_from_the_working_directory(path: str | None, tmp_path: Path) -> None:
     """Python looks there for modules under `-c` and `-m`, and where PYTHONPATH has an empty entry."""
-    (tmp_path / FILE).write_bytes(b"whoever packed this archive")
+    (tmp_path / FILE).write_bytes(b"from an archive")
     environment = {**os.environ, "PYTHONPATH": "" if path is None else path.format(cwd=tmp_path)}
     if path is None:
         del environment["PYTHONPATH"]

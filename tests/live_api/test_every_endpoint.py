@@ -91,7 +91,7 @@ async def _world_for(row: Endpoint, shared: World) -> AsyncIterator[World]:
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ADS_ROWS])
 async def test_calls_reach_the_state_and_come_back(shared: World, row: Endpoint) -> None:
-    """What changes something is seen in the state, what asks changes nothing; both answer with what is there."""
+    """Calls that change the state are seen in it, calls that ask change nothing; both answer with the state."""
     async with _world_for(row, shared) as world:
         given = complete(world, row, *MORE.get(row.name, ()))
         await _prepare(world, row, given)
@@ -118,7 +118,7 @@ async def _prepare(world: World, row: Endpoint, given: dict[str, str]) -> None:
 
 
 def _check_ids(row: Endpoint, given: dict[str, str], data: Any) -> None:
-    """What the path names is what the answer is about."""
+    """The answer is about the ids of the path."""
     name = row.path.rpartition("/")[2].strip("{}")
     if name in given and name.endswith("_id") and name != "user_id" and isinstance(data, dict):
         assert given[name] in data.values()

@@ -1,4 +1,4 @@
-"""What a live run through each fault must come to: which errors the client may see, and with which code it ends."""
+"""The end of a live run through each fault: the errors that the client may see, and the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept between runs is believed only when it is whole and its owner's alone."""
+"""Files kept between runs are used only when they are whole and only their owner can write them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ DOUBTS = [
 ]  # fmt: skip
 
 
-def test_what_is_kept_comes_back(tmp_path: Path) -> None:
-    """The last content of a name, in a file for nobody else, and nothing beside it."""
+def test_content_comes_back(tmp_path: Path) -> None:
+    """The last content of a name, in a file for its owner only, and nothing beside it."""
     cache = Cache(tmp_path / "new" / "cache")
     assert cache.read("name") is None
     cache.write("name", b"first")
@@ -81,22 +81,22 @@ def _doubtful_cache(tmp_path: Path, doubt: Callable[[Path], None]) -> Cache:
 
 
 @pytest.mark.parametrize("doubt", DOUBTS, ids=[doubt.__name__ for doubt in DOUBTS])
-def test_what_is_doubtful_is_not_there(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
-    """A file that is damaged, or that somebody else may have touched, is ignored."""
+def test_a_doubtful_file_is_ignored(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
+    """A file that is damaged, or that another user may have changed, is ignored."""
     assert _doubtful_cache(tmp_path, doubt).read("name") is None
 
 
 @pytest.mark.parametrize("doubt", DOUBTS[:-1], ids=[doubt.__name__ for doubt in DOUBTS[:-1]])
-def test_what_is_doubtful_is_replaced(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
-    """What is kept next is believed again."""
+def test_a_doubtful_file_is_replaced(tmp_path: Path, doubt: Callable[[Path], None]) -> None:
+    """The next content is used again."""
     cache = _doubtful_cache(tmp_path, doubt)
     cache.write("name", b"anew")
     assert cache.read("name") == b"anew"
 
 
 @pytest.mark.parametrize("place", ["file", "link", "/proc/none"])
-def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path, place: str) -> None:
-    """No failure is told: whoever keeps something can do without."""
+def test_a_place_that_takes_no_file_is_no_failure(tmp_path: Path, place: str) -> None:
+    """No failure is told: the caller can do without the file."""
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "directory").mkdir()
     (tmp_path / "link").symlink_to("directory")
@@ -107,7 +107,7 @@ def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path, place: str) -> Non
 
 
 def test_a_failing_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What cannot be put in its place is taken away again; what was kept before stays."""
+    """A file that cannot be put in its place is removed; the earlier content stays."""
     cache = Cache(tmp_path / "cache")
     cache.write("name", b"before")
 

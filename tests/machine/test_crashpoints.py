@@ -25,7 +25,7 @@ ROOM = Path(audiencekit.__file__).parent  # as it is installed
 
 @pytest.fixture
 def heard() -> Iterator[list[str]]:
-    """What was passed."""
+    """Collect the crash points that are passed."""
     passed: list[str] = []
     set_hook(passed.append)
     yield passed

@@ -1,4 +1,4 @@
-"""What is kept of a login: in the keyring, else in a file for nobody but its owner."""
+"""Storing a login: in the keyring, else in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVICE = "spec http://127.0.0.1:1"
 KEPT = Kept(
     secrets={name: Secret(f"{name}-canary") for name in ("consumer_key", "access_token", "access_token_secret")},
     user_id="7",
-    screen_name="somebody",
+    screen_name="someone",
 )
 
 
@@ -107,7 +107,7 @@ def test_what_is_kept_anew_is_kept_once(tmp_path: Path, keyring: Keyring) -> Non
 
 
 def test_a_locked_keyring_is_said_and_shows_nothing(tmp_path: Path, keyring: Keyring) -> None:
-    """The file is no way around it: nobody would know which of two tokens counts."""
+    """The file is no way around it: which of two tokens counts would be unknown."""
     keyring.broken = RuntimeError("access_token-canary")
     with pytest.raises(CredentialsRefused, match="cannot be read: RuntimeError") as caught:
         CredentialStore(tmp_path, SERVICE).keep(KEPT)

@@ -124,7 +124,7 @@ class Door:
 
 
 async def _interrupted(work: Coroutine[object, object, object], *, after: int) -> tuple[object, int]:
-    """What `work` comes to when it is cancelled twice, and how many cancellations are left of them."""
+    """Cancel `work` twice; return its result, and how many of these cancellations are left."""
 
     async def run() -> tuple[object, int]:
         task = asyncio.current_task()

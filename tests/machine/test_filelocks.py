@@ -47,7 +47,7 @@ def test_what_another_process_holds_is_not_given(tmp_path: Path, what: str) -> N
 
 
 def test_no_lock_is_followed_through_a_link(tmp_path: Path) -> None:
-    """The file of somebody else would be emptied."""
+    """It could empty a file of another user."""
     (tmp_path / "target").write_text("before")
     (tmp_path / "lock").symlink_to(tmp_path / "target")
     with pytest.raises(OSError, match="symbolic links"), locked(tmp_path / "lock"):

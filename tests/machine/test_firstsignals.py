@@ -64,7 +64,7 @@ def test_a_command_that_would_send_leaves_with_75(tmp_path: Path, ending: str) -
 
 
 def test_a_command_that_sends_nothing_leaves_with_130_at_ctrl_c(tmp_path: Path) -> None:
-    """Without a traceback; once somebody is there to catch it, it is Python's own again."""
+    """Without a traceback; as soon as the loop catches it, it is Python's own again."""
     done = _ended(tmp_path, "SIGINT", "check", "list.csv")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
     caught = _ended(tmp_path, "SIGINT", "check", "list.csv", then="hand_over_interrupt()")

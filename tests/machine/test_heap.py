@@ -88,12 +88,12 @@ def test_all_threads_share_one_heap() -> None:
 
 @only_glibc
 def test_the_environment_chooses_the_memory_of_arrow() -> None:
-    """Whoever says which one gets it."""
+    """The allocator that the environment names is used."""
     assert _run(SHARED, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == ["1", "mimalloc"]
 
 
 def test_what_is_freed_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When whoever asked for them has done with the last of them."""
+    """When the caller has finished with the last of them."""
     happened: list[object] = []
     monkeypatch.setattr("audiencekit.machine.heap.give_back", lambda: happened.append("given back"))
     for item in giving_back(range(5), every=2):

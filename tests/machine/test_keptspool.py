@@ -30,7 +30,7 @@ def _kept(path: Path, chunks: list[bytes] | None = None, key: SubKey = KEY) -> P
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.binary(max_size=100), max_size=6))
 def test_another_process_reads_the_same_chunks(tmp_path_factory: pytest.TempPathFactory, chunks: list[bytes]) -> None:
-    """Whoever opens the file with the key gets every chunk, in order and by number."""
+    """A process that opens the file with the key gets every chunk, in order and by number."""
     path = _kept(tmp_path_factory.mktemp("spool") / "spool", chunks)
     with KeptSpool.open(path, KEY) as spool:
         assert list(spool.chunks()) == chunks
@@ -124,7 +124,7 @@ def test_a_finished_spool_takes_nothing(tmp_path: Path) -> None:
 
 
 def test_files_are_not_overwritten_or_followed(tmp_path: Path) -> None:
-    """What stands there stays, and a link is not gone after."""
+    """An existing file stays, and a link is not followed."""
     path = _kept(tmp_path / "spool")
     (tmp_path / "link").symlink_to(path)
     for name in ("spool", "link"):

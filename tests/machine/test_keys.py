@@ -102,7 +102,7 @@ def test_the_file_is_made_once_for_its_owner(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_no_keyring")
 def test_all_who_start_at_once_have_one_key(tmp_path: Path) -> None:
-    """Whoever makes the file first."""
+    """Whichever process makes the file first."""
     with ThreadPoolExecutor(16) as pool:
         keys = set(pool.map(lambda _: find_state_key(tmp_path, None).unwrap(), range(64)))
     assert len(keys) == 1

@@ -26,7 +26,7 @@ def _filled(size: int) -> Any:
 @pytest.mark.parametrize("past_cache", [True, False])
 @pytest.mark.parametrize("size", SIZES)
 def test_files_hold_what_they_are_given(tmp_path: Path, size: int, past_cache: bool) -> None:
-    """To the byte, and for nobody but their owner."""
+    """To the byte, and readable by their owner only."""
     content = _filled(size)
     write_file(tmp_path / "file", content.data.toreadonly(), past_cache=past_cache)
     assert (tmp_path / "file").read_bytes() == content.tobytes()
@@ -34,7 +34,7 @@ def test_files_hold_what_they_are_given(tmp_path: Path, size: int, past_cache: b
 
 
 def test_content_from_anywhere(tmp_path: Path) -> None:
-    """What stands at no block goes through the cache."""
+    """Content that is not aligned to a block goes through the cache."""
     content = _filled(3 * BLOCK_BYTES + 1)[1:]
     write_file(tmp_path / "file", content.data, past_cache=True)
     assert (tmp_path / "file").read_bytes() == content.tobytes()

@@ -1,4 +1,4 @@
-"""Modules that nobody imports for us, and threads that nobody starts."""
+"""Modules that are not imported, and threads that are not started."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_no_array_is_asked_whether_it_is_masked(tmp_path: Path, without_kernels:
 
 @pytest.mark.parametrize(("said", "threads"), [(None, "1"), ("3", "3")])
 def test_numpy_starts_no_thread_unless_told(monkeypatch: pytest.MonkeyPatch, said: str | None, threads: str) -> None:
-    """What the environment says of them holds."""
+    """The environment's own setting of them holds."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
     if said is None:
         monkeypatch.delenv("OPENBLAS_NUM_THREADS")

@@ -1,4 +1,4 @@
-"""What a process of ours does less often, and what it is without."""
+"""Start-up and exit work that our own processes skip."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ sys.exit(75)
 """
 
 
-@pytest.mark.parametrize("taker", ["closed pipe", "full disk", "nobody"])
+@pytest.mark.parametrize("taker", ["closed pipe", "full disk", "closed stderr"])
 def test_a_message_that_cannot_be_taken_is_lost(taker: str) -> None:
     """And nothing else: what the process does goes on, and its exit code is its own."""
     if taker == "full disk" and not Path("/dev/full").is_char_device():
@@ -72,7 +72,7 @@ def test_a_message_that_cannot_be_taken_is_lost(taker: str) -> None:
     os.close(reads)
     with open("/dev/full" if taker == "full disk" else os.devnull, "w") as file:
         command: list[str] = [sys.executable, "-c", LOSES]
-        if taker == "nobody":
+        if taker == "closed stderr":
             command = ["sh", "-c", 'exec "$0" "$@" 2>&-', *command]
         stderr = writes if taker == "closed pipe" else file
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)

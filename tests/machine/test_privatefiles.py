@@ -24,7 +24,7 @@ from audiencekit.machine.privatefiles import (
 
 
 def test_a_file_is_made_only_once(tmp_path: Path) -> None:
-    """Whoever comes later leaves it as it is, and nothing beside it."""
+    """A later process leaves it as it is, and nothing beside it."""
     path = tmp_path / "file"
     assert create_file(path, b"first")
     assert not create_file(path, b"second")
@@ -63,7 +63,7 @@ def test_a_failure_leaves_nothing_behind(
 
 
 def test_no_link_is_followed_when_reading(tmp_path: Path) -> None:
-    """And a pipe makes nobody wait."""
+    """And a pipe delays no reader."""
     (tmp_path / "other").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "other")
     os.mkfifo(tmp_path / "pipe")

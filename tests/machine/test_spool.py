@@ -1,4 +1,4 @@
-"""What goes into the spool comes out, or nothing does; and nobody else can read it."""
+"""The spool returns each chunk that was put into it, or an error; no other process can read it."""
 
 from __future__ import annotations
 
@@ -350,7 +350,7 @@ def test_threads_write_side_by_side(tmp_path: Path) -> None:
 
 
 def test_a_number_is_used_once(tmp_path: Path) -> None:
-    """A chunk is never written over, and one that nobody wrote is not read as empty."""
+    """A chunk is never written over, and one that was never written is not read as empty."""
     with Spool(tmp_path) as spool:
         spool.append(b"b", 1)
         with pytest.raises(Bug, match="chunk 2 of the spool was written before"):

@@ -105,7 +105,7 @@ def test_a_root_that_others_may_only_read_is_taken(what: str, mode: int, tmp_pat
 
 
 @pytest.mark.parametrize("work", [*MAKERS.items(), *READERS.items()], ids=lambda work: work[0])
-def test_a_root_of_somebody_else_is_refused(
+def test_a_root_of_another_user_is_refused(
     work: tuple[str, Callable[[Path], Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Under any mode: its owner can change what is in it."""
@@ -116,8 +116,8 @@ def test_a_root_of_somebody_else_is_refused(
         work[1](root)
 
 
-def test_a_root_that_everybody_may_swap_is_refused(tmp_path: Path) -> None:
-    """A directory above it, however far, in which everybody may rename what is not theirs."""
+def test_a_root_that_any_user_may_swap_is_refused(tmp_path: Path) -> None:
+    """A directory above it, however far, in which any user may rename the files of others."""
     (tmp_path / "open" / "mine").mkdir(parents=True)
     (tmp_path / "open").chmod(0o777)
     for root in (tmp_path / "open" / "state", tmp_path / "open" / "mine" / "state"):
@@ -128,7 +128,7 @@ def test_a_root_that_everybody_may_swap_is_refused(tmp_path: Path) -> None:
     make_directory(tmp_path / "open" / "mine" / "state", "runs")
 
 
-def test_a_volume_of_a_container_may_be_open_to_everybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_volume_of_a_container_may_be_open_to_all_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An emptyDir of Kubernetes is root's, 0777, and a mount point; a directory in it is not."""
     volume = tmp_path / "volume"
     (volume / "open").mkdir(parents=True)
@@ -155,7 +155,7 @@ def test_a_link_of_ours_may_stand_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link away")
-def test_a_link_of_somebody_else_is_refused(tmp_path: Path) -> None:
+def test_a_link_of_another_user_is_refused(tmp_path: Path) -> None:
     """Its owner could lead it elsewhere at any time, wherever it stands in the path."""
     (tmp_path / "elsewhere" / "state").mkdir(parents=True, mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")

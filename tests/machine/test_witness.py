@@ -1,4 +1,4 @@
-"""What is noted outside of state directories."""
+"""Marks of snapshots that are noted outside of state directories."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_another_machine_has_other_places(tmp_path: Path) -> None:
     assert (other.of_place(tmp_path / "state"), other.of_identity(MARK.identity)) == (None, MARK)
 
 
-def test_where_nothing_can_be_kept_nothing_is(tmp_path: Path) -> None:
+def test_a_place_that_takes_no_file_is_no_failure(tmp_path: Path) -> None:
     """No user directory, or one that is a file; it is no failure."""
     (tmp_path / "file").write_text("")
     for directory in (None, tmp_path / "file" / "witness"):
@@ -80,6 +80,6 @@ def test_the_user_of_the_process_has_one(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_newest_mark_has_the_highest_serial() -> None:
-    """Whoever says it."""
+    """Whichever directory notes it."""
     later = Mark(identity="", serial=4, keys=1, digest="")
     assert newest({"a": MARK, "b": later}) == ("b", later)

@@ -18,7 +18,7 @@ class Result:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_results_come_in_the_order_of_the_items(workers: int) -> None:
-    """Whoever is ready first: the first item waits until the second was begun, where there are several workers."""
+    """In whatever order they end: the first item waits until the second has begun, where there are several workers."""
     begun = threading.Event()
 
     def work(item: int) -> int:
@@ -60,7 +60,7 @@ def test_no_result_is_kept_for_a_thread_that_comes_late(monkeypatch: pytest.Monk
 
 
 def test_an_item_belongs_to_its_work() -> None:
-    """Nobody else holds it: a batch may be freed before the work with what was made of it ends."""
+    """The pool keeps no reference to it: a batch may be freed before the work on its result ends."""
     is_freed: list[bool] = []
 
     def work(item: Result) -> None:

@@ -98,6 +98,6 @@ def test_a_log_out_of_order_is_no_witness() -> None:
         read_applied([_line(1, BOTH[0], operation_type="Replace")], "l1")
 
 
-def test_nobody_is_named() -> None:
+def test_no_person_is_named() -> None:
     """A list of people has no hashes in what it prints."""
     assert A not in repr(read_applied([_line(1, *BOTH)], "l1"))

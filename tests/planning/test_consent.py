@@ -100,7 +100,7 @@ def test_a_missing_consent_column_is_refused(tmp_path: Path, source: Path) -> No
         checked(tmp_path, source, consent_column="email=yes", columns={"email": "email"})
 
 
-def test_nobody_left_is_refused(tmp_path: Path, source: Path) -> None:
+def test_a_source_without_consent_is_refused(tmp_path: Path, source: Path) -> None:
     """Unless it is expected."""
     plan = checked(tmp_path, source, consent_column="marketing=on")
     assert (plan.verdict, plan.exit_code, plan.rows.suppressed) == ("refused", 3, 4)

@@ -95,8 +95,8 @@ def test_no_suppression_source_is_written_over(tmp_path: Path, source: Path) -> 
         prepare(source, out=inside.parent, settings=settings, suppress=inside)
 
 
-async def test_a_do_not_reach_list_suppresses_nobody(source: Path, emulator: Emulator, settings: Settings) -> None:
-    """It keeps people out: who must not be put in there?"""
+async def test_a_do_not_reach_list_takes_no_suppression(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """It keeps people out already."""
     for keywords in ({"suppress": [source]}, {"consent_column": "marketing=yes"}):
         with pytest.raises(UsageError, match="suppression has no meaning"):
             await do_not_reach_upload_async(source, settings=settings, **keywords)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ SAYS_YES: Final = ("yes", "Yes", " YES ", "yes\t", "yEs", "\u00a0yes")
 
 
 @pytest.mark.parametrize("seed", range(CASES // ROWS_AT_A_TIME))
-def test_nobody_is_sent_who_should_not_be(tmp_path: Path, seed: int) -> None:
+def test_suppressed_people_are_never_sent(tmp_path: Path, seed: int) -> None:
     """Spellings of consent and of identifiers, joins of lists in every format, against sets in memory."""
     draw = random.Random(seed)
     emails = [f"person{number}@example.com" for number in range(120)]

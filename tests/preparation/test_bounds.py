@@ -40,7 +40,7 @@ def test_a_good_source_may_be_sent() -> None:
     [
         (_tally(0, 0), PlanRefused, "no rows"),
         (_tally(4, 4, placeholder=4), PlanRefused, "4 of 4 rows were rejected (placeholder 4)"),
-        (_tally(1000, 501, placeholder=501), PlanRefused, "501 of 1000"),
+        (_tally(1000, 501, placeholder=501), PlanRefused, "501 of 1,000"),
         (
             _tally(10, 6, invalid_syntax=6),
             MappingRefused,

@@ -43,7 +43,7 @@ def test_a_usual_record_takes_little(hashed_records: Make) -> None:
 
 
 def test_the_bytes_are_these(hashed_records: Make, sha256: Callable[[str], str]) -> None:
-    """What was kept by one release is read by the next: the form is fixed, byte for byte."""
+    """A release reads the files of the release before it, so the form is fixed, byte for byte."""
     records = hashed_records(
         ("Update", {Kind.EMAIL: ["a"]}), ("Delete", {Kind.EMAIL: ["b"], Kind.PARTNER_USER_ID: ["x", "yé"]})
     )

@@ -1,4 +1,4 @@
-"""What the numbers of a column that leaves unhashed forbid."""
+"""Partner user ids that look like personal data are refused by the numbers of their column."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_printed_report_is_the_text_of_the_command_line() -> None:
 
 
 def test_a_report_in_a_notebook_shows_its_counts() -> None:
-    """What a service or a file has named is text, and no part of the page."""
+    """Names given by a service or a file are text, and no markup."""
     page = _Read(REPORT._repr_html_())
     assert {"1,234", "1,000", "1,004", "230", "<script>alert(1)</script>"} <= set(page.texts)
     assert "script" not in page.tags

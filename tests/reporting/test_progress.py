@@ -79,7 +79,7 @@ def test_a_message_of_another_sort_is_heard_in_the_storm() -> None:
 
 
 def test_a_progress_that_is_still_empty_is_heard() -> None:
-    """Only None is nobody."""
+    """Only None means no listener."""
 
     class Steps(list[str]):
         def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
@@ -90,7 +90,7 @@ def test_a_progress_that_is_still_empty_is_heard() -> None:
 
     steps = Steps()
     assert heard_by(steps) is steps
-    heard_by(None).tell("nobody hears this")
+    heard_by(None).tell("not heard")
 
 
 def _told(*steps: tuple[float, int, int, dict[str, int]], unit: str) -> list[str]:

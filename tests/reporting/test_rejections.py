@@ -76,7 +76,7 @@ def test_rows_are_appended(tmp_path: Path) -> None:
 
 
 def test_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
-    """Somebody removed it during the run: said, and not made anew without its first rows."""
+    """A file that was removed during the run is reported, and not made anew without its first rows."""
     with pytest.raises(InputOutputFailed):
         append_refused(tmp_path / "why.csv", [9])
     assert list(tmp_path.iterdir()) == []

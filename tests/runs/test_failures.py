@@ -106,7 +106,7 @@ def test_patience_of_a_run_is_a_policy_of_its_own() -> None:
     assert policies[0].outage is not policies[1].outage
 
 
-async def test_refused_row_costs_nobody_else(
+async def test_a_refused_row_stops_no_other_row(
     tmp_path: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From file to report: one record is refused; its row is rejected with the code, all others are sent."""

@@ -39,7 +39,7 @@ def test_directory_is_for_its_owner_alone(store: RunStore, tmp_path: Path) -> No
     before = os.umask(0)
     try:
         directory = store.create(NEW)
-        report = store.write_report(NEW, REPORT)
+        report = store.write(NEW, REPORT)
     finally:
         os.umask(before)
     assert directory == tmp_path / "state" / "runs" / NEW
@@ -70,7 +70,7 @@ def test_run_is_made_once(store: RunStore) -> None:
 )  # fmt: skip
 def test_what_is_no_run_id_reaches_no_path(store: RunStore, tmp_path: Path, run_id: str) -> None:
     """Only `[0-9a-z-]{8,40}` becomes a path; everything else is refused before the disk is touched."""
-    for use in (store.create, store.directory, lambda run: store.write_report(run, {}), store.read_report):
+    for use in (store.create, store.directory, lambda run: store.write(run, {}), store.read):
         with pytest.raises(UsageError):
             use(run_id)
     assert list(tmp_path.iterdir()) == []
@@ -80,7 +80,7 @@ def test_runs_are_listed_newest_first(store: RunStore) -> None:
     """Each run is there with its state and sums; one without a report is incomplete."""
     for run_id in (OLD, NEW):
         store.create(run_id)
-    store.write_report(NEW, REPORT)
+    store.write(NEW, REPORT)
     assert store.list_runs() == [
         {
             "run_id": NEW,

@@ -24,9 +24,9 @@ __all__ = ["store"]
 def test_report_comes_back(store: RunStore) -> None:
     """A report is read as it was written; a second writing replaces the first and leaves nothing beside it."""
     directory = store.create(NEW)
-    store.write_report(NEW, {"state": "incomplete"})
-    store.write_report(NEW, REPORT)
-    assert store.read_report(NEW) == REPORT
+    store.write(NEW, {"state": "incomplete"})
+    store.write(NEW, REPORT)
+    assert store.read(NEW) == REPORT
     assert [path.name for path in directory.iterdir()] == ["report.json"]
 
 
@@ -35,11 +35,11 @@ def test_damaged_report_hides_no_other(store: RunStore, content: bytes) -> None:
     """A report that is no JSON object is `unreadable` in the list and a failure when read; nothing of it is quoted."""
     for run_id in (OLD, NEW):
         store.create(run_id)
-    store.write_report(NEW, REPORT)
+    store.write(NEW, REPORT)
     (store.directory(OLD) / "report.json").write_bytes(content)
     assert [(run["run_id"], run["state"]) for run in store.list_runs()] == [(NEW, "complete"), (OLD, "unreadable")]
     with pytest.raises(InputOutputFailed, match="is not a report") as caught:
-        store.read_report(OLD)
+        store.read(OLD)
     assert caught.value.__cause__ is None
 
 
@@ -53,40 +53,33 @@ def _edited(content: bytes) -> Iterator[bytes]:
 def test_a_changed_number_is_no_report(store: RunStore) -> None:
     """A flipped bit makes no other count; a report of an older version, without a checksum, is read."""
     path = store.create(NEW) / "report.json"
-    store.write_report(NEW, REPORT)
-    assert store.read_report(NEW) == REPORT
+    store.write(NEW, REPORT)
+    assert store.read(NEW) == REPORT
     edited = list(_edited(path.read_bytes()))
     assert len(edited) > 50
     for content in edited:
         path.write_bytes(content)
         with pytest.raises(InputOutputFailed, match="damaged, or edited"):
-            store.read_report(NEW)
+            store.read(NEW)
     path.write_text(json.dumps(REPORT))
-    assert store.read_report(NEW) == REPORT
+    assert store.read(NEW) == REPORT
 
 
 def test_the_report_of_another_run_is_no_report(store: RunStore) -> None:
     """A file that was restored into the wrong directory tells no counts."""
     first, second = (store.create(f"20261121-013000-00000{number}").name for number in (1, 2))
-    store.write_report(first, {"run_id": first, "state": "complete"})
+    store.write(first, {"run_id": first, "state": "complete"})
     shutil.copy(store.directory(first) / "report.json", store.directory(second))
     with pytest.raises(InputOutputFailed, match="the report of another run"):
-        store.read_report(second)
+        store.read(second)
     assert {run["run_id"]: run["state"] for run in store.list_runs()} == {first: "complete", second: "unreadable"}
-
-
-def test_report_is_read_by_beginning_and_last(store: RunStore) -> None:
-    """`read_report` takes what `find` takes."""
-    store.create(NEW)
-    store.write_report(NEW, REPORT)
-    assert store.read_report("last") == store.read_report("202611") == REPORT
 
 
 def test_run_without_report_says_so(store: RunStore) -> None:
     """Reading a report that was never written fails and names the file."""
     store.create(NEW)
     with pytest.raises(InputOutputFailed, match=re.escape("report.json")):
-        store.read_report(NEW)
+        store.read(NEW)
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace", "open"])
@@ -96,7 +89,7 @@ def test_failed_writing_keeps_the_old_report(
 ) -> None:
     """Whatever step fails, the report is the old one, whole, and no temporary file stays."""
     directory = store.create(NEW)
-    store.write_report(NEW, REPORT)
+    store.write(NEW, REPORT)
 
     def failing(*args: Any, **options: Any) -> Any:
         raise OSError(code, os.strerror(code))
@@ -104,8 +97,8 @@ def test_failed_writing_keeps_the_old_report(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, failing)
         with pytest.raises(InputOutputFailed, match="the report cannot be written"):
-            store.write_report(NEW, {"state": "refused"})
-    assert store.read_report(NEW) == REPORT
+            store.write(NEW, {"state": "refused"})
+    assert store.read(NEW) == REPORT
     assert [path.name for path in directory.iterdir()] == ["report.json"]
 
 
@@ -127,7 +120,7 @@ def test_report_is_synced_before_it_is_renamed_and_its_directory_after(
 
     monkeypatch.setattr(os, "fsync", noting_sync)
     monkeypatch.setattr(os, "replace", noting_replace)
-    store.write_report(NEW, REPORT)
+    store.write(NEW, REPORT)
     assert steps == ["content", "name", "directory"]
 
 
@@ -135,7 +128,7 @@ def test_report_that_is_no_json_is_a_bug(store: RunStore) -> None:
     """Something that cannot be written, such as a type that must not be shown, is named without its value."""
     store.create(NEW)
     with pytest.raises(Bug, match="not JSON") as caught:
-        store.write_report(NEW, {"state": object()})
+        store.write(NEW, {"state": object()})
     assert caught.value.__cause__ is None
 
 
@@ -151,5 +144,5 @@ def test_planted_report_is_not_followed(store: RunStore, tmp_path: Path, kind: s
     else:
         place.mkdir()
     with pytest.raises(InputOutputFailed):
-        store.read_report(NEW)
+        store.read(NEW)
     assert store.list_runs()[0]["state"] == "unreadable"

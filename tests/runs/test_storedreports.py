@@ -79,7 +79,7 @@ def test_a_killed_run_says_what_its_journal_says(tmp_path: Path, store: RunStore
     journal.keep_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)
-    store.write_report(RUN_ID, PLANNED)
+    store.write(RUN_ID, PLANNED)
     assert read_report(tmp_path, "last", STATE_KEY)["rows"]["sent"] == 30
     (listed,) = list_runs(tmp_path, STATE_KEY)
     assert (listed["rows"]["sent"], listed["requests"]["confirmed"]) == (30, 3)
@@ -106,7 +106,7 @@ def test_a_run_without_a_journal_cannot_be_resumed(tmp_path: Path, store: RunSto
 @pytest.mark.parametrize("state", ["complete", "refused"])
 def test_what_has_ended_is_shown_as_it_was_kept(tmp_path: Path, store: RunStore, state: str) -> None:
     """The journal is not asked."""
-    store.write_report(RUN_ID, {**PLANNED, "state": state})
+    store.write(RUN_ID, {**PLANNED, "state": state})
     assert read_report(tmp_path, RUN_ID) == {**PLANNED, "state": state}
     assert not list_runs(tmp_path)[0]["resumable"]
 
@@ -139,9 +139,9 @@ def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journ
     journal.keep_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)
-    store.write_report(RUN_ID, PLANNED)
+    store.write(RUN_ID, PLANNED)
     other = store.create("20261121-013000-ffffff").name
-    store.write_report(other, {**PLANNED, "run_id": other, "state": "complete"})
+    store.write(other, {**PLANNED, "run_id": other, "state": "complete"})
     reason, damage = DAMAGE[name]
     damage(store.directory(RUN_ID) / JOURNAL)
     with pytest.raises(InputOutputFailed, match="what was confirmed is not known") as caught:

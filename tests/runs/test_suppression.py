@@ -131,7 +131,7 @@ async def test_a_list_from_standard_input_cannot_be_read_again(
     assert caught.value.reason == "standard_input"
 
 
-async def test_nobody_stands_in_journal_or_report(
+async def test_no_suppressed_person_is_in_journal_or_report(
     tmp_path: Path, emulator: Emulator, settings: Settings, keywords: dict[str, Any]
 ) -> None:
     """Neither the suppressed nor their hashes: counts and paths only."""

@@ -39,7 +39,7 @@ class Version:
         self._python, self._emulator = python, emulator
 
     def live(self, number: int) -> list[Any]:
-        """What run `number` came to: of each command the exit code and outputs, and what the service received."""
+        """Execute run `number`; return the exit code and outputs of each command, and the requests of the service."""
         with tempfile.TemporaryDirectory() as directory:
             folder = Path(directory)
             seen = len(self._log())

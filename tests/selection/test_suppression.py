@@ -87,7 +87,7 @@ def test_any_shared_key_suppresses(hashed_records: Records, memory_chunks: Store
     assert (_kept(selection), selection.suppressed, selection.duplicates) == ([False, True, False, True], 2, 0)
 
 
-def test_whoever_refuses_is_refused_everywhere(hashed_records: Records, memory_chunks: Store) -> None:
+def test_a_person_who_refuses_is_refused_in_every_row(hashed_records: Records, memory_chunks: Store) -> None:
     """A row that says yes does not send a person who says no in another row, before or after."""
     rows = hashed_records(*(("Update", _emails(*keys)) for keys in ("a", "ab", "c", "a", "bd")))
     selection = _select(rows, memory_chunks(), mixed=False, refusing=[False, False, False, True, False])
@@ -101,14 +101,14 @@ def test_deletes_are_never_suppressed(hashed_records: Records, memory_chunks: St
     assert (_kept(selection), selection.suppressed, selection.superseded) == ([True, False, True], 1, 0)
 
 
-def test_nobody_is_suppressed_by_nobody(hashed_records: Records, memory_chunks: Store) -> None:
+def test_nothing_suppresses_nothing(hashed_records: Records, memory_chunks: Store) -> None:
     """Without sources, memories and refusals a selection is what it was."""
     rows = hashed_records(*(("Update", _emails(key)) for key in "aba"))
     selection = _select(rows, memory_chunks(), mixed=False)
     assert (_kept(selection), selection.suppressed, selection.duplicates) == ([True, True, False], 0, 1)
 
 
-def test_a_batch_without_records_suppresses_nobody(hashed_records: Records, memory_chunks: Store) -> None:
+def test_a_batch_without_records_suppresses_no_record(hashed_records: Records, memory_chunks: Store) -> None:
     """As the last batch of a source may be."""
     rows = hashed_records(("Update", _emails("a")))
     assert _kept(_select(rows, memory_chunks(), mixed=False, suppress=[hashed_records()])) == [True]

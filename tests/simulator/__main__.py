@@ -27,7 +27,7 @@ def cases(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def command_for(seed: int, pair: tuple[int, int] | None) -> str:
-    """What replays one run."""
+    """Return the command that replays one run."""
     return f"python -m tests.simulator --seed {seed}" + (f" --pair {pair[0]} {pair[1]}" if pair else "")
 
 

@@ -1,4 +1,4 @@
-"""What each fault of the catalogue does to one exchange: whether the request is applied, and what comes back."""
+"""The effect of each fault of the catalogue on one exchange: whether the request is applied, and the answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Effect:
         return chance.uniform(*self.wait)
 
     def answer(self, service: Service, answer: Answer) -> ApiResponse:
-        """What the client gets, or raises."""
+        """Return or raise the client's side of the exchange."""
         if self.raised is not None:
             raise self.raised()
         if self.said is not None:
@@ -99,7 +99,7 @@ def both(said: Any, **options: Any) -> list[Effect]:
 # An answer that was lost says nothing of what becomes of its request: each such fault has all three forms.
 TIMEOUT = (SECONDS_TO_TIMEOUT, SECONDS_TO_TIMEOUT)
 GATEWAY = [status(502, body=b"<html>bad</html>"), status(504, body=b"")]
-# Of somebody in between, or of a service that lost sight of a part of itself: the request may be under way still.
+# Of a proxy, or of a service that lost sight of a part of itself: the request may be under way still.
 PASSED_ON = [
     *GATEWAY, status(500), status(500, "INTERNAL_ERROR"), status(500, body=b"<html>"), status(520, body=b"error 520"),
     *(status(503, body=body) for body in (b"", b"<html>", b'{"message": "Service Unavailable"}')), status(503),

@@ -2,7 +2,7 @@
 
 Uploads of all kinds and erasures, or syncs; some are stopped in the middle, and finished or left. Journals, locks and
 snapshots are the real ones, in a directory; time is virtual. A broken connection's request is applied never, soon or
-late; so is one to which somebody in between answers that the service failed.
+late; so is one to which a proxy answers that the service failed.
 `python -m tests.simulator.histories --count 200` makes many.
 """
 
@@ -25,6 +25,7 @@ from unittest import mock
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
@@ -183,12 +184,13 @@ class History:
         store = ErasureStore(self.settings.state_dir)
         with store.locked():
             store.begin(receipt, records, STATE_KEY)
-        erasing = Erasing(
-            receipt, records, self.client, profile=SPEC, limiter=PacedLimiter(clock=self.clock),
+        surroundings = Surroundings(
+            limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
-            lock=self._lock, doubts=self._earlier().seconds_left, store=store, progress=NoProgress(),
-            leave=_leave_nothing, concurrency=self.settings.concurrency,
+            lock=self._lock, doubts=self._earlier().seconds_left, leave=_leave_nothing,
+            concurrency=self.settings.concurrency,
         )  # fmt: skip
+        erasing = Erasing(receipt, records, self.client, surroundings, profile=SPEC, store=store, progress=NoProgress())
         is_complete = await self._went_well(erasing.run())
         for person in people:
             self.forgotten |= keys_of(*person)
@@ -228,7 +230,7 @@ class History:
         rows = [(self.chance.choice(verbs), *self._person()) for _ in range(self.chance.randint(3, 20))]
         # The memory of erasures holds them back.
         kept = [row for row in rows if not keys_of(*row[1:]) & self.forgotten]
-        return kept or [(verbs[0], "nobody@example.com", "")]
+        return kept or [(verbs[0], "stranger@example.com", "")]
 
     def _write(self, rows: list[Row]) -> Path:
         self.files += 1
@@ -251,7 +253,7 @@ async def _leave_nothing(target: Target) -> None:
 
 
 def keys_of(mail: str, name: str) -> Keys:
-    """What the service knows the person by; written without any code of the library."""
+    """Return the keys by which the service knows the person; computed without any code of the library."""
     texts = (("email", mail), ("handle", name))
     return frozenset((kind, hashlib.sha256(text.encode()).hexdigest()) for kind, text in texts if text)
 

@@ -37,7 +37,7 @@ EXITS = frozenset({3, 69, 74, 75, 77})
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one simulated run came to: differences to the reference, each in words; none is as it should be."""
+    """The result of one simulated run: its differences to the reference, as sentences; none is as it should be."""
 
     differences: tuple[str, ...]
     met: tuple[int, ...]
@@ -47,7 +47,7 @@ class Outcome:
 
 
 class Disk:
-    """What survives a process: which requests were intended, and how each ended. Dead once its process is."""
+    """The files that survive a process: which requests were intended, and how each ended. Dead once its process is."""
 
     def __init__(self) -> None:
         self.intended: set[int] = set()
@@ -115,7 +115,7 @@ class World:
         self.planned, self.disk, self._settle_seconds = planned, Disk(), settle_seconds
         self.bad_rows = self._draw_bad() if with_bad else frozenset()
         bad: frozenset[Keys] = frozenset(planned.rows[row].keys for row in self.bad_rows)
-        names = self.chance.choice(["all", "all", "first", "beyond", "zero", "nobody"])
+        names = self.chance.choice(["all", "all", "first", "beyond", "zero", "none"])
         self.service = Service(self.chance, faults, bad, names, self.clock)
         self.processes = self.silent_waits = 0
 
@@ -163,7 +163,7 @@ class World:
                 loop.call_later(after, self._kill, process, journal)
 
     def _kill(self, process: asyncio.Future[Delivered], journal: DiskJournal) -> None:
-        """SIGKILL: nothing that the process still does is seen by anybody."""
+        """SIGKILL: nothing that the process still does has an effect."""
         if not process.done():
             journal.is_dead = True
             process.cancel()
@@ -197,7 +197,7 @@ class World:
         )
 
     def differences(self) -> list[str]:
-        """What is not as the reference says, without a value."""
+        """Return the differences to the reference, without a value."""
         members, found = self.service.members, []
         expected = self.planned.expected(self.bad_rows)
         rows = {row.row - 1 for result in self.disk.results.values() for row in result.refused}

@@ -57,7 +57,7 @@ class Service:
         return effect.answer(self, await asyncio.shield(answer))
 
     def _deliver(self, body: bytes, effect: Effect) -> asyncio.Future[Answer]:
-        """Apply `body` soon, late or never, whether or not somebody still waits for the answer."""
+        """Apply `body` soon, late or never, whether or not the client still waits for the answer."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Answer] = loop.create_future()
         if effect.apply == "never":
@@ -97,9 +97,7 @@ class Service:
 
     def _blame(self, refused: list[int], operations: int) -> list[Any]:
         error = {"code": "INVALID_PARAMETER", "message": "not shown", "parameter": "users"}
-        named = {"all": refused, "first": refused[:1], "beyond": [operations + 1], "zero": [0], "nobody": []}[
-            self._names
-        ]
+        named = {"all": refused, "first": refused[:1], "beyond": [operations + 1], "zero": [0], "none": []}[self._names]
         if self._names == "zero":
             return [error]
         size = max([operations, *(index + 1 for index in named)])

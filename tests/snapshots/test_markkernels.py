@@ -83,8 +83,8 @@ def test_tags_are_looked_for(compiled: MarkKernels, tags: Any) -> None:
 
 
 @pytest.mark.parametrize("begins", [[], [0], [0, 1, 1], [1, 0], [2**32 - 1] * 2])
-def test_what_was_prepared_is_of_what_is_in_order(compiled: MarkKernels, begins: list[int]) -> None:
-    """What is not leads nowhere."""
+def test_a_table_out_of_order_is_refused(compiled: MarkKernels, begins: list[int]) -> None:
+    """An order that does not hold is refused."""
     with pytest.raises(Bug, match="a place that is not there"):
         compiled.find_tags(np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.array(begins, dtype=np.uint32))
 

@@ -40,7 +40,7 @@ def _pairs(marks: Marks) -> list[Pair]:
 
 @given(PAIRS.map(lambda pairs: sorted(set(pairs))), PAIRS)
 def test_each_is_found_where_it_stands(ordered: list[Pair], asked: list[Pair]) -> None:
-    """Also where several share the first half; whoever is not there has the place that it would come to."""
+    """Also where several share the first half; a missing mark has the index where it would be inserted."""
     places, known = _found(_marks(asked), _marks(ordered))
     assert known == [pair in ordered for pair in asked]
     assert places == [sum(other < pair for other in ordered) for pair in asked]
@@ -84,7 +84,7 @@ def test_bytes_and_back(pairs: list[Pair], part: int) -> None:
 
 
 def test_they_are_joined_and_not_shown() -> None:
-    """One after the other; a mark says who somebody is to whoever has the key."""
+    """In order; a mark identifies a person for the holder of the key."""
     both = Marks.joined([NO_MARKS, _marks([(3, 1)]), _marks([(2, 2)])])
     assert _pairs(both) == [(3, 1), (2, 2)]
     assert "3" not in repr(both)

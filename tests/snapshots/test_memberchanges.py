@@ -1,4 +1,4 @@
-"""What a run has changed, by part: everybody comes back with the mark that orders them."""
+"""The members that a run has changed, by part: each comes back with the mark that orders them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PEOPLE: dict[Person, int] = {(f"{number}", "" if number % 3 else f"n{number}"): 
 
 
 @pytest.mark.parametrize("put_aside", [1, 3, 1_000])
-def test_everybody_comes_back_in_their_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_aside: int) -> None:
+def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_aside: int) -> None:
     """With their day and their mark, whether they were put aside or not; and all are counted."""
     monkeypatch.setattr(module, "_PUT_ASIDE", put_aside)
     monkeypatch.setattr(module, "_GATHERED", 100)

@@ -1,4 +1,4 @@
-"""What a run is about to change, as a file: what became of its requests decides what it has changed."""
+"""The changes that a run is about to make, as a file: the outcomes of its requests decide which were made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.audiences.synchronisation.people import days, records, store
 from tests.audiences.synchronisation.service import Person
 
 NEW, GONE, BACK = ("a", ""), ("b", "1"), ("c", "1")
-EVERYBODY = [NEW, GONE, BACK]
+ALL_PEOPLE = [NEW, GONE, BACK]
 DAY = 20_800
 
 
@@ -65,7 +65,7 @@ def _effects(directory: Path, outcomes: Outcomes) -> dict[Person, int]:
     changes = Changes.open(place.changes_path, place.spool_key())
     assert changes is not None
     with contextlib.closing(changes):
-        return {who: day for part in changes.effects(outcomes) for who, day in days(part, EVERYBODY).items()}
+        return {who: day for part in changes.effects(outcomes) for who, day in days(part, ALL_PEOPLE).items()}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def _effects(directory: Path, outcomes: Outcomes) -> dict[Person, int]:
 def test_what_became_of_requests_decides(
     path: Path, confirmed: set[int], touched: set[int], effects: dict[Person, int]
 ) -> None:
-    """Confirmed is done, touched is in doubt; whom a Delete may have struck is in doubt until they are put back."""
+    """Confirmed is done, touched is in doubt; a member that a Delete may have struck is in doubt until put back."""
     assert _effects(path, Outcomes(frozenset(confirmed), frozenset(touched))) == effects
 
 

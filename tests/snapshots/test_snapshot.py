@@ -38,7 +38,7 @@ async def _is_refused(owner: Owner) -> str:
     return str(caught.value)
 
 
-async def test_it_is_for_its_owner_only_and_shows_nobody(owner: Owner) -> None:
+async def test_only_its_owner_can_read_it_and_repr_shows_no_member(owner: Owner) -> None:
     """Modes, no hash in the clear, and few bytes an identifier."""
     files = list(_directory(owner).iterdir())
     assert {path.name for path in files} == {"snapshot", "serial", "stamp"}
@@ -61,7 +61,7 @@ async def test_a_flipped_bit_anywhere_is_noticed(owner: Owner) -> None:
 
 
 async def test_one_that_was_cut_off_or_removed_is_noticed(owner: Owner) -> None:
-    """Neither is taken for an audience that nobody is in."""
+    """Neither is taken for an audience without members."""
     path = _directory(owner) / SNAPSHOT
     path.write_bytes(path.read_bytes()[:-100])
     assert "damaged" in await _is_refused(owner)
@@ -70,7 +70,7 @@ async def test_one_that_was_cut_off_or_removed_is_noticed(owner: Owner) -> None:
 
 
 async def test_an_older_one_is_noticed(owner: Owner) -> None:
-    """Whoever restores a copy of either file would take out and put in the wrong people; so would one without."""
+    """A restored copy of either file would delete and add the wrong people; so would a missing file."""
     path, recent = (_directory(owner) / name for name in (SNAPSHOT, RECENT))
     old = path.read_bytes()
     await owner.sync([*PEOPLE, ("20", "20")])
@@ -110,7 +110,7 @@ async def test_the_snapshot_of_another_audience_is_refused(owner: Owner) -> None
 
 
 @pytest.mark.parametrize("damage", ["flipped", "removed", "another key", "none"])
-async def test_a_rebuild_sends_everybody_and_says_so(owner: Owner, damage: str) -> None:
+async def test_a_rebuild_sends_all_members_and_says_so(owner: Owner, damage: str) -> None:
     """After it the audience is under sync again; with a sound snapshot who is gone is taken out, too."""
     path = _directory(owner) / SNAPSHOT
     content = path.read_bytes()

@@ -37,9 +37,9 @@ from tests.audiences.synchronisation.people import days, members, store
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
 
-EVERYBODY = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
+ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
 CHANGES = st.dictionaries(
-    st.sampled_from(EVERYBODY), st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]), max_size=6
+    st.sampled_from(ALL_PEOPLE), st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]), max_size=6
 )
 TODAY, LAPSED_BEFORE, DAY_SECONDS = 1_000_000.0, 19_500, 86_400
 
@@ -56,7 +56,7 @@ def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
     """Who is in it, and its facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined([snapshot.members(part) for part in range(PARTS)])
-        known = days(batch, EVERYBODY)
+        known = days(batch, ALL_PEOPLE)
         assert snapshot.facts.members == len(known)
         assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}
         assert snapshot.facts.identifiers == int(identifiers_of(batch).sum())
@@ -96,7 +96,7 @@ def test_changes_are_heeded(steps: list[tuple[dict[Person, int], int]]) -> None:
 
 @pytest.fixture
 def found(tmp_path: Path) -> SnapshotStore:
-    """A store with three members, one of whom has gone since, and one of whom is new."""
+    """Return a store with three members: one has left since, and one is new."""
     found = store(tmp_path)
     _advance(found, {("a", ""): 20_000, ("b", "1"): 20_100, ("", "2"): 20_200})
     _advance(found, {("a", ""): DROPPED, ("b", "2"): 20_300, ("b", "1"): 20_400})
@@ -135,7 +135,7 @@ def test_parts_are_the_same_alone_and_together(
 
 
 def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) -> None:
-    """Everybody is written anew, whether there are changes or not."""
+    """Every member is written anew, whether there are changes or not."""
     _advance(found, {}, TODAY + 7 * DAY_SECONDS)
     assert not (found.directory / RECENT).exists()
     with closing(found.open()) as snapshot:
@@ -178,14 +178,14 @@ def test_one_of_the_earlier_form_is_read_and_replaced(tmp_path: Path) -> None:
     assert facts.form != EARLIER_FORM
 
 
-def _write_earlier(found: SnapshotStore, everybody: HashedRecords) -> None:
-    parts = part_of(tags_of_sets(everybody, found.tagger()))
+def _write_earlier(found: SnapshotStore, members: HashedRecords) -> None:
+    parts = part_of(tags_of_sets(members, found.tagger()))
     spool = KeptSpool.create(found.directory / SNAPSHOT, found.spool_key())
     counted = {"days": {"0": 1, "20000": 1, "20200": 1}, "identifiers": 4}
     facts = b'{"account_id":"%s","audience_id":"%s","serial":1,' % (ACCOUNT.encode(), AUDIENCE.encode())
     spool.append(facts + repr(counted)[1:].replace("'", '"').encode(), 0)
     for part in range(PARTS):
-        own = chosen(everybody, np.flatnonzero(parts == part))
+        own = chosen(members, np.flatnonzero(parts == part))
         spool.append(to_bytes(own if (parts == part).any() else NO_MEMBERS).unwrap(), part + 1)
     spool.finish()
     spool.close()

@@ -70,7 +70,7 @@ CASES: list[tuple[str, str, Any]] = [
     ("a trailing delimiter", "q@x.de,1,x,\n", (AT, [(AT, "q@x.de")], [])),
     ("a huge cell", "q" * 70_000 + ",1,x\n", (BEFORE, [], [(AT, "too_large")])),
     ("a second table", "\nname,city\n" + "Ann,Berlin\n" * 400,
-     (f"401 of {BEFORE + 401} rows {WIDTH}, the first is row {AT}", AT, BEFORE + 401)),
+     (f"401 of {BEFORE + 401:,} rows {WIDTH}, the first is row {AT}", AT, BEFORE + 401)),
     ("an open quote", '"q@x.de,1,x\n' + "r@x.de,1,x\n" * 9,
      (f"a quote is opened in row {AT} or later and never closed", AT, BEFORE)),
     ("letters after a quote", '"q"@x.de,1,x\n', (f"row {AT} has letters after a closing quote", AT, AT)),
@@ -141,7 +141,7 @@ def test_declared_encodings_hold_across_blocks(
     ["é@example.com,1\n".encode("latin-1"), "é@example.com,1\n".encode("cp1252"), "あ@x.jp,1\n".encode("shift_jis")],
 )
 def test_no_encoding_is_guessed(open_bytes: Open, data: bytes) -> None:
-    """Latin-1, in which every byte is a letter, would make hashes that nobody has."""
+    """Latin-1, in which every byte is a letter, would make hashes that match no person."""
     source = open_bytes(b"email,n\n" + data * 11 + b"a@example.com,1\n" * 100)
     with pytest.raises(SourceRefused, match="not text in this encoding, the first is row 1") as caught:
         list(source.batches())
@@ -181,7 +181,7 @@ def test_a_bomb_is_refused_before_it_is_large(write: Write) -> None:
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/dev/tty", "/proc/self/mem"])
 def test_devices_are_no_files(path: str) -> None:
-    """Some have no end, and some are somebody's terminal."""
+    """Some have no end, and some are terminals of other users."""
     if not os.path.exists(path):
         pytest.skip("there is no such device here")
     with pytest.raises(AudiencekitError):

@@ -37,7 +37,7 @@ REFUSED = {
         6dc4638abb f62289e4f0 c495b34ef2 9083c4e4b8 38d8eadb9c 23be1a53ed 6a6805248a acfb9102c7 c2c64a3ad2 891ef4462c
         4571bf3416 9d82a0101b ea95fbd877 879778f1fe 2e2a7fd23b e2fd3dbc14""",
     "never closed": "ced6ca4d55 a5e1d938cc 203177a1c1 40f073da17 f6e1c6c712",
-    # Bytes that are no UTF-8, in the first record or in all rows, and nobody said which encoding it is.
+    # Bytes that are no UTF-8, in the first record or in all rows, and no encoding is declared.
     "not UTF-8": """99a38921d2 b843f7fd1b 50615e1101 aeeaa6388f 22e46bed9e b884fd13ae a94c707f3f 38d50d7a94 8bc2dc35e3
         5334bf576a""",
     "hold bytes that are not text": "497accfec9",
@@ -54,7 +54,7 @@ JSON_LINES = {"cs-94f9e54dbd": 4}
 # Where the ground truth names another delimiter: the file has semicolons, and commas nowhere.
 OTHER_DELIMITER = {"cs-4b5ad99286": ";"}
 
-# Cells in which the published rows are not those of the published file: somebody replaced a phone number there.
+# Cells in which the published rows are not those of the published file: a phone number was replaced there.
 OTHER_CELLS = {"cs-ccc81919e0": 0}
 
 

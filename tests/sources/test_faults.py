@@ -50,5 +50,5 @@ def test_too_many_faults_refuse_the_source(faulty: int, rows: int, refused: bool
         faults.refuse_too_many(rows)
     assert caught.value.row == 8
     assert caught.value.rows_read == rows
-    assert f"{faulty - 1} of {rows} rows" in str(caught.value)
+    assert f"{faulty - 1:,} of {rows:,} rows" in str(caught.value)
     assert "`encoding=" in caught.value.hint

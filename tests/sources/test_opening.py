@@ -1,4 +1,4 @@
-"""The door: what is opened, what is refused, and what nobody ever gets to see."""
+"""Opening a source: accepted and refused inputs, and bytes that are never shown."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_mapping_refusals_name_the_source(open_bytes: Open, people: bytes) -> No
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted there")
 def test_an_abandoned_pass_closes_its_file(open_bytes: Open) -> None:
-    """Nobody waits for the end of a generator that is dropped."""
+    """The file is not left open until the generator is collected."""
     source = open_bytes(b"email\n" + b"a@example.com\n" * 100_000)
     gc.collect()  # what other tests have left open is not to be closed meanwhile
     before = len(os.listdir("/proc/self/fd"))

@@ -54,7 +54,7 @@ def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any
     ],
 )
 def test_impossible_options_are_usage_errors(given: dict[str, Any]) -> None:
-    """What cannot be is refused at construction."""
+    """Invalid values are refused at construction."""
     with pytest.raises(UsageError):
         SourceOptions(**given)
 

@@ -52,7 +52,7 @@ def test_no_more_is_taken_than_what_is_sampled() -> None:
 
 
 def test_an_oversize_field_ends_the_sample() -> None:
-    """What came before it is enough to look at."""
+    """The rows before it are enough to look at."""
     text = "a,b\nc,d\n" + "x" * (csv.field_size_limit() + 1)
     assert sample_records(text, ",", whole=True) == [["a", "b"], ["c", "d"]]
 

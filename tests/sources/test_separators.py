@@ -1,4 +1,4 @@
-"""What divides the values of a cell, and what only looks so."""
+"""Separators between the values of a cell, and characters that only look like one."""
 
 from __future__ import annotations
 

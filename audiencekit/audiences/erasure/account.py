@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 
 from audiencekit.api.audiences import PermissionScope
-from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Answer, Counts
+from audiencekit.api.wire import Answer
 from audiencekit.audiences.donotreachlist import DoNotReachService
 from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
 from audiencekit.delivery.retry import RetryPolicy
@@ -42,12 +41,6 @@ class ErasureService(DoNotReachService, Protocol):
         with_deleted: bool | None = None,
     ) -> AsyncIterator[Answer]:
         """Every page of audiences."""
-
-    async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
-        """The counts of one upload to an audience."""
-
-    async def send_do_not_reach_users(self, list_id: str, body: Body, *, records: int) -> Counts:
-        """The counts of one upload to the do-not-reach list."""
 
 
 @dataclass(slots=True)

@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.destinations.requests.packing import pack_request
+from audiencekit.destinations.requests.packing import EncodedUsers, encode_users, pack_request
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
-from audiencekit.destinations.requests.users import EncodedUsers, encode_users
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE

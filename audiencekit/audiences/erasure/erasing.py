@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Final
 
-from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Counts
+from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
-from audiencekit.audiences.erasure.account import ErasureService, list_account, patiently
+from audiencekit.audiences.erasure.account import list_account, patiently
 from audiencekit.audiences.erasure.bodies import Bodies
-from audiencekit.audiences.erasure.erasurepass import Means, Pass
+from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
-from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
 from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.destination import Session
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
@@ -29,7 +26,6 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
-from audiencekit.runs.doubts import Doubts
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted
@@ -42,27 +38,18 @@ class Erasing:
         self,
         receipt: Receipt,
         records: HashedRecords,
-        service: ErasureService,
+        client: AdsClient,
+        surroundings: Surroundings,
         *,
         profile: Profile,
-        limiter: RateLimiter,
-        policy: RetryPolicy,
-        lock: Callable[[Target], AbstractContextManager[object]],
-        doubts: Doubts,
-        leave: Callable[[Target], Awaitable[None]],
         store: ErasureStore,
         progress: Progress,
-        concurrency: int,
     ) -> None:
-        self._receipt, self._service, self._policy, self._store = receipt, service, policy, store
-        self._progress = progress
+        self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
+        self._surroundings, self._policy = surroundings, surroundings.policy
         started_at = parse_time(receipt.started_at, "the start of the erasure")
         self._deletes = Bodies.plan(records, AUDIENCE.form(pin_times(started_at), profile), profile)
         self._updates = self._plan_updates(records, started_at, profile)
-        self._means = Means(
-            send=self._send, limiter=limiter, policy=policy, lock=lock, doubts=doubts, keep=self._keep, leave=leave,
-            tell=progress.tell, concurrency=concurrency,
-        )  # fmt: skip
 
     async def run(self) -> Receipt:
         """The receipt of the complete erasure. What is less is raised, as `forget_async` says."""
@@ -99,7 +86,7 @@ class Erasing:
 
     async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
         """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
-        going = Pass(bodies, receipts, self._means)
+        going = Pass(bodies, receipts, self._session_of, self._surroundings, keep=self._keep, tell=self._progress.tell)
         await going.run()
         if going.error is None:
             await self._wait(going.wait_seconds)
@@ -107,7 +94,7 @@ class Erasing:
 
     async def _survey(self) -> None:
         """Note the audiences that came since the last listing, and those that are gone."""
-        account = await list_account(self._service, self._receipt.account_id, self._policy)
+        account = await list_account(self._client, self._receipt.account_id, self._policy)
         listed = {one.id for one in account.owned}
         for one in self._receipt.audiences:
             if not one.is_settled and one.id not in listed:
@@ -138,7 +125,7 @@ class Erasing:
         """The list of the account, created when it is missing, if these people are to be put on it and can be."""
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
-        ensure = functools.partial(ensure_list, self._service, clock=self._policy.clock)
+        ensure = functools.partial(ensure_list, self._client, clock=self._policy.clock)
         found = await patiently(ensure, self._policy)
         known = self._receipt.do_not_reach
         if known is None or known.id != found.id:
@@ -151,12 +138,13 @@ class Erasing:
 
     # --- what passes use ---
 
-    async def _send(self, target: Target, body: Body, *, records: int) -> Counts:
-        call = self._service.send_users if target.destination is AUDIENCE else self._service.send_do_not_reach_users
-        return await call(target.id, body, records=records)
+    def _session_of(self, target: Target) -> Session:
+        if target.destination is AUDIENCE:
+            return AudienceSession(self._client, self._receipt.account_id, target.id)
+        return DoNotReachSession(self._client, target.id)
 
     def _keep(self) -> None:
-        self._store.write(self._receipt)
+        self._store.keep(self._receipt)
         self._progress.step("erasing", self._receipt.settled, len(self._receipt.audiences), unit="audiences")
 
     # --- the end ---

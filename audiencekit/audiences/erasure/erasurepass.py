@@ -5,22 +5,21 @@ An audience that refuses keeps nothing back from the others: it is noted, and th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
-from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Counts
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.receipt import TargetReceipt
 from audiencekit.delivery.journal import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.results import PackedRequest, RequestResult
+from audiencekit.delivery.results import Counts, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.route import Listener, Route
 from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudienceBusy,
@@ -38,44 +37,96 @@ from audiencekit.runs.doubts import Doubts
 _FORBIDDEN: Final = 403
 
 
-class UsersCall(Protocol):
-    """One upload of users to a target."""
-
-    async def __call__(self, target: Target, body: Body, *, records: int) -> Counts:
-        """Its counts. Raises an ExchangeError for whatever is not confirmed."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """The tools of a pass. `lock` raises AudienceBusy; `keep` writes the receipt as it stands, durably.
+class Surroundings:
+    """The things around an erasure that its passes use. `lock` raises AudienceBusy.
 
     `leave` takes the people out of what is kept of a target on this machine, too.
     """
 
-    send: UsersCall
     limiter: RateLimiter
     policy: RetryPolicy
     lock: Callable[[Target], AbstractContextManager[object]]
     doubts: Doubts
-    keep: Callable[[], None]
     leave: Callable[[Target], Awaitable[None]]
-    tell: Callable[[str], None]
     concurrency: int
 
 
-class Pass(NoJournal):
-    """Sends `bodies` to each of `receipts` that is not settled; each is kept when it is.
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A target whose requests may be under way: it is locked, and these have been confirmed."""
+
+    target: Target
+    receipt: TargetReceipt
+    session: Session
+    lock: ExitStack
+    confirmed: list[RequestResult] = field(default_factory=list)
+
+
+class ReceiptJournal(NoJournal):
+    """The journal of a pass: its receipt, in which a target is settled once all of its requests are confirmed.
+
+    A request that is sent again changes nothing, so that it does not matter which were under way. `unconfirmed` are the
+    turns of those that were given up, in the order in which they were: the first stopped the delivery.
+    """
+
+    def __init__(
+        self,
+        turn_of: Callable[[int], Turn],
+        requests_each: int,
+        surroundings: Surroundings,
+        keep: Callable[[], None],
+    ) -> None:
+        self._turn_of, self._requests_each, self._keep = turn_of, requests_each, keep
+        self._leave, self._clock = surroundings.leave, surroundings.policy.clock
+        self.unconfirmed: list[Turn] = []
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Notes a request that is confirmed, and keeps its target when it was the last one."""
+        turn = self._turn_of(result.number)
+        if not result.is_confirmed:
+            self.unconfirmed.append(turn)
+            return
+        turn.confirmed.append(result)
+        if len(turn.confirmed) == self._requests_each:
+            await self._settle(turn)
+
+    async def _settle(self, turn: Turn) -> None:
+        await self._leave(turn.target)
+        receipt, results = turn.receipt, turn.confirmed
+        receipt.requests, receipt.records = len(results), sum(result.records for result in results)
+        receipt.success_count = sum(result.success_count for result in results)
+        receipt.refused_records = sum(len(result.refused) for result in results)
+        receipt.state = "refused" if receipt.refused_records else "confirmed"
+        receipt.why = f"the service did not take {receipt.refused_records} forms" if receipt.refused_records else ""
+        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        receipt.confirmed_at = None if receipt.refused_records else format_time(now)
+        pass_point("before acknowledgement")
+        self._keep()
+        pass_point("after acknowledgement")
+        turn.lock.close()
+
+
+class Pass:
+    """Sends `bodies` to each of `targets` that is not settled, by its session; `keep` writes the receipts durably.
 
     `wait_seconds` is then how long those must wait that something sent earlier may still change, 0 for none. `error`
     is what ended the pass early for all of them.
     """
 
-    def __init__(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]], means: Means) -> None:
-        self._bodies, self._means = bodies, means
-        self._receipts = receipts
-        self._locks: dict[int, ExitStack] = {}
-        self._open: dict[int, list[RequestResult]] = {}
-        self._unconfirmed: list[int] = []  # in the order in which a delivery gave them up: the first stopped it
+    def __init__(
+        self,
+        bodies: Bodies,
+        targets: Sequence[tuple[Target, TargetReceipt]],
+        session_of: Callable[[Target], Session],
+        surroundings: Surroundings,
+        *,
+        keep: Callable[[], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._bodies, self._targets, self._session_of = bodies, targets, session_of
+        self._surroundings, self._keep, self._tell = surroundings, keep, tell
+        self._turns: dict[int, Turn] = {}
         self.wait_seconds = 0.0
         self.error: AudiencekitError | None = None
 
@@ -85,89 +136,57 @@ class Pass(NoJournal):
             while self.error is None and await self._deliver():
                 pass
         finally:
-            for stack in self._locks.values():
-                stack.close()
+            self._end_turns()
 
     async def _deliver(self) -> bool:
         """Send what is left; whether one target refused, so that the others are still to be done."""
-        self._unconfirmed.clear()
-        means = self._means
+        means = self._surroundings
+        journal = ReceiptJournal(self._turn_of, len(self._bodies), means, self._keep)
         route = Route(self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency)
-        delivered = await deliver(self._requests(), route, journal=self, listener=Listener(tell=means.tell))
-        for place in list(self._locks):  # what was stopped in the middle is begun again
-            self._release(place)
-        if not self._unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
+        delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(tell=self._tell))
+        self._end_turns()
+        if not journal.unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
             is_interrupted = isinstance(delivered.error, NotFinished)
             self.error = NotFinished("interrupted") if is_interrupted else delivered.error
             return False
-        self._refuse(self._receipts[self._unconfirmed[0]][1], delivered.error)
+        refused = journal.unconfirmed[0].receipt
+        refused.state, refused.why = "refused", str(delivered.error)
+        self._keep()
         return True
 
-    # --- which requests, and what becomes of each ---
-
     def _requests(self) -> Iterator[PackedRequest]:
-        for place, (target, receipt) in enumerate(self._receipts):
-            if receipt.state in ("pending", "busy") and self._take(place, target, receipt):
-                self._open[place] = []
+        for place, (target, receipt) in enumerate(self._targets):
+            if receipt.state in ("pending", "busy") and (lock := self._locked(target, receipt)) is not None:
+                self._turns[place] = Turn(target, receipt, self._session_of(target), lock)
                 yield from self._bodies.packed(1 + place * len(self._bodies))
 
-    def _take(self, place: int, target: Target, receipt: TargetReceipt) -> bool:
-        """Whether the target is ours alone, and nothing sent to it before can change it any more."""
+    def _locked(self, target: Target, receipt: TargetReceipt) -> ExitStack | None:
+        """The lock of a target that is ours alone, when nothing sent to it before can change it any more."""
         stack = ExitStack()
         try:
-            stack.enter_context(self._means.lock(target))
+            stack.enter_context(self._surroundings.lock(target))
         except AudienceBusy as busy:
             receipt.state, receipt.why = "busy", str(busy)
-            return False
-        wait_seconds = self._means.doubts(target)
+            return None
+        wait_seconds = self._surroundings.doubts(target)
         if wait_seconds > 0:
             self.wait_seconds = max(self.wait_seconds, wait_seconds)
             stack.close()
-            return False
-        receipt.state, receipt.why, self._locks[place] = "pending", "", stack
-        return True
+            return None
+        receipt.state, receipt.why = "pending", ""
+        return stack
 
     async def _send(self, request: PackedRequest) -> Counts:
-        target, _ = self._receipts[self._place(request.number)]
-        return await self._means.send(target, Body((request.body.unwrap(),)), records=request.records)
+        return await self._turn_of(request.number).session.send(request)
 
-    def _place(self, number: int) -> int:
-        return (number - 1) // len(self._bodies)
+    def _turn_of(self, number: int) -> Turn:
+        return self._turns[(number - 1) // len(self._bodies)]
 
-    # --- the journal of the delivery: what is kept is a target that has confirmed everything. A Delete that is sent
-    # again changes nothing, so that it does not matter what was under way ---
-
-    async def conclude(self, result: RequestResult) -> None:
-        """Notes a request that is confirmed, and keeps its target when it was the last one."""
-        place = self._place(result.number)
-        if not result.is_confirmed:
-            self._unconfirmed.append(place)
-            return
-        self._open[place].append(result)
-        if len(self._open[place]) == len(self._bodies):
-            await self._settle(place)
-
-    async def _settle(self, place: int) -> None:
-        (target, receipt), results = self._receipts[place], self._open.pop(place)
-        await self._means.leave(target)
-        receipt.requests, receipt.records = len(results), sum(result.records for result in results)
-        receipt.success_count = sum(result.success_count for result in results)
-        receipt.refused_records = sum(len(result.refused) for result in results)
-        receipt.state = "refused" if receipt.refused_records else "confirmed"
-        receipt.why = f"the service did not take {receipt.refused_records} forms" if receipt.refused_records else ""
-        now = datetime.fromtimestamp(self._means.policy.clock.now(), UTC)
-        receipt.confirmed_at = None if receipt.refused_records else format_time(now)
-        pass_point("before acknowledgement")
-        self._means.keep()
-        pass_point("after acknowledgement")
-        self._release(place)
-
-    def _refuse(self, receipt: TargetReceipt, error: AudiencekitError) -> None:
-        receipt.state, receipt.why = "refused", str(error)
-        self._means.keep()
-
-    def _release(self, place: int) -> None:
-        self._locks.pop(place, ExitStack()).close()
+    def _end_turns(self) -> None:
+        """Give back what is still locked: a target that was stopped in the middle is begun again."""
+        for turn in self._turns.values():
+            turn.lock.close()
+        self._turns.clear()
 
 
 def _is_of_one_target(error: AudiencekitError) -> bool:

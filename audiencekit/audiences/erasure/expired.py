@@ -6,14 +6,12 @@ always: without it one could go missing unnoticed.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from audiencekit.audiences.erasure.erasurestore import ERASURE_ID, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.privatefiles import explained
-from audiencekit.machine.statedirectory import check_root
 from audiencekit.runs.purge.expired import LEFT, Expired, Found
 from audiencekit.runs.purge.receipt import ERASURE_FILES, ERASURES, RECEIPTS
 from audiencekit.runs.purge.removal import leftovers
@@ -25,14 +23,12 @@ def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> Found:
 
     Raises InputOutputFailed when the erasures cannot be listed.
     """
-    check_root(state_dir)
     home, store = state_dir / HOME, ErasureStore(state_dir)
     found = Found([Expired(path, LEFT, 0.0) for path in leftovers(home)])
     finished: dict[str, Receipt] = {}
     with explained("the erasures cannot be listed", home):
-        directories = sorted(path for path in home.glob("*") if ERASURE_ID.fullmatch(path.name) and path.is_dir())
-        for directory in directories:
-            if not os.path.lexists(directory / RECEIPT):  # never begun: its people are named again
+        for directory in map(store.directory, sorted(store.last_changes())):
+            if not store.has_document(directory.name):  # never begun: its people are named again
                 _add(found, directory, ERASURE_FILES, before)
             elif (receipt := _read(store, directory.name)) is None or receipt.state != "complete":
                 found.kept[ERASURES] += _changed_at(directory / RECEIPT) < before
@@ -67,7 +63,7 @@ def _changed_at(path: Path) -> float:
 
 def _read(store: ErasureStore, erasure_id: str) -> Receipt | None:
     try:
-        return store.read(erasure_id)
+        return store.receipt(erasure_id)
     except InputOutputFailed:
         return None
 

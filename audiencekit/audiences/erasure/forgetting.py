@@ -18,13 +18,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar, Unpack
 
+from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
-from audiencekit.audiences.erasure.account import ErasureService
-from audiencekit.audiences.erasure.beginning import begun, fingerprint_of
 from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import to_records
+from audiencekit.audiences.erasure.keys import fingerprint, to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.sharedkeys import refuse_shared_in_any
@@ -97,7 +97,7 @@ async def forget_async(
             key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated until now
             receipt = _continued(store, records, key, settings, progress, do_not_reach=do_not_reach)
             if receipt is None:
-                receipt = begun(asked, records, key, settings, do_not_reach=do_not_reach)
+                receipt = Receipt.begun(asked, records, key, settings, do_not_reach=do_not_reach)
                 _remember(receipt, records, key, settings)
                 store.begin(receipt, records, key)
             note(receipt.erasure_id)
@@ -132,7 +132,7 @@ async def resume_erasure_async(
     erasure_id = store.find(erasure)
     with store.locked() as note:
         note(erasure_id)
-        receipt = store.read(erasure_id)
+        receipt = store.receipt(erasure_id)
         if receipt.state == "complete":
             progress.tell(f"erasure {erasure_id} is complete: nothing is left to do")
             return receipt
@@ -165,7 +165,7 @@ def _continued(
     do_not_reach: bool,
 ) -> Receipt | None:
     """The erasure of the same people that ended early, if there is one."""
-    found = store.unfinished(fingerprint_of(records, key), settings.require_account(), do_not_reach=do_not_reach)
+    found = store.unfinished(fingerprint(records, key), settings.require_account(), do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
     return found
@@ -174,7 +174,7 @@ def _continued(
 async def _erase(
     receipt: Receipt,
     records: HashedRecords,
-    client: ErasureService,
+    client: AdsClient,
     settings: Settings,
     store: ErasureStore,
     progress: Progress,
@@ -199,18 +199,15 @@ async def _erase(
             )  # fmt: skip
 
     async with open_limiter(settings, AUDIENCE.quota, clock=clock, given=limiter) as pace:
-        erasing = Erasing(
-            receipt,
-            records,
-            client,
-            profile=settings.profile,
+        surroundings = Surroundings(
             limiter=pace,
             policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
             lock=lock,
             doubts=EarlierRuns(settings.state_dir, account_id, now=clock.now, moment=this_moment).seconds_left,
             leave=leave,
-            store=store,
-            progress=progress,
             concurrency=settings.concurrency,
+        )
+        erasing = Erasing(
+            receipt, records, client, surroundings, profile=settings.profile, store=store, progress=progress
         )
         return await erasing.run()

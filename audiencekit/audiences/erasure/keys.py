@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import SubKey
+from audiencekit.machine.keys import DIGESTS, StateKey
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import to_chunk
@@ -19,6 +19,7 @@ from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 FINGERPRINT_BYTES: Final = 16
+_FINGERPRINTS: Final = "erasures"
 
 # A kind, and the key as it stands in a request: 64 hex digits, or a partner user id.
 Key: TypeAlias = tuple[Kind, str]
@@ -62,7 +63,7 @@ def count_by_kind(records: HashedRecords) -> dict[str, int]:
 
 
 @guarded
-def fingerprint(records: HashedRecords, key: SubKey) -> str:
-    """A digest that is equal for the same keys, in hex, and of no use without `key`."""
-    content = to_chunk(records).unwrap()
-    return hashlib.blake2b(content, key=key.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()
+def fingerprint(records: HashedRecords, key: StateKey) -> str:
+    """A digest that is equal for the same keys, in hex, and of no use without `key`: it finds their erasure again."""
+    content, own = to_chunk(records).unwrap(), key.derive(DIGESTS, _FINGERPRINTS)
+    return hashlib.blake2b(content, key=own.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
+from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint
+from audiencekit.audiences.erasure.subjects import Asked
+from audiencekit.machine.keys import StateKey
+from audiencekit.personal import HashedRecords
+from audiencekit.preparation.times import format_time, pin_list_times
+from audiencekit.runs.store import ERASURE_HOME
+from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
 State: TypeAlias = Literal["complete", "incomplete"]
@@ -85,6 +93,26 @@ class Receipt:
     skipped: list[Skipped] = field(default_factory=list)
     do_not_reach: TargetReceipt | None = None
     fingerprint: str = field(default="", repr=False)
+
+    @classmethod
+    def begun(
+        cls, asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool
+    ) -> Receipt:
+        """That of an erasure which begins now, with all that is known before the first request."""
+        now = datetime.now(UTC)
+        until = format_time(pin_list_times(now, now).end) if do_not_reach else None
+        return cls(
+            erasure_id=ERASURE_HOME.new_id(now.timestamp()),
+            account_id=settings.require_account(),
+            profile=settings.profile.name,
+            started_at=format_time(now),
+            asked=asked.rows,
+            identifiers=dict(asked.identifiers),
+            forms=count_by_kind(records),
+            rejected=asked.reasons(),
+            do_not_reach_until=until,
+            fingerprint=fingerprint(records, key),
+        )
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:

@@ -19,8 +19,8 @@ from audiencekit.sources.files import AnySource
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 
-# What stands in a cell in place of an identifier: no one is missed.
-_NOBODY: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
+# A cell with one of these reasons holds no identifier of a person, so that none is missed.
+_NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
 
 
 def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
@@ -62,7 +62,7 @@ def _read_row(
             if not isinstance(forms, Reason):
                 found += 1
                 asked.add(column.kind, forms)
-            elif forms not in _NOBODY:
+            elif forms not in _NO_PERSON:
                 wrong += 1
                 asked.reject(row, column.name, forms)
     asked.rows += bool(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from audiencekit.destinations.requests.entries import Octets, write_operations
+from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
 from audiencekit.destinations.requests.requestplan import (
     OPERATION_SUFFIX,
     Packing,
@@ -16,7 +17,6 @@ from audiencekit.destinations.requests.requestplan import (
     operation_prefix,
     plan_requests,
 )
-from audiencekit.destinations.requests.users import EncodedUsers, measure_users
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.preparation.times import PlanTimes

@@ -1,18 +1,101 @@
-"""Planned requests and encoded users -> bodies, byte for byte as they are sent."""
+"""Planned requests and their records -> bodies, byte for byte as they are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from audiencekit.destinations.requests.entries import Octets
+from audiencekit.destinations.requests.entries import Chosen, Octets, measure_entries
 from audiencekit.destinations.requests.requestplan import PlannedRequest
-from audiencekit.destinations.requests.users import EncodedUsers, UsersOf
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.packedrequest import PackedRequest, RequestBody
-from audiencekit.personal import Personal, guarded
+from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.preparation.batches import ROW
+from audiencekit.preparation.chunks import Counts
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.profile import Profile
+
+# Fewer than one in so many records of a batch are taken out of it.
+_FEW: Final = 8
+
+
+class Entries(Personal[list[Chosen]]):
+    """Records of some batches, whose entries follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedUsers:
+    """Some records as users of a body, in order, and their `rows` in the source."""
+
+    rows: npt.NDArray[np.int64] = field(repr=False)
+    entries: Entries
+
+    @classmethod
+    def joined(cls, parts: Iterable[EncodedUsers]) -> EncodedUsers:
+        """All of `parts`, in order."""
+        parts = list(parts)
+        rows = [part.rows for part in parts] or [np.zeros(0, dtype=np.int64)]
+        chosen = [chosen for part in parts for chosen in part.entries.unwrap()]
+        return cls(np.concatenate(rows) if len(rows) > 1 else rows[0], Entries(chosen))
+
+
+# The encoded Updates and Deletes of one request. Called in several threads at once.
+UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers]]
+
+
+class RecordLayout(Protocol):
+    """Where the records of a plan stand."""
+
+    def stretch(self, wave: tuple[int, bool], first: int, count: int) -> Iterator[tuple[int, Counts]]:
+        """The batches and places of `count` records of a wave from the `first` on, which are Deletes or are not."""
+
+
+class BatchesOfRecords(Protocol):
+    """The records of a plan, for any thread."""
+
+    def find(self, batch: int, places: Counts) -> tuple[HashedRecords, Counts]:
+        """Records that hold those of `batch` at `places`, ascending, and where these stand among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecords:
+    """The records of all requests of a plan: where they stand, and from where they are had."""
+
+    layout: RecordLayout
+    batches: BatchesOfRecords
+    profile: Profile
+
+    def users_of(self, request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        """See `UsersOf`."""
+        return (
+            self._users((request.wave, False), request.first_update, request.updates),
+            self._users((request.wave, True), request.first_delete, request.deletes),
+        )
+
+    def _users(self, wave: tuple[int, bool], first: int, count: int) -> EncodedUsers:
+        stretch = self.layout.stretch(wave, first, count)
+        found = (self.batches.find(batch, places) for batch, places in stretch)
+        return EncodedUsers.joined(encode_users(records, places, self.profile) for records, places in found)
+
+
+@guarded
+def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> EncodedUsers:
+    """The records at `places` of a batch (RECORD_SCHEMA), in their order."""
+    batch = records.unwrap()
+    if 0 < len(places) < batch.num_rows // _FEW:
+        # What is chosen holds its batch: of few records in each of many batches that would be all of them.
+        batch, places = batch.take(arrow_array(places)), np.arange(len(places))
+    return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries([Chosen(batch, places, profile)]))
+
+
+@guarded
+def measure_users(records: HashedRecords, profile: Profile) -> npt.NDArray[np.int64]:
+    """The bytes of each entry without its comma, as it will be written."""
+    return measure_entries(records.unwrap(), profile)
 
 
 class BodyRoom(Personal[Octets]):

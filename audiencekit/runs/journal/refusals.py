@@ -7,7 +7,7 @@ from typing import Final
 
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.optiontext import option
-from audiencekit.runs.store import REPORT, read_kept_report
+from audiencekit.runs.store import RUN_HOME
 
 NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
 
@@ -68,7 +68,7 @@ def how_to_repeat(directory: Path) -> str:
 
 def _plan_time(directory: Path) -> str | None:
     try:
-        found = read_kept_report(directory / REPORT).get("plan_time")
+        found = RUN_HOME.read(directory).get("plan_time")
     except InputOutputFailed:
         return None
     return found if isinstance(found, str) else None

@@ -88,10 +88,7 @@ def _remove_directory(directory: Path) -> int:
     size = sum(path.stat().st_size for path in files)
     pass_point("before keys")
     for path in files:
-        if path.match(_SEALED):
-            destroy_spool(path)
-        elif path.name.startswith(JOURNAL):  # it holds the salt of its digests; what SQLite wrote beside it may, too
-            overwrite_file(path)
+        _destroy(path)
     pass_point("after keys")
     pass_point("before files")
     shutil.rmtree(directory)
@@ -101,5 +98,15 @@ def _remove_directory(directory: Path) -> int:
 
 def _remove_file(path: Path) -> int:
     size = path.lstat().st_size
-    path.unlink()
+    if not path.is_symlink():
+        _destroy(path)
+    path.unlink(missing_ok=True)
     return size
+
+
+def _destroy(path: Path) -> None:
+    """Leave nothing by which a sealed file could be opened, or a digest compared."""
+    if path.match(_SEALED):
+        destroy_spool(path)
+    elif path.name.startswith(JOURNAL):  # it holds the salt of its digests; what SQLite wrote beside it may, too
+        overwrite_file(path)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.errors import MemoryRefused
+from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.privatefiles import explained, read_file
 from audiencekit.machine.witness import Mark, Witness, newest
@@ -21,7 +22,6 @@ from audiencekit.selection.forgotten.file import FORGOTTEN, SERIAL, Memory, read
 
 ERASURES: Final = "erasures"
 RECEIPT: Final = "receipt.json"
-MAX_RECEIPT_BYTES: Final = 64_000_000
 
 _MISSING_HINT: Final = (
     "put the file back, or the whole state directory as it was last; without it erased people would be sent again."
@@ -151,7 +151,7 @@ def _add_receipts(state_dir: Path, notes: Notes) -> None:
 def _read_receipt(path: Path) -> dict[str, Any] | None:
     """None when there is none; one that cannot be read tells that there was an erasure, and no more."""
     try:
-        content = read_file(path, MAX_RECEIPT_BYTES)
+        content = read_file(path, MOST_DOCUMENT_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:

@@ -123,7 +123,7 @@ class JsonLinesTable:
         while pieces := list(self._pieces(lines, reader, faults)):
             yield TextBatch(RawColumns(self._joined(pieces, mapping)), faults.take())
         if counter.lines != self.rows_read:
-            raise SourceRefused(f"the reader found {self.rows_read} rows and the counter {counter.lines}")
+            raise SourceRefused(f"the reader found {self.rows_read:,} rows and the counter {counter.lines:,}")
         faults.refuse_too_many(self.rows_read)
 
     def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Quick | Careful]:

@@ -102,7 +102,7 @@ class ParquetTable:
                 yield TextBatch(RawColumns(self._build(batch, mapping, faults)), faults.take())
             self._file.check_unchanged(handle)
         if self.rows_read != self._rows:
-            raise SourceRefused(f"the file says that it has {self._rows} rows, and {self.rows_read} were read")
+            raise SourceRefused(f"the file says that it has {self._rows:,} rows, and {self.rows_read:,} were read")
         faults.refuse_too_many(self.rows_read)
 
     def _build(self, batch: pa.RecordBatch, mapping: ColumnMapping, faults: Faults) -> pa.RecordBatch:

@@ -194,7 +194,7 @@ def test_every_stated_difference_is_one() -> None:
 
 @pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
 def test_row_is_as_specified(endpoint: Endpoint) -> None:
-    """What a row says besides its parameters is what the data states."""
+    """A row agrees with the specification's data in all that it says beside its parameters."""
     stated = _stated()[endpoint.name]
     limits = stated["limits"]
     assert (endpoint.group, endpoint.method, endpoint.path) == (stated["group"], stated["method"], stated["path"])
@@ -271,7 +271,7 @@ def test_rules_are_as_specified(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
 def test_what_is_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
-    """A condition that nobody can check here is said to be open."""
+    """A condition that cannot be checked here is marked as open."""
     conditional = [parameter.name for parameter in endpoint.parameters if parameter.required == "conditional"]
     ruled = " ".join(rule.words for rule in endpoint.rules)
     assert all(name in ruled for name in conditional) or endpoint.ambiguities
@@ -322,7 +322,7 @@ PARAMETERS = {(parameter.type, expectation(parameter)): parameter for row in END
 
 @pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=lambda parameter: parameter.name)
 def test_every_bound_is_in_the_words(parameter: Parameter) -> None:
-    """Whoever reads what a parameter must be reads each bound and each choice."""
+    """The words on a parameter name each of its bounds and each of its choices."""
     words = expectation(parameter)
     bounds = (parameter.minimum, parameter.maximum, parameter.max_length, parameter.max_items)
     assert all(str(bound) in words for bound in bounds if bound is not None)

@@ -65,5 +65,5 @@ class Person:
 
 @pytest.fixture
 def person(emulator: Any, tmp_path: Path) -> Person:
-    """Somebody, and a state directory that nothing was kept in yet."""
+    """A user of the emulator, and an empty state directory."""
     return Person(emulator, tmp_path)

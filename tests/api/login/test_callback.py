@@ -19,7 +19,7 @@ GOOD = f"GET /callback?state=STATE&oauth_token={TOKEN.unwrap()}&oauth_verifier=v
 
 
 async def _ask(callback: Callback, request: str | bytes) -> str:
-    """What comes back until the server closes; `STATE` in the request stands for that of the callback."""
+    """Return what comes back until the server closes; `STATE` in the request stands for that of the callback."""
     address = urlsplit(callback.url.unwrap())
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     state = address.query.removeprefix("state=")

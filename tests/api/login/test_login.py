@@ -40,7 +40,7 @@ def _file(tmp_path: Path) -> Path:
 
 
 async def test_a_browser_brings_a_token_that_works(person: Person, tmp_path: Path) -> None:
-    """Kept for nobody but the user, found by the settings, shown on no page."""
+    """The token is readable by its owner only, the settings find it, and no page shows it."""
     done = await _log_in(person)
     assert (done.screen_name, done.kept_in, done.is_overruled) == ("local_user", "file", False)
     assert stat.S_IMODE(_file(tmp_path).stat().st_mode) == 0o600
@@ -80,14 +80,14 @@ async def test_who_says_no_is_not_logged_in(person: Person, tmp_path: Path) -> N
     assert not _file(tmp_path).exists()
 
 
-async def test_nobody_is_waited_for_for_ever(person: Person) -> None:
+async def test_login_does_not_wait_for_ever(person: Person) -> None:
     """The time is an argument."""
     with pytest.raises(CredentialsRefused, match="no one said yes within 0 seconds"):
         await log_in(person.settings(), show=lambda page: None, timeout_seconds=0)
 
 
 async def test_an_application_is_needed(person: Person) -> None:
-    """Named by the variables that are missing; without a base address nobody can be asked either."""
+    """The error names the missing variables; without a base address there is no service to ask either."""
     with pytest.raises(CredentialsRefused, match="AUDIENCEKIT_CONSUMER_SECRET"):
         await log_in(person.settings(without="CONSUMER_SECRET"), show=lambda page: None)
     with pytest.raises(UsageError, match="base address"):
@@ -139,7 +139,7 @@ async def test_a_token_is_of_one_application_and_one_service(person: Person) -> 
 
 
 async def test_logging_out_ends_the_token(person: Person) -> None:
-    """At the service and here; whoever logs out again is told that nobody was logged in."""
+    """At the service and here; logging out again reports that no login was stored."""
     await _log_in(person)
     token = person.settings().require_secrets()["access_token"].unwrap()
     done = await log_out(person.settings())
@@ -227,7 +227,7 @@ async def test_a_token_can_be_asked_for_that_only_reads(person: Person, may_writ
 
 
 async def test_the_wrong_account_is_not_kept(person: Person, tmp_path: Path) -> None:
-    """Its token is ended at the service, so that it is worth nothing to anybody."""
+    """Its token is ended at the service, so that it cannot be used again."""
     asked = []
 
     def confirm(grant: Any) -> bool:
@@ -262,7 +262,7 @@ async def test_the_right_account_is_kept(person: Person, tmp_path: Path) -> None
     assert _file(tmp_path).exists()
 
 
-async def test_whoever_knows_the_page_cannot_answer_it(person: Person, tmp_path: Path) -> None:
+async def test_knowing_the_page_is_not_enough_to_answer_it(person: Person, tmp_path: Path) -> None:
     """The request token alone completes nothing: another user of the machine may have seen it."""
 
     async def attack(page: str) -> None:

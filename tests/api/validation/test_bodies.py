@@ -192,7 +192,7 @@ def test_trees_that_cannot_be_are_refused(body: Any, words: str) -> None:
     ("Delete", {}, "campaign_id is required in Delete"),
 ])  # fmt: skip
 def test_params_of_a_campaign_follow_the_rows_of_one(operation: str, params: dict[str, Any], words: str) -> None:
-    """What a single call would refuse, a batch refuses too."""
+    """A batch refuses the parameters that a single call refuses."""
     _refused("batch_campaigns", [{"operation_type": operation, "params": params}], words)
 
 
@@ -216,7 +216,7 @@ def test_cards_have_components_or_slides(name: str, given: dict[str, Any]) -> No
 
 
 def test_members_and_a_body_do_not_go_together() -> None:
-    """Nobody could say which of them holds."""
+    """They could contradict each other."""
     with pytest.raises(UsageError, match="do not go together"):
         check(BY_NAME["create_card"], {"account_id": "a", "name": "n"}, BODIES["create_card"])
     with pytest.raises(UsageError, match="stands in the operations"):

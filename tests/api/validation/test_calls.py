@@ -131,7 +131,7 @@ RULES = [
 
 @pytest.mark.parametrize(("endpoint", "rule"), RULES)
 def test_rules_between_parameters_are_tried_from_both_sides(endpoint: Endpoint, rule: Rule) -> None:
-    """What breaks a rule is refused in the words of the rule; what only comes close is sent."""
+    """A call that breaks a rule is refused in the words of the rule; a call that comes close is sent."""
     breaking = list(_breaking(rule, endpoint))
     assert breaking
     for change in breaking:
@@ -146,7 +146,7 @@ def test_rules_between_parameters_are_tried_from_both_sides(endpoint: Endpoint, 
 
 
 def test_every_kind_of_rule_is_tried_here() -> None:
-    """A rule that nobody tries would be no rule."""
+    """Every kind of rule has a case in this file."""
     used = {type(rule) for row in ENDPOINTS for rule in row.rules}
     tried = {NotTogether, ExactlyOneOf, RequiredIf, RequiredIn, RequiredUnless, OnlyIf, NotAbove, LaterThan,
              ItemsTogether, DaysBetween, UnderMonthsAhead}  # fmt: skip

@@ -102,7 +102,7 @@ def test_members_are_tried_from_both_sides(kind: str, path: tuple[str, ...], mem
 
 
 @pytest.mark.parametrize("path", [(), ("label",), ("destination",)])
-def test_a_member_that_nobody_knows_is_refused(path: tuple[str, ...]) -> None:
+def test_an_unknown_member_is_refused(path: tuple[str, ...]) -> None:
     """Its name is not repeated: it may be a value."""
     component = copy.deepcopy(GOOD["BUTTON"])
     _at(component, path)[CANARY] = 1

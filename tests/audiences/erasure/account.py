@@ -106,7 +106,7 @@ class Account:
     # --- users ---
 
     def _deliver(self, audience_id: str, operations: list[dict[str, Any]], effect: Effect) -> asyncio.Future[Answer]:
-        """Apply soon, late or never, whether or not somebody still waits for the answer."""
+        """Apply soon, late or never, whether or not the caller still waits for the answer."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[Answer] = loop.create_future()
         if effect.apply == "never":
@@ -125,7 +125,7 @@ class Account:
         return answered
 
     def apply(self, audience_id: str, operations: list[dict[str, Any]]) -> Answer:
-        """What the service does with one request."""
+        """Apply one request as the service does."""
         listed = self.do_not_reach if self.do_not_reach and audience_id == self.do_not_reach.id else None
         audience = listed or self.audiences[audience_id]
         if audience.deleted or audience.type == "FLEXIBLE" or audience.owner != ACCOUNT:

@@ -1,4 +1,4 @@
-"""Whether the service lets us erase, asked before anybody is remembered."""
+"""Whether the service lets us erase, asked before any person is remembered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Client:
         return Answer(status=200, data=[])
 
     async def get_authenticated_user_access(self) -> Answer:
-        """What it was told to say."""
+        """Return the answer that the test has set."""
         if isinstance(self._access, ExchangeError):
             raise self._access
         return Answer(status=200, data=self._access)
@@ -67,7 +67,7 @@ async def test_whatever_does_not_say_so_is_no_reason(access: object) -> None:
     await check_access(_client(access), "acc1")
 
 
-async def test_nobody_is_remembered_for_a_user_who_may_only_look(
+async def test_a_user_with_read_access_adds_no_person_to_the_memory(
     emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The erasure ends before the file is written."""

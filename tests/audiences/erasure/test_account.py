@@ -1,4 +1,4 @@
-"""What the service lists, asked for with patience."""
+"""Listing the audiences of an account, with retries."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import Keys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
@@ -57,18 +58,20 @@ class World:
         with self.store.locked():
             if not self.store.ids():
                 self.store.begin(_receipt(count_by_kind(records), until), records, StateKey(b"k" * 32))
-            receipt = self.store.read(ID)
+            receipt = self.store.receipt(ID)
             result: Receipt = run_virtually(self._erase(receipt, records))
             return result
 
     async def _erase(self, receipt: Receipt, records: Any) -> Receipt:
         self.task = asyncio.current_task()
-        erasing = Erasing(
-            receipt, records, AdsClient(self, account_id=ACCOUNT), profile=SPEC, limiter=PacedLimiter(clock=self.clock),
+        surroundings = Surroundings(
+            limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(2)), lock=self._lock,
-            doubts=lambda target: self.doubtful.get(target.id, 0.0) - self.clock.monotonic(), store=self.store,
-            progress=self, leave=self.leave, concurrency=2,
+            doubts=lambda target: self.doubtful.get(target.id, 0.0) - self.clock.monotonic(), leave=self.leave,
+            concurrency=2,
         )  # fmt: skip
+        client = AdsClient(self, account_id=ACCOUNT)
+        erasing = Erasing(receipt, records, client, surroundings, profile=SPEC, store=self.store, progress=self)
         return await erasing.run()
 
     async def exchange(self, request: Any) -> Any:
@@ -113,7 +116,7 @@ def _states(receipt: Receipt) -> dict[str, str]:
     return {one.id: one.state for one in receipt.targets}
 
 
-def test_everybody_asked_for_leaves_every_audience(world: World) -> None:
+def test_all_people_asked_for_leave_every_audience(world: World) -> None:
     """Who shares no key stays; nothing sealed is left, and no lock."""
     receipt = world.run()
     assert receipt.state == "complete"
@@ -125,7 +128,7 @@ def test_everybody_asked_for_leaves_every_audience(world: World) -> None:
     assert sorted(world.left_here) == ["a0", "a1", "a2"]
 
 
-def test_what_nobody_can_be_taken_out_of_is_explained(world: World) -> None:
+def test_an_audience_that_allows_no_deletes_is_explained(world: World) -> None:
     """Flexible audiences, those of others, those that the service fills; they keep no erasure from being complete."""
     world.account.add("flex", type="FLEXIBLE")
     world.account.add("web", type="WEB")
@@ -146,7 +149,7 @@ def test_an_account_without_audiences_has_nothing_to_erase(world: World) -> None
 
 
 def test_an_audience_that_came_meanwhile_is_erased_too(world: World) -> None:
-    """It may have been filled before this machine remembered anybody."""
+    """It may have been filled before this machine remembered the people."""
 
     def add() -> None:
         if "late" not in world.account.audiences:
@@ -244,22 +247,22 @@ def test_credentials_that_are_refused_end_it_at_once(world: World) -> None:
 @pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 6])
 def test_a_disk_that_fails_ends_it_and_loses_nothing(nth: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever write it is: 74, and the same erasure goes on once there is space."""
-    writes, write = 0, world.store.write
+    writes, keep = 0, world.store.keep
 
     def failing(receipt: Receipt) -> None:
         nonlocal writes
         writes += 1
         if writes == nth + 1:  # the first is that of its beginning
             raise InputOutputFailed("the receipt cannot be written: no space left")
-        write(receipt)
+        keep(receipt)
 
-    monkeypatch.setattr(world.store, "write", failing)
+    monkeypatch.setattr(world.store, "keep", failing)
     with pytest.raises(InputOutputFailed) as failed:
         world.run()
     assert "audiencekit resume" in failed.value.hint
     assert failed.value.document is not None
-    monkeypatch.setattr(world.store, "write", write)
-    receipt = world.store.read(ID)
+    monkeypatch.setattr(world.store, "keep", keep)
+    receipt = world.store.receipt(ID)
     if world.store.has_keys(ID):
         receipt = world.run()
     else:  # it was the last one: everything had confirmed
@@ -289,7 +292,7 @@ def test_a_list_that_cannot_be_had_keeps_no_audience_back(world: World) -> None:
     assert world.run().state == "complete"
 
 
-def test_nobody_without_email_or_phone_number_is_put_on_the_list(world: World) -> None:
+def test_only_people_with_email_or_phone_number_are_put_on_the_list(world: World) -> None:
     """None is made for them, and the receipt says so."""
     receipt = world.run(until="2027-12-20T12:00:00Z", kinds=(Kind.HANDLE,))
     assert (receipt.do_not_reach, world.account.do_not_reach) == (None, None)

@@ -1,4 +1,4 @@
-"""What is kept of erasures."""
+"""The files of erasures."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_the_receipt_comes_back_as_it_was_kept(store: ErasureStore) -> None:
         skipped=[Skipped(id="1a2c", name="Both", why="flexible")],
         do_not_reach=TargetReceipt(id="9z", name="list"),
     )
-    store.write(receipt)
-    assert store.read(ID) == receipt
+    store.keep(receipt)
+    assert store.receipt(ID) == receipt
 
 
 def test_the_keys_come_back_until_the_erasure_is_complete(store: ErasureStore) -> None:
@@ -60,12 +60,12 @@ def test_the_keys_come_back_until_the_erasure_is_complete(store: ErasureStore) -
     assert store.records(ID, KEY).unwrap().equals(RECORDS.unwrap())
     store.complete(_receipt(), NOW)
     assert not store.has_keys(ID)
-    kept = store.read(ID)
+    kept = store.receipt(ID)
     assert (kept.state, kept.fingerprint, kept.finished_at) == ("complete", "", "2026-11-21T12:30:00Z")
 
 
 def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path: Path) -> None:
-    """What another name, or a copy of the disk's blocks, still leads to is opened by no key."""
+    """Another name of the file, or a copy of the disk's blocks, leads to bytes that no key opens."""
     copy = tmp_path / "copy"
     os.link(store.directory(ID) / "keys.sealed", copy)
     store.complete(_receipt(), NOW)
@@ -75,7 +75,7 @@ def test_keys_are_destroyed_before_their_file_goes(store: ErasureStore, tmp_path
 
 
 def test_nothing_on_the_disk_shows_a_key(store: ErasureStore, tmp_path: Path) -> None:
-    """Neither the hash nor what leaves unhashed; and nobody else may read the files."""
+    """Neither hashes nor unhashed identifiers; only the owner may read the files."""
     for path in (tmp_path / "state").rglob("*"):
         assert not stat.S_IMODE(os.lstat(path).st_mode) & 0o077
         if path.is_file():
@@ -139,11 +139,20 @@ def test_one_erasure_at_a_time(store: ErasureStore) -> None:
         pass
 
 
-def test_a_file_that_is_no_receipt_is_refused(store: ErasureStore) -> None:
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[]", "is not a receipt"),
+        ('{"erasure_id": 1}', "of another erasure"),
+        ('{"asked": 1}', "is damaged"),
+        ('{"asked": 1, "checksum": "0"}', "was damaged, or edited"),
+    ],
+)
+def test_a_file_that_is_no_receipt_is_refused(store: ErasureStore, content: str, why: str) -> None:
     """Without quoting it."""
-    (store.directory(ID) / "receipt.json").write_text('{"erasure_id": 1}')
-    with pytest.raises(InputOutputFailed, match="is not a receipt"):
-        store.read(ID)
+    (store.directory(ID) / "receipt.json").write_text(content)
+    with pytest.raises(InputOutputFailed, match=why):
+        store.receipt(ID)
 
 
 @pytest.mark.parametrize("damage", ["a number", "of another erasure", "a directory"])
@@ -162,7 +171,7 @@ def test_a_damaged_receipt_tells_nothing_and_hides_nothing(store: ErasureStore, 
         path.unlink()
         path.mkdir()
     with pytest.raises(InputOutputFailed):
-        store.read(ID)
+        store.receipt(ID)
     assert [each["state"] for each in store.summaries() if each["run_id"] == ID] == ["unreadable"]
     with store.locked():
         assert store.unfinished("f2", "18ce54d4x5t", do_not_reach=False) is None
@@ -176,7 +185,7 @@ def test_a_receipt_of_an_older_version_is_read(store: ErasureStore) -> None:
     document = json.loads(path.read_bytes())
     del document["checksum"]
     path.write_text(json.dumps(document))
-    assert store.read(ID) == _receipt()
+    assert store.receipt(ID) == _receipt()
 
 
 def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) -> None:
@@ -184,7 +193,7 @@ def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) ->
     store = ErasureStore(tmp_path)
     shutil.copytree(STORED, store.directory(ID))
     (tmp_path / "erasures" / ".lock").write_text(ID)
-    receipt = store.read(ID)
+    receipt = store.receipt(ID)
     assert {one.id: one.state for one in receipt.targets} == {"1a2b": "confirmed", "1a2d": "busy", "9z": "pending"}
     assert (receipt.fingerprint, receipt.skipped[0].why) == ("f1", "flexible")
     assert store.records(ID, KEY).unwrap().equals(RECORDS.unwrap())
@@ -193,4 +202,4 @@ def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) ->
     with store.locked():
         assert store.unfinished("f1", "18ce54d4x5t", do_not_reach=True) == receipt
         store.complete(receipt, NOW)
-    assert (store.has_keys(ID), store.read(ID).state) == (False, "complete")
+    assert (store.has_keys(ID), store.receipt(ID).state) == (False, "complete")

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.erasure.erasurestore import RECEIPT, SEALED, ErasureStore
+from audiencekit.audiences.erasure.erasurestore import SEALED, ErasureStore
 from audiencekit.audiences.erasure.expired import find_erasures
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.privatefiles import replace_file
+from audiencekit.selection.forgotten.notes import RECEIPT
 from tests.audiences.erasure.test_erasurestore import RECORDS, _receipt
 from tests.runs.purge.state import NOW, set_age
 

@@ -133,11 +133,11 @@ async def test_an_upload_from_before_an_erasure_is_not_resumed(
         await resume_async(ended.value.document["run_id"], settings=settings)
 
 
-async def test_somebody_who_was_never_sent_is_confirmed_all_the_same(
+async def test_a_person_who_was_never_sent_is_confirmed_as_well(
     emulator: Emulator, settings: Settings, audiences: list[str]
 ) -> None:
-    """There is no read-back: the receipt says so, and nobody else goes."""
-    receipt = await forget_async(["nobody@example.org"], settings=settings)
+    """There is no read-back: the receipt says so, and no other member is deleted."""
+    receipt = await forget_async(["stranger@example.org"], settings=settings)
     assert receipt.state == "complete"
     assert any("does not say who is in an audience" in note for note in receipt.notes)
     assert len(await _members(emulator, audiences[0])) == 4
@@ -184,7 +184,7 @@ async def test_an_erasure_killed_before_its_last_word_is_complete(settings: Sett
     """Its keys were destroyed, which happens only when everything had confirmed."""
     receipt = await forget_async(["person1@example.org"], settings=settings)
     receipt.state = "incomplete"
-    ErasureStore(settings.state_dir).write(receipt)
+    ErasureStore(settings.state_dir).keep(receipt)
     assert (await resume_erasure_async("forget-", settings=settings)).state == "complete"
 
 
@@ -198,7 +198,7 @@ async def test_nothing_is_sent_before_everything_was_read(settings: Settings, au
 
 
 @pytest.mark.parametrize("wrong", ["ACCESS_TOKEN_SECRET", "ACCOUNT_ID"])
-async def test_nobody_is_remembered_for_whom_nothing_can_be_erased(
+async def test_people_who_cannot_be_erased_are_not_remembered(
     emulator: Emulator, settings: Settings, audiences: list[str], tmp_path: Path, wrong: str
 ) -> None:
     """Credentials or an account that the service refuses leave nothing behind."""
@@ -210,10 +210,10 @@ async def test_nobody_is_remembered_for_whom_nothing_can_be_erased(
     assert ErasureStore(settings.state_dir).ids() == []
 
 
-async def test_a_service_that_is_away_is_no_reason_to_remember_nobody(
+async def test_people_are_remembered_although_the_service_is_away(
     emulator: Emulator, settings: Settings, audiences: list[str]
 ) -> None:
-    """Whoever is to be erased is left out of uploads at once; the rest follows."""
+    """People to be erased are left out of uploads at once; the deletes follow."""
     emulator.faults.replace(read_faults([{"fault": 8, "match": {"path": "*/custom_audiences"}}]))
     receipt = await forget_async(["person1@example.org"], settings=settings)
     assert (receipt.state, receipt.remembered) == ("complete", True)
@@ -293,7 +293,7 @@ async def test_an_interruption_while_people_are_read_sends_nothing(settings: Set
 
 
 async def test_one_erasure_at_a_time(settings: Settings, audiences: list[str]) -> None:
-    """The second is refused before it remembers anybody."""
+    """The second is refused before it remembers any person."""
     with ErasureStore(settings.state_dir).locked(), pytest.raises(AudienceBusy):
         await forget_async(["person1@example.org"], settings=settings)
     assert read_forgotten(settings.state_dir, settings.key) is None

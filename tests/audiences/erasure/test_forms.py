@@ -55,7 +55,7 @@ def test_a_number_that_is_only_possible_was_sent_by_who_allowed_it() -> None:
     ],
 )
 def test_what_is_no_identifier_has_the_reason_of_the_definition(kind: Kind, text: str, reason: Reason) -> None:
-    """National digits without a country are nobody's: they could be somebody else's number."""
+    """National digits without a country are refused: they could be another person's number."""
     assert forms_of(kind, text) is reason
 
 
@@ -66,7 +66,7 @@ def test_keys_are_hashed_but_for_partner_user_ids() -> None:
 
 
 def test_of_a_hash_there_is_one_form() -> None:
-    """In lower case; hashes of nothing are nobody's."""
+    """The form is in lower case; hashes of placeholders are refused."""
     assert keys_of_hash(HASH.upper()) == {HASH}
     assert keys_of_hash(hashlib.sha256(b"").hexdigest()) is Reason.HASH_OF_PLACEHOLDER
 

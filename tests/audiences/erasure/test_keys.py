@@ -6,7 +6,7 @@ import hashlib
 
 from audiencekit.audiences.erasure.keys import Keys, as_updates, count_by_kind, fingerprint, to_records
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import SubKey
+from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.records import RECORD_SCHEMA
 
@@ -29,7 +29,7 @@ def test_each_key_is_a_delete_of_its_own() -> None:
 def test_the_same_keys_have_one_fingerprint_in_any_order() -> None:
     """Of another key, or under another secret, it is another one."""
     one, other = (to_records(Keys(frozenset(keys))) for keys in (KEYS, KEYS[::-1]))
-    secret, another = SubKey(b"a" * 32), SubKey(b"b" * 32)
+    secret, another = StateKey(b"a" * 32), StateKey(b"b" * 32)
     assert fingerprint(one, secret) == fingerprint(other, secret)
     assert fingerprint(one, secret) != fingerprint(one, another)
     assert fingerprint(one, secret) != fingerprint(to_records(Keys(frozenset(KEYS[1:]))), secret)

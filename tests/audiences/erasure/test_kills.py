@@ -36,7 +36,7 @@ PLACES = [
 async def test_whatever_ended_it_the_same_command_finishes_it(
     point: str, nth: int, again: str, driver: Driver, emulator: Emulator, settings: Settings, tmp_path: Path
 ) -> None:
-    """Or its id, once it has one; then nobody is left, and nothing sealed."""
+    """Or its id, once it has one; then no member is left, and no sealed file."""
     (tmp_path / "all.csv").write_text("email\n" + "".join(f"p{number}@example.org\n" for number in range(PEOPLE)))
     (tmp_path / "asked.csv").write_text("email\np1@example.org\np4@example.org\n")
     async with open_client(settings) as client:

@@ -42,7 +42,7 @@ def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
 
 @pytest.mark.parametrize("other", [None, float("nan"), 143567, b"ada@example.org"])
 def test_what_is_no_text_is_refused_by_its_number(other: object) -> None:
-    """As a column of a frame has it where a cell is missing; nobody is left out in silence."""
+    """As a frame holds a missing cell; no line is left out without a message."""
     with pytest.raises(UsageError, match="identifier 2 is no text"):
         read_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
 
@@ -67,8 +67,8 @@ def test_what_cannot_be_read_is_told_by_its_line(line: str, reason: str) -> None
     assert line not in str(refused.value)
 
 
-def test_lines_that_are_left_out_leave_nobody() -> None:
-    """Even when it is allowed to leave them out, somebody must be named."""
+def test_a_list_with_every_line_left_out_is_refused() -> None:
+    """Even when lines may be left out, at least one person must be named."""
     with pytest.raises(PlanRefused, match="no one was named"):
         read_lines(Lines(["?", "??"])).check(what="line", skip_rejected=True)
     with pytest.raises(PlanRefused, match="no one was named"):

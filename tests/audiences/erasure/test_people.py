@@ -1,4 +1,4 @@
-"""Whom to forget, as callers name them."""
+"""The people to erase, as callers name them."""
 
 from __future__ import annotations
 

@@ -41,12 +41,12 @@ def test_programs_get_everything_but_the_fingerprint() -> None:
 
 @pytest.mark.parametrize(("state", "expected"), [("incomplete", ()), ("complete", (NO_AUDIENCE,))])
 def test_only_a_whole_listing_shows_that_there_is_no_audience(state: State, expected: tuple[str, ...]) -> None:
-    """Of an erasure that ended before it, nobody knows."""
+    """An erasure that ended before the listing does not know it."""
     assert replace(RECEIPT, audiences=[], state=state).notes == expected
 
 
 def test_people_get_a_line_for_each_audience() -> None:
-    """What was confirmed, what was not, what was left out, and why."""
+    """Each line says whether the audience was confirmed, failed or left out, and why."""
     text = RECEIPT.to_text()
     for part in (
         "erasure forget-20261121-120000-abcdef: incomplete",

@@ -42,8 +42,8 @@ def test_hashed_columns_give_the_one_form_that_they_hold(tmp_path: Path) -> None
     assert asked.keys.unwrap() == {(Kind.EMAIL, "ab" * 32)}
 
 
-def test_placeholders_beside_an_identifier_miss_nobody(tmp_path: Path) -> None:
-    """A row of nothing else is told."""
+def test_placeholders_beside_an_identifier_are_no_rejections(tmp_path: Path) -> None:
+    """A row without any identifier is rejected."""
     asked = _read(tmp_path, "email,handle\nada@example.org,n/a\nbo@example.org,\nn/a,\n")
     assert (asked.rows, asked.rejected) == (2, [(3, None, "no_identifier")])
 

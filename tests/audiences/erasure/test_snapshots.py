@@ -51,7 +51,7 @@ async def test_a_renewal_does_not_bring_them_back(emulator: Emulator, settings: 
     """Neither the audience nor the snapshot has them any more."""
     store = await _synced(settings, emulator.audience_id, tmp_path)
     assert _facts(store).members == PEOPLE
-    await forget_async(["person1@example.org", "handle=nobody"], settings=settings)
+    await forget_async(["person1@example.org", "handle=stranger"], settings=settings)
     assert _facts(store).members == PEOPLE - 1
     await renew_async(audience_id=emulator.audience_id, before="400d", ttl_days=395, settings=settings)
     assert await _members(emulator) == PEOPLE - 1
@@ -71,15 +71,15 @@ async def test_a_stale_source_does_not_bring_them_back(emulator: Emulator, setti
 
 
 async def test_others_leave_it_as_it_is(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
-    """It is not written anew when nobody in it was erased, nor when there is none."""
+    """It is written anew only when a member in it was erased; without a snapshot none is made."""
     store = await _synced(settings, emulator.audience_id, tmp_path)
     serial = _facts(store).serial
-    await forget_async(["nobody@example.org"], settings=settings)
+    await forget_async(["stranger@example.org"], settings=settings)
     assert _facts(store).serial == serial
 
 
 async def test_who_has_gone_leaves_the_files_as_well(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
-    """Somebody who was taken out stays in the snapshot for some days, but not after an erasure."""
+    """A deleted person stays in the snapshot for some days, but not after an erasure."""
     store = await _synced(settings, emulator.audience_id, tmp_path)
     source = tmp_path / "people.csv"
     source.write_text("".join(line for line in source.read_text().splitlines(True) if "person1" not in line))

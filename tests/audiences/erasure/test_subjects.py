@@ -1,4 +1,4 @@
-"""Whom an erasure is asked for."""
+"""The people that an erasure is asked for."""
 
 from __future__ import annotations
 

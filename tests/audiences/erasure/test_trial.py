@@ -1,4 +1,4 @@
-"""Erasures on virtual time, through kills, faults and late answers: nobody is left."""
+"""Erasures on virtual time, through kills, faults and late answers: no erased person is left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRIALS = int(os.environ.get("ERASURE_TRIALS", "2"))
 
 
 @pytest.mark.parametrize("seed", range(TRIALS))
-def test_nobody_is_left_and_nobody_else_is_lost(seed: int, tmp_path: Path) -> None:
+def test_all_erased_people_are_gone_and_no_others(seed: int, tmp_path: Path) -> None:
     """50 audiences, 30 people in random subsets and key mixes; and the do-not-reach list holds every form."""
     assert run_trial(seed, tmp_path).differences() == []
 

@@ -22,6 +22,7 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
@@ -89,7 +90,7 @@ def _key(kind: str, form: str) -> Key:
 
 
 class Process:
-    """One life of the program: once it is killed, nothing that it still does is seen by anybody."""
+    """One life of the program: after a kill, nothing that it still does has an effect."""
 
     def __init__(self, account: Account, state_dir: Path) -> None:
         self.account, self.is_dead = account, False
@@ -108,16 +109,16 @@ class Process:
 
 
 class _Disk(ErasureStore):
-    """What survives a process; a dead one writes nothing."""
+    """The files that survive a process; a dead process writes none."""
 
     def __init__(self, state_dir: Path, process: Process) -> None:
         super().__init__(state_dir)
         self._process = process
 
-    def write(self, receipt: Receipt) -> None:
+    def keep(self, receipt: Receipt) -> None:
         if self._process.is_dead:
             raise asyncio.CancelledError
-        super().write(receipt)
+        super().keep(receipt)
 
 
 class World:
@@ -142,7 +143,7 @@ class World:
     # --- before the erasure ---
 
     def populate(self) -> None:
-        """Everybody into random audiences; some Updates are still on their way, and were never confirmed."""
+        """Put all people into random audiences; some Updates are still under way and were never confirmed."""
         for number in range(AUDIENCES):
             audience = self.account.add(f"a{number:02}")
             for person in self.chance.sample(self.people, self.chance.randint(0, PEOPLE)):
@@ -190,7 +191,7 @@ class World:
 
     async def _process(self, erasure_id: str) -> None:
         process = Process(self.account, self.state_dir)
-        receipt = process.store.read(erasure_id)
+        receipt = process.store.receipt(erasure_id)
         if not process.store.has_keys(erasure_id):
             process.store.complete(receipt, _moment(EPOCH))
             self.receipt = receipt
@@ -209,12 +210,14 @@ class World:
             self.exits.add(error.exit_code)
 
     async def _erase(self, process: Process, receipt: Receipt, records: Any) -> Receipt:
-        erasing = Erasing(
-            receipt, records, AdsClient(process, account_id=ACCOUNT), profile=SPEC,
+        surroundings = Surroundings(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
-            lock=self._lock, doubts=self._doubts, store=process.store, progress=NoProgress(), leave=_leave_nothing,
-            concurrency=self.chance.randint(1, 16),
+            lock=self._lock, doubts=self._doubts, leave=_leave_nothing, concurrency=self.chance.randint(1, 16),
+        )  # fmt: skip
+        erasing = Erasing(
+            receipt, records, AdsClient(process, account_id=ACCOUNT), surroundings, profile=SPEC, store=process.store,
+            progress=NoProgress(),
         )  # fmt: skip
         return await erasing.run()
 
@@ -230,7 +233,7 @@ class World:
     # --- after it ---
 
     def differences(self) -> list[str]:
-        """What is not as it must be, in words; counts only."""
+        """Return the differences to the expected state, as sentences with counts only."""
         erased = frozenset(key for person in self.people for key in person.keys)
         audiences = [one for one in self.account.audiences.values() if one.id in self.kept]
         listed = self.account.do_not_reach.members if self.account.do_not_reach else set()

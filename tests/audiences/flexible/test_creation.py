@@ -185,7 +185,7 @@ async def test_audiences_whose_answer_was_lost_are_found_by_their_names(tmp_path
 
 @pytest.mark.parametrize("data", [[], [{"id": "new0", "name": "one"}], [{"name": "one"}, {"name": "two"}]])
 async def test_an_answer_that_does_not_name_the_batch_is_none(tmp_path: Path, data: Any) -> None:
-    """What is there is looked up."""
+    """The names are looked up instead."""
     service = Service()
 
     async def answer(operations: Sequence[Mapping[str, Any]]) -> Answer:
@@ -221,7 +221,7 @@ async def test_what_cannot_be_found_out_is_not_finished(
     assert (len(service.batches), clock.slept) == (1, [5.0, 5.0, 5.0])
 
 
-async def test_an_audience_that_somebody_deleted_at_once_is_not_found(tmp_path: Path) -> None:
+async def test_an_audience_deleted_at_once_is_not_found(tmp_path: Path) -> None:
     """Its name is there, and it is not."""
     service = Service(LOST, made=0)
     document = _document(tmp_path, "one")
@@ -237,7 +237,7 @@ async def test_an_audience_that_somebody_deleted_at_once_is_not_found(tmp_path: 
 
 
 async def test_a_success_that_reports_errors_says_where(tmp_path: Path) -> None:
-    """Nobody knows what it did, so the names are looked up, and the codes are told as well."""
+    """The outcome is unknown, so the names are looked up, and the error codes are reported as well."""
     failure = RequestRefused("odd", status=200, operation_errors={1: ("SOME_CODE",)}, outcome=Outcome.UNKNOWN)
     with pytest.raises(NotFinished, match=r"audiences\[1\]: the service refuses it: SOME_CODE"):
         await create_audiences(_document(tmp_path, "one", "two"), Service(failure, made=0), clock=StepClock())
@@ -282,10 +282,10 @@ async def test_the_emulator_says_which_audience_it_refuses(
     async with open_client(settings) as client:
         await client.create_custom_audience(name="two")
 
-        async def nobody(*_: Any) -> list[Any]:
+        async def no_audience(*_: Any) -> list[Any]:
             return []
 
-        monkeypatch.setattr("audiencekit.audiences.flexible.creation._named", nobody)
+        monkeypatch.setattr("audiencekit.audiences.flexible.creation._named", no_audience)
         problems = await _refused(_document(tmp_path, "one", "two", audience=emulator.audience_id), client)
         assert problems == {"audiences[1]": "the service refuses it: INVALID_PARAMETER"}
         assert "one" not in await _names(client)

@@ -162,7 +162,7 @@ def test_every_broken_rule_is_told_at_once(tmp_path: Path) -> None:
     }
 
 
-def test_a_tree_deeper_than_anybody_needs_is_refused(tmp_path: Path) -> None:
+def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
     """With one problem, not with a failure of the reader."""
     deep: Any = LEAF
     for _ in range(200):

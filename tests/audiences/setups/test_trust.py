@@ -36,7 +36,7 @@ def test_a_file_is_trusted_once_it_was_said(setup: Path, trusted: TrustedSetups)
 
 
 def test_a_file_that_others_can_write_must_be_named_each_time(setup: Path, trusted: TrustedSetups) -> None:
-    """What was said of it holds no more."""
+    """Earlier trust in it no longer counts."""
     trusted.remember(setup)
     setup.chmod(0o666)
     with pytest.raises(UsageError, match="can be written by others"):

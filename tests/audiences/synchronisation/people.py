@@ -55,8 +55,8 @@ class Known(Snapshot):
     def __init__(self, days: Mapping[Person, int], tagger: Tagger = TAGGER) -> None:
         counts = {str(day): list(days.values()).count(day) for day in set(days.values())}
         super().__init__(SnapshotFacts(account_id=ACCOUNT, audience_id=AUDIENCE, serial=1, days=counts))
-        self._everybody = members(days)
-        tags = tags_of_sets(self._everybody, tagger)
+        self._members = members(days)
+        tags = tags_of_sets(self._members, tagger)
         self._marks, self._parts = Marks.of(tags), part_of(tags)
 
     def index(self, part: int) -> Index:
@@ -64,11 +64,11 @@ class Known(Snapshot):
         assert part in range(PARTS)
         own = np.flatnonzero(self._parts == part)
         own = own[self._marks.take(own).order()]
-        return Index(self._marks.take(own), days_of(self._everybody)[own], own, len(self._parts))
+        return Index(self._marks.take(own), days_of(self._members)[own], own, len(self._parts))
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
         """Some of them."""
-        return chosen(self._everybody, index.rows)
+        return chosen(self._members, index.rows)
 
 
 def store(directory: Path) -> SnapshotStore:

@@ -1,4 +1,4 @@
-"""A model of the service: entries by key set, and a Delete that strikes whoever holds any of its keys."""
+"""A model of the service: entries by key set, and a Delete that strikes every entry with any of its keys."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ class Service:
         elif fate == LATE:
             self._late.append(operations)
         if fate != FINE:
-            raise Bug("nobody knows what became of it")
+            raise Bug("the outcome is unknown")
         assert sum(len(operation["params"]["users"]) for operation in operations) == records
         return Counts(records, records)
 
     def arrive_late(self) -> None:
-        """What was held back is applied now."""
+        """Apply the requests that were held back."""
         for operations in self._late:
             self._apply(operations)
         self._late.clear()
@@ -122,7 +122,7 @@ class Clock:
 
 @dataclass
 class Owner:
-    """Whoever syncs the audience of the model."""
+    """The owner of the model's audience, who syncs it."""
 
     directory: Path
     service: Service = field(default_factory=Service)
@@ -161,7 +161,7 @@ class Owner:
 
 
 def entries_of(people: Iterable[Person]) -> set[Entry]:
-    """What the audience holds when it holds these people."""
+    """Return the entries of an audience that holds these people."""
     return {
         frozenset(
             (kind, hashlib.sha256(text.encode()).hexdigest())

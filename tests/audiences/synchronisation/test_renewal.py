@@ -53,7 +53,7 @@ async def owner(tmp_path: Path) -> Owner:
 
 
 def _sent(owner: Owner) -> tuple[set[str], set[Entry]]:
-    """The verbs, and everybody they were about."""
+    """Return the verbs and the entries that were sent."""
     return {verb for verb, _ in owner.service.log}, set().union(*(users for _, users in owner.service.log))
 
 
@@ -81,17 +81,17 @@ async def test_a_renewal_that_failed_is_made_again(owner: Owner) -> None:
 async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
     """A memory that holds one of the keys suppresses the member."""
 
-    class Everybody:
-        note = "everybody was erased"
+    class AllErased:
+        note = "all members were erased"
 
         def holds(self, kind: Any, hashes: Any) -> Any:
             import numpy as np
 
             return np.ones(len(hashes), dtype=bool)
 
-    report = await _renew(owner, 30, memories=(Everybody(),))
+    report = await _renew(owner, 30, memories=(AllErased(),))
     assert (report.rows.suppressed, report.rows.sent) == (5, 0)
-    assert Everybody.note in report.notes
+    assert AllErased.note in report.notes
     assert not owner.service.log
 
 

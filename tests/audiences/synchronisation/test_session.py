@@ -27,7 +27,7 @@ STEPS = st.lists(st.tuples(PEOPLE, FATES, st.sampled_from([None, *SYNC_POINTS]))
 
 
 class Killed(BaseException):
-    """Ends a run in the middle, with nobody to clean up."""
+    """Ends a run in the middle, without clean-up."""
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ async def test_a_run_of_another_day_needs_no_wait(owner: Owner) -> None:
 
 
 async def test_updates_come_before_deletes(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that at no moment anybody is missing who is in the old and in the new list."""
+    """So that no member of both the old and the new list is missing at any moment."""
     _small_requests(monkeypatch)
     old = [(str(number), str(number)) for number in range(40)]
     new = [(str(number), str(number)) for number in range(20, 60)]

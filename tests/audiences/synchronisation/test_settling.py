@@ -1,4 +1,4 @@
-"""What a run has left beside the snapshot is brought into it: once, and only if it belongs to it."""
+"""Files that a run leaves beside the snapshot are brought into it: once, and only if they belong to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PEOPLE = [(str(number), str(number)) for number in range(12)]
 
 
 class Killed(BaseException):
-    """Ends a run in the middle, with nobody to clean up."""
+    """Ends a run in the middle, without clean-up."""
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def test_what_is_in_the_snapshot_already_is_only_removed(owner: Owner) -> 
 
 
 async def test_without_a_journal_everything_is_in_doubt(owner: Owner) -> None:
-    """Nobody knows any more which requests left."""
+    """Which requests left is no longer known."""
     for journal in (owner.settings.state_dir / "runs").glob("*/journal*"):
         journal.unlink()
     assert _settle(owner)
@@ -124,7 +124,7 @@ async def test_files_that_do_not_belong_together_are_refused(
 
 @pytest.mark.parametrize(("days", "is_there"), [(6, True), (8, False)])
 async def test_who_has_gone_leaves_the_files_without_any_change(tmp_path: Path, days: int, is_there: bool) -> None:
-    """The first sync after a week writes everybody anew, although it has nothing to send."""
+    """The first sync after a week writes every member anew, although it has nothing to send."""
     owner = Owner(tmp_path)
     await owner.sync(PEOPLE)
     await owner.sync(PEOPLE[1:])

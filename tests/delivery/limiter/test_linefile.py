@@ -37,7 +37,7 @@ def test_a_line_comes_back_as_it_was_written(tmp_path: Path, file: LineFile) -> 
     other.close()
 
 
-def test_nobody_else_sees_the_file(tmp_path: Path, file: LineFile) -> None:
+def test_only_its_owner_sees_the_file(tmp_path: Path, file: LineFile) -> None:
     """Neither file nor folder, whatever the umask is."""
     path = path_in(tmp_path)
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -69,7 +69,7 @@ def test_a_held_file_is_busy(tmp_path: Path, file: LineFile) -> None:
 @pytest.mark.parametrize(
     "content", [b"[]", b"{}", b'{"waiting": [7], "free_at": 1}', b'{"waiting": [], "free_at": null}', b"\xff"]
 )
-def test_a_damaged_line_stops_everybody(tmp_path: Path, file: LineFile, content: bytes) -> None:
+def test_a_damaged_line_stops_every_sender(tmp_path: Path, file: LineFile, content: bytes) -> None:
     """It is not taken for an empty one."""
     writer = sqlite3.connect(path_in(tmp_path), isolation_level=None)
     writer.execute("INSERT INTO lines VALUES ('quota', ?)", (content,))

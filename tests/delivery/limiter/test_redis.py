@@ -245,7 +245,7 @@ async def test_a_place_that_was_slept_through_is_void(server: RedisServer) -> No
 
 
 @pytest.mark.redis
-async def test_redis_away_stops_everybody(server: RedisServer) -> None:
+async def test_without_redis_every_sender_stops(server: RedisServer) -> None:
     """After half a minute, with a word on what to do."""
     async with limiter_of(server, 6_000, ShiftedClock(leap=True)) as limiter:
         await limiter.acquire()
@@ -256,8 +256,8 @@ async def test_redis_away_stops_everybody(server: RedisServer) -> None:
 
 
 @pytest.mark.redis
-async def test_redis_away_stops_nobody_who_was_told_so(server: RedisServer) -> None:
-    """They keep a pace of their own."""
+async def test_without_redis_a_sender_told_to_pace_goes_on(server: RedisServer) -> None:
+    """At a pace of its own."""
     async with limiter_of(server, 6_000, parameters="?when_away=pace") as limiter:
         server.stop()
         await limiter.pause(60.0)

@@ -72,7 +72,7 @@ def test_users_stand_in_their_operations(
 
 
 @pytest.mark.parametrize("by", ["kernel", "columns"])
-def test_nobody_is_nothing(hashed_records: Make, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_records_have_no_entries(hashed_records: Make, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without parts, and of a batch without records."""
     if by == "columns":
         monkeypatch.setattr(entries, "kernels", lambda _: None)

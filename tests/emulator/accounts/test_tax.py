@@ -22,7 +22,7 @@ async def _put(caller: Any, **query: str) -> Any:
 
 
 async def test_settings_are_changed_one_by_one(caller: Any) -> None:
-    """What is not given stays; an empty text unsets."""
+    """Fields that are not given stay; an empty text unsets."""
     expected: dict[str, str | None] = dict.fromkeys(NAMES)
     for query in (
         {},

@@ -52,7 +52,7 @@ def test_one_batch_may_repeat_a_key_set() -> None:
 
 
 def test_entries_of_another_list_are_taken_over() -> None:
-    """What waited becomes what is, and can be removed by any key."""
+    """Waiting entries take effect, and any key removes them."""
     here, there = Entries(), Entries()
     here.put([make_key_set(KEYS[:1])], Span(0.0, 1.0))
     there.put([make_key_set(KEYS[:1]), make_key_set(KEYS[1:3])], Span(5.0, 6.0))

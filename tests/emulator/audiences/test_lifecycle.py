@@ -41,7 +41,7 @@ async def test_a_new_audience_is_empty_and_not_targetable(caller: Any) -> None:
 
 
 async def test_a_created_audience_can_be_shown(caller: Any) -> None:
-    """What was made is what is found."""
+    """The list shows the audience that was created."""
     record = (await _create(caller, "one")).body["data"]
     shown = await caller.call("GET", f"{caller.audiences}/{record['id']}")
     assert shown.body == {

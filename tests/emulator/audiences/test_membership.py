@@ -109,7 +109,7 @@ def test_a_delete_matches_on_any_key() -> None:
 
 
 def test_an_announced_renewal_leaves_the_entry_until_then() -> None:
-    """Somebody on the list stays on it while an Update of hers waits."""
+    """A person on the list stays on it while an Update of hers waits."""
     membership = Membership()
     membership.update([KEYS[0]], Span(100.0, 130.0), 100.0)
     membership.update([KEYS[0]], Span(120.0, 200.0), 100.0)

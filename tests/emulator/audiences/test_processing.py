@@ -74,7 +74,7 @@ async def test_sizes_lag_behind_membership(open_emulator: Any) -> None:
         assert await _state(caller) == (True, [], 150)
         await caller.upload(_update(150, 50))
         assert await _state(caller) == (True, [], 150)
-        # A count falls due here that nobody looks at before the next change.
+        # A count falls due here that no call asks for before the next change.
         await caller.move_clock(advance=PROCESSING_SECONDS)
         await caller.upload(_delete(0, 190))
         assert await _state(caller) == (True, [], 200)
@@ -83,7 +83,7 @@ async def test_sizes_lag_behind_membership(open_emulator: Any) -> None:
 
 
 async def test_expired_people_are_not_counted(open_emulator: Any) -> None:
-    """An audience that nobody renews expires by itself."""
+    """An audience without renewals expires by itself."""
     async with open_emulator(match_rate=1.0) as caller:
         await caller.upload(_update(0, 120, expires_at="2027-01-20T00:00:00Z"))
         await caller.move_clock(advance=PROCESSING_SECONDS)

@@ -58,5 +58,5 @@ def test_good_bodies_are_counted_exactly(operations: list[dict[str, Any]]) -> No
     ],
 )
 def test_other_bodies_are_left_to_the_full_check(body: bytes) -> None:
-    """What is not plainly good is not counted."""
+    """A body that is not plainly good is not counted."""
     assert count_users(body, RULES) is None

@@ -73,7 +73,7 @@ async def test_operations_are_applied_in_order(caller: Any) -> None:
 
 
 async def test_a_delete_matches_on_any_key(caller: Any) -> None:
-    """Whoever shares a key with a deleted user goes, too; the same hash in another field is another key."""
+    """Users that share a key with a deleted user go, too; the same hash in another field is another key."""
     await caller.upload(
         [
             _operation(

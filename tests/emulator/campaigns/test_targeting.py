@@ -32,7 +32,7 @@ async def _targeted(caller: Any, **query: Any) -> Any:
     return (await caller.call("GET", path, query=query)).body
 
 
-async def test_nobody_targets_a_new_audience(caller: Any) -> None:
+async def test_no_line_item_targets_a_new_audience(caller: Any) -> None:
     """An empty list, and no page after it."""
     ids = {"account_id": caller.emulator.account_id, "custom_audience_id": caller.emulator.audience_id}
     assert await _targeted(caller) == {"request": {"params": ids}, "next_cursor": None, "data": []}

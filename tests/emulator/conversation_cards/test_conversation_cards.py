@@ -24,7 +24,7 @@ def _problem(reply: Any) -> tuple[Any, ...]:
 
 
 async def test_an_image_card_is_shown_with_its_image(caller: Any) -> None:
-    """What it does not have is left out; sizes are texts."""
+    """Fields without a value are left out; sizes are texts."""
     made = await make_image_card(caller)
     card, key = made.body["data"], (await media_keys(caller, "IMAGE"))[0]
     assert card == {

@@ -1,4 +1,4 @@
-"""What is told of what happened, to whom."""
+"""Events that are told to subscribers and streams."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_types_are_the_stated_ones() -> None:
 
 
 async def test_a_stream_is_told_what_is_wanted() -> None:
-    """From now on; what nobody subscribed to is told to nobody."""
+    """A stream hears events from its opening on; events without a subscription are told to no stream."""
     activity = Activity()
     assert not activity.happen(_event())
     activity.subscriptions.append(Subscription("1"))

@@ -28,7 +28,7 @@ async def test_a_post_has_two_fields_unless_more_are_asked_for(caller: Any) -> N
 
 
 async def test_all_fields_of_a_post(caller: Any) -> None:
-    """What a post does not have is left out."""
+    """Fields without a value are left out."""
     image = (await media_keys(caller, "IMAGE"))[0]
     text = "A #sale, @friend_1: https://shop.example/a"
     tweet_id = await _tweet(caller, text=text, media_keys=image, conversation_settings="MENTIONED_USERS")
@@ -138,7 +138,7 @@ async def test_every_field_of_the_specification_is_filled(caller: Any) -> None:
 
 
 async def test_a_partners_tweet_is_found_behind_its_promotion(caller: Any) -> None:
-    """What was posted again for a line item refers to what its author had tweeted."""
+    """A post made again for a line item refers to the tweet of its author."""
     partner = next(
         user["user_id"] for user in await read(caller, "/promotable_users") if user["type"] == "RETWEETS_ONLY"
     )

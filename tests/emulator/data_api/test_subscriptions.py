@@ -89,7 +89,7 @@ async def test_a_stream_can_begin_some_minutes_ago(caller: Any) -> None:
 
 
 async def test_a_reader_who_leaves_is_forgotten(caller: Any) -> None:
-    """Nobody collects for them what happens later."""
+    """Later events are not collected for them."""
     await ask(caller, "POST", "/activity/subscriptions")
     async with _stream(caller):
         assert len(caller.emulator.store.activity._streams) == 1

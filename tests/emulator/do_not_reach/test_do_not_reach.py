@@ -148,7 +148,7 @@ async def test_requests_have_the_limits_of_audience_users(caller: Any) -> None:
     assert (await caller.upload([operation])).headers["x-rate-limit-remaining"] == "1499"
 
 
-async def test_a_list_of_nobody_takes_no_users(caller: Any) -> None:
+async def test_an_unknown_list_takes_no_users(caller: Any) -> None:
     """Unknown, deleted, and an audience's id."""
     list_id, path = await _open(caller)
     await caller.call("DELETE", f"{caller.account}/do_not_reach_lists/{list_id}")
@@ -175,7 +175,7 @@ async def test_the_size_of_a_list_is_counted_later(open_emulator: Any) -> None:
         await caller.move_clock(advance=6 * 3_600)
         (record,) = (await caller.call("GET", caller.account + "/do_not_reach_lists")).body["data"]
         assert (record["targetable"], record["reasons_not_targetable"], record["list_size"]) == (True, [], 150)
-        # A count falls due that nobody looks at before the next change.
+        # A count falls due that no call asks for before the next change.
         await caller.upload([_operation("Update", {"email": [H1]})], path=path)
         await caller.move_clock(advance=6 * 3_600)
         await caller.upload([_operation("Delete", *users)], path=path)

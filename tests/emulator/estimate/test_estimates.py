@@ -40,7 +40,7 @@ async def test_criteria_widen_narrow_and_take_away(caller: Any) -> None:
 
 
 async def test_the_people_of_an_audience_are_its_last_count(open_emulator: Any) -> None:
-    """Nobody before it was counted."""
+    """Before its first count it has no people."""
     async with open_emulator(match_rate=1.0) as caller:
         users = [{"email": [f"{number:064x}"]} for number in range(200)]
         await caller.upload([{"operation_type": "Update", "params": {"users": users}}])

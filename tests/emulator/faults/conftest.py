@@ -27,7 +27,7 @@ class Bench:
         self.caller, self.emulator = caller, caller.emulator
 
     async def door(self, method: str = "GET", order: Any = None) -> Any:
-        """What `/__faults` answers; it must not be a refusal."""
+        """Return the answer of `/__faults`; it must not be a refusal."""
         data = None if order is None else json.dumps(order).encode()
         reply = await self.caller.send(method, "/__faults", base=self.emulator.base_url, data=data)
         assert reply.status == 200, reply.content
@@ -38,7 +38,7 @@ class Bench:
         return await self.door("POST", {"fault": number, **more})
 
     async def fired(self) -> list[tuple[int, str, int | None, bool]]:
-        """What was struck."""
+        """Return the faults that struck."""
         shown = (await self.door())["fired"]
         return [(each["fault"], each["where"], each["request"], each["applied"]) for each in shown]
 

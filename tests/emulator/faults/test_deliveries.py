@@ -23,7 +23,7 @@ def _split(content: bytes) -> tuple[bytes, dict[str, str], bytes]:
 @pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
 @pytest.mark.parametrize("kind", ["truncated", "content_length_long", "content_length_short", "chunk", "gzip"])
 async def test_an_answer_is_broken_in_each_way(bench: Any, where: str, applied: int, kind: str) -> None:
-    """What was announced is not what comes, and then the connection is closed."""
+    """The answer differs from its announcement, and then the connection is closed."""
     await bench.order(15, where=where, kind=kind)
     line, headers, content = _split(await bench.exchange(bench.request()))
     assert line == b"HTTP/1.1 200 OK"
@@ -152,7 +152,7 @@ async def test_a_bomb_is_small_until_it_is_unpacked(bench: Any) -> None:
 
 
 async def test_a_body_without_end_waits_for_its_reader(bench: Any) -> None:
-    """It goes on as long as somebody reads; meanwhile others are answered, and nothing piles up."""
+    """It goes on while the client reads; meanwhile other calls are answered, and nothing piles up."""
     await bench.order(38, kind="endless")
     reader, writer = await bench.connect()
     writer.write(bench.request())

@@ -9,7 +9,7 @@ import pytest
 
 
 async def test_a_list_replaces_and_an_object_adds(bench: Any) -> None:
-    """What is set is shown with every default, and with its counts."""
+    """The order is shown with every default, and with its counts."""
     shown = await bench.door("POST", [{"fault": 8}, {"fault": 10, "p": 0.5}])
     assert [fault["fault"] for fault in shown["faults"]] == [8, 10]
     shown = await bench.order(11, nth=3, match={"path": "*/users"})

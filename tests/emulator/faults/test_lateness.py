@@ -1,4 +1,4 @@
-"""What is applied later than it came."""
+"""Requests that are applied later than they came."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_time_alone_brings_the_moment() -> None:
 
 
 async def test_nothing_is_applied_after_the_end() -> None:
-    """What still waits is dropped."""
+    """Requests that still wait are dropped."""
     late = LateApplies(Clock(lambda: 100.0))
     late.add(0, lambda: pytest.fail("applied after the end"))
     late.close()

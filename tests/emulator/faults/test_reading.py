@@ -109,7 +109,7 @@ def test_a_file_says_where_it_is_wrong(tmp_path: Path, text: str, words: str) ->
 
 
 def test_a_file_is_read_and_a_missing_one_is_not(tmp_path: Path) -> None:
-    """What the system says of a file is passed on."""
+    """The system's message on the file is passed on."""
     path = tmp_path / "faults.json"
     path.write_text(json.dumps([{"fault": 4, "nth": 3}]))
     assert [(fault.number, fault.nth) for fault in load_faults(str(path))] == [(4, 3)]

@@ -41,7 +41,7 @@ async def test_bad_operations_are_named(bench: Any, bad: Any, named: list[int]) 
 
 
 async def test_a_client_that_isolates_gets_through(bench: Any) -> None:
-    """What is left without the bad record is taken; the record alone is refused for ever."""
+    """The rest without the bad record is taken; the record alone is refused for ever."""
     await bench.order(20, bad={"prefix": "b2"})
     assert (await bench.upload(_body([A, C]))).status == 200
     assert (await bench.upload(_body([B]))).status == 400

@@ -126,7 +126,7 @@ async def test_the_proxy_refuses(proxied: Any, kind: str, status: int) -> None:
 
 
 async def test_the_proxy_reads_along(proxied: Any) -> None:
-    """It shows a certificate that nobody signed for it."""
+    """It shows a certificate that no authority has signed."""
     shown = proxied.shown
     await proxied.door("POST", [{"fault": 35, "kind": "mitm"}, {"fault": 32, "nth": 1000}])
     with pytest.raises(aiohttp.ClientConnectorCertificateError, match=r"self.signed"):

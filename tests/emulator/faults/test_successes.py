@@ -111,7 +111,7 @@ async def test_only_json_objects_are_doctored(bench: Any, number: int) -> None:
 
 
 async def _audiences(bench: Any, *cursors: str) -> list[Any]:
-    """What one page after the other answers."""
+    """Return the answers of one page after the other."""
     paths = [bench.caller.audiences, *(f"{bench.caller.audiences}?cursor={cursor}" for cursor in cursors)]
     return [(await bench.caller.call("GET", path)).body for path in paths]
 

@@ -82,7 +82,7 @@ REFUSALS = pytest.mark.parametrize(
 
 @REFUSALS
 async def test_connections_are_refused(bench: Any, order: dict[str, Any]) -> None:
-    """Nobody listens at the first two addresses; the third one answers."""
+    """No server listens at the first two addresses; the third one answers."""
     await bench.order(order["fault"], **{**order, "delay_seconds": 3_600})
     with pytest.raises(ConnectionResetError):
         await bench.exchange(bench.request())
@@ -109,7 +109,7 @@ async def test_what_was_refused_comes_back(bench: Any, order: dict[str, Any]) ->
 
 @pytest.mark.parametrize(("state", "members"), [("kept", 3), ("lost", 0)])
 async def test_a_restart_keeps_or_loses_the_lists(bench: Any, state: str, members: int) -> None:
-    """What was applied stays in the log in either case: the log is the witness."""
+    """Applied requests stay in the log in either case: the log is the witness."""
     assert (await bench.upload()).status == 200
     await bench.order(27, where="after_apply", state=state, delay_seconds=0.02)
     with pytest.raises(ConnectionResetError):

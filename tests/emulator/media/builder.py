@@ -1,4 +1,4 @@
-"""What the tests of creatives find in a fresh account, and how they ask for what is refused."""
+"""The parts that creatives need in a fresh account, and the calls that are refused."""
 
 from __future__ import annotations
 

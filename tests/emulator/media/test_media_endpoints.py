@@ -198,7 +198,7 @@ async def test_website_clicks_need_an_address_to_land_at(caller: Any) -> None:
 
 
 async def test_creatives_are_refused_without_their_parts(caller: Any) -> None:
-    """What is missing, what is not there or was deleted, and addresses that are none."""
+    """Missing, unknown and deleted parts, and invalid addresses."""
     path, line_item = caller.account + "/media_creatives", await _line_item(caller)
     good = {"account_media_id": await account_media(caller, "BANNER"), "line_item_id": line_item}
     for name in good:

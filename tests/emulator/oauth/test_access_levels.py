@@ -1,4 +1,4 @@
-"""What an access token may do: what was asked for when its authorization began."""
+"""The rights of an access token: those that were asked for when its authorization began."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ async def _log_in(caller: Any) -> tuple[str, str]:
 
 
 async def access_token(caller: Any, query: str) -> dict[str, str]:
-    """What oauthlib signs with for an access token that was asked for with `query`."""
+    """Return oauthlib's credentials for an access token that was asked for with `query`."""
     pairs = _pairs(await _request_token(caller, CALLBACK, query))
     location = (await _decide(caller, pairs["oauth_token"])).headers["Location"]
     verifier = dict(parse_qsl(urlsplit(location).query))["oauth_verifier"]

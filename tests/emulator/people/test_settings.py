@@ -20,7 +20,7 @@ def _path(caller: Any, user_id: str = "") -> str:
 
 
 async def test_settings_are_changed_one_by_one(caller: Any) -> None:
-    """What is not given stays; an empty value unsets."""
+    """Fields that are not given stay; an empty value unsets."""
     assert (await caller.call("GET", _path(caller))).body["data"] == EMPTY
     steps: list[tuple[dict[str, str], dict[str, Any]]] = [
         ({"notification_email": "someone@mail.example"}, {"notification_email": "someone@mail.example"}),

@@ -85,7 +85,7 @@ async def test_other_line_items_promote_no_accounts(caller: Any, product_type: s
 
 
 async def test_only_the_accounts_own_user_is_promoted(caller: Any) -> None:
-    """Neither a partner, of whom tweets alone can be, nor anybody else."""
+    """A partner's tweets alone can be promoted, and of other users nothing."""
     item = await _line_item(caller)
     for user in (await _user(caller, "RETWEETS_ONLY"), "783214"):
         refused = await _promote(caller, line_item_id=item, user_id=user)

@@ -162,7 +162,7 @@ async def test_a_partners_tweet_is_posted_again(caller: Any) -> None:
 
 
 async def test_a_scheduled_tweet_can_be_promoted_once_it_is_out(caller: Any, open_emulator: Any) -> None:
-    """Whether or not somebody looked at it before."""
+    """Whether or not a call asked for it before."""
     scheduled = (await write(caller, "scheduled")).body["data"]["id"]
     item = await _line_item(caller)
     assert (await _promote(caller, line_item_id=item, tweet_ids=scheduled)).status == 404

@@ -1,4 +1,4 @@
-"""What drafts, scheduled tweets and tweets may say, over the wire."""
+"""The content that drafts, scheduled tweets and tweets may have, over the wire."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_a_card_must_be_there(caller: Any, kind: str) -> None:
 
 
 @KINDS
-async def test_somebody_must_say_it(caller: Any, kind: str) -> None:
+async def test_a_tweet_needs_an_author(caller: Any, kind: str) -> None:
     """The account's own user, whose number is echoed with all its digits."""
     user_id = caller.emulator.store.origin.user_id
     assert (await write(caller, kind)).body["request"]["params"]["as_user_id"] == int(user_id)

@@ -1,4 +1,4 @@
-"""What is found in the text of a tweet."""
+"""Entities in the text of a tweet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_entities_of_a_text(text: str, found: list[tuple[str, str]]) -> None:
 
 @given(st.lists(st.sampled_from(["#tag", "@name", "https://shop.example", "word", "ß", "😀"])).map(" ".join))
 def test_places_count_characters(text: str) -> None:
-    """What stands there is the word, with its sign."""
+    """The characters at the indices are the word, with its sign."""
     for entity in find_entities(text):
         sign = {"hashtag": "#", "mention": "@", "url": ""}[entity.kind]
         assert text[entity.start : entity.end] == sign + entity.word

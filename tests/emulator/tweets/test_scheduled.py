@@ -104,7 +104,7 @@ async def test_a_time_must_be_given(caller: Any) -> None:
 
 
 async def test_a_restarted_emulator_has_the_same_tweets(open_emulator: Opener, tmp_path: Path) -> None:
-    """Whoever looked first before, and whatever got a number in between."""
+    """Whichever call came first, and whatever got a number in between."""
     state = tmp_path / "state"
     async with open_emulator(state=state) as caller:
         await write(caller, "scheduled")

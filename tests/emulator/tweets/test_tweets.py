@@ -86,7 +86,7 @@ async def test_a_video_says_more(caller: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("conversation_settings", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS"], ["NOBODY"]),
+        ("conversation_settings", ["EVERYONE", "FOLLOWING", "MENTIONED_USERS"], ["UNKNOWN"]),
         ("tweet_mode", ["compat", "extended"], ["short"]),
         ("trim_user", ["true", "false"], ["yes"]),
         ("video_cta", ["VISIT_SITE", "WATCH_NOW"], ["BUY"]),

@@ -22,7 +22,7 @@ from audiencekit.integrations.airflow.connection import settings_from
 from audiencekit.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
-NOBODY = "127.0.0.1:9"  # where no service is
+NO_SERVICE = "127.0.0.1:9"  # where no service is
 SECRETS = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -57,7 +57,7 @@ class Service:
         return asyncio.run(make())
 
     def ask(self, door: str, order: Any = None) -> str:
-        """What one of its doors answers."""
+        """Return the answer of one of its doors."""
         body = None if order is None else json.dumps(order).encode()
         with urlopen(Request(self.ads_url + door, data=body), timeout=30) as answer:
             return str(answer.read().decode())
@@ -111,7 +111,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def airflow_environment(home: Path, service: Service) -> dict[str, str]:
-    """What processes of Airflow see."""
+    """Return the environment of processes of Airflow."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AUDIENCEKIT_", "AIRFLOW"))}
     return {
         **kept,
@@ -120,7 +120,7 @@ def airflow_environment(home: Path, service: Service) -> dict[str, str]:
         "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
         "AIRFLOW_CONN_AUDIENCEKIT_DEFAULT": service.connection(),
         "AUDIENCEKIT_STATE_DIR": str(home / "state"),
-        "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NOBODY}",
+        "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NO_SERVICE}",
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
         # What is remembered of a state directory there would be that of the one that a run before had at this path.

@@ -44,7 +44,7 @@ def test_what_is_left_empty_comes_from_the_worker() -> None:
 
 
 def test_credentials_are_not_mixed() -> None:
-    """Some of the connection and some of the worker would be nobody's."""
+    """Some of the connection and some of the worker would belong to no user."""
     with pytest.raises(UsageError, match="lacks access_token, access_token_secret") as caught:
         _settings(consumer_key="value-of-key", consumer_secret="value-of-secret")
     assert "value-of" not in str(caught.value) + caught.value.hint

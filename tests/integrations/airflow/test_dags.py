@@ -25,12 +25,12 @@ from audiencekit.runs.storedreports import list_runs
 from tests.integrations.airflow.conftest import ROOT, Call, Service
 
 pytestmark = pytest.mark.airflow
-PEOPLE = 150  # of whom 135 said yes
+PEOPLE = 150  # 135 of them said yes
 YES = {number for number in range(PEOPLE) if number % 10}
 FORMER = range(1_000, 1_400)  # people who are in the audience before: enough of them are found to target it
 FORGOTTEN = {141, FORMER[0]}  # from here on, by everything that these tests send
 MANY = 150_000  # three requests
-# The first answer comes late: whoever is to be ended in the middle is there as long.
+# The first answer comes late, so that a task can be ended in the middle.
 SLOW = {"fault": 1, "where": "after_apply", "delay_seconds": 10, "times": 1, "match": {"path": "*/users"}}
 
 
@@ -52,7 +52,7 @@ def airflow(home: Path, airflow_environment: dict[str, str]) -> Call:
 
 @pytest.fixture
 def warehouse(home: Path) -> Path:
-    """A database with people who said yes, people who said no, and nobody who asked to be forgotten."""
+    """Make a database with people who said yes and people who said no, and no request to be forgotten."""
     path = home / "warehouse.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE IF EXISTS customers")
@@ -74,7 +74,7 @@ def _hashes(numbers: Iterable[int]) -> set[str]:
 
 
 def _write(path: Path, numbers: Iterable[int], bad: int = 0) -> Path:
-    lines = [_email(number) for number in numbers] + ["nobody"] * bad
+    lines = [_email(number) for number in numbers] + ["invalid"] * bad
     path.write_text("email\n" + "".join(f"{line}\n" for line in lines))
     return path
 
@@ -113,9 +113,9 @@ def test_airflow_knows_the_provider(airflow: Call, what: str, found: str) -> Non
 def test_the_sample_goes_from_a_query_to_the_audience(
     airflow: Call, service: Service, home: Path, warehouse: Path
 ) -> None:
-    """Whoever asked is forgotten on the way: one who said yes, and one who is known to the audience alone.
+    """People who asked are forgotten on the way: one who said yes, and one who is known to the audience alone.
 
-    At the level DEBUG no secret of ours and nobody of the warehouse is in the output of Airflow.
+    At the level DEBUG neither a secret of ours nor a person of the warehouse is in the output of Airflow.
     """
     audience_id = service.make_audience("from a query", home / "former")
     former = _write(home / "former.csv", [*FORGOTTEN, *FORMER])
@@ -142,12 +142,10 @@ def test_the_sample_goes_from_a_query_to_the_audience(
     assert not re.search(r"\b[0-9a-f]{64}\b", output)
 
 
-def test_a_day_on_which_nobody_asks_to_be_forgotten(
-    airflow: Call, service: Service, home: Path, warehouse: Path
-) -> None:
+def test_a_day_without_requests_to_be_forgotten(airflow: Call, service: Service, home: Path, warehouse: Path) -> None:
     """The erasure is skipped, and nothing else."""
     before = _receipts(home)
-    audience_id = service.make_audience("nobody asked", home / "former")
+    audience_id = service.make_audience("no requests", home / "former")
     done = airflow(
         "dags", "test", "daily_audience", "2026-02-06", "--mark-success-pattern", "ready",
         **_daily(warehouse, audience_id, home),
@@ -159,7 +157,7 @@ def test_a_day_on_which_nobody_asks_to_be_forgotten(
 
 
 def _daily(warehouse: Path, audience_id: str, home: Path) -> dict[str, str]:
-    """What the sample is told by its surroundings."""
+    """Return the environment of the sample."""
     return {
         "AIRFLOW_CONN_WAREHOUSE": json.dumps({"conn_type": "sqlite", "host": str(warehouse)}),
         "AIRFLOW_VAR_AUDIENCE_ID": audience_id,

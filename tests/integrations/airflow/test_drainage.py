@@ -14,7 +14,7 @@ from audiencekit.integrations.airflow.drainage import Drainage
 
 
 class TaskEnded(BaseException):
-    """What the handler of an older Airflow raises."""
+    """Raised by the signal handler of an older Airflow."""
 
 
 @pytest.fixture

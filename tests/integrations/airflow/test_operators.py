@@ -28,7 +28,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def _context(task: Any, *, run: str = "manual__1", map_index: int = -1) -> dict[str, Any]:
-    """What the operators read of a context."""
+    """Return the part of a context that the operators read."""
     ti = SimpleNamespace(dag_id="dag", task_id=task.task_id, run_id=run, map_index=map_index)
     return {"ti": ti, "dag_run": SimpleNamespace(run_after=datetime(2026, 11, 21, tzinfo=UTC))}
 
@@ -93,7 +93,7 @@ def test_an_audience_is_made_equal_to_a_source(provider: Any, service: Service, 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    """People whom no other test names: they are remembered from then on."""
+    """People of this test only: they are remembered from then on."""
     path = tmp_path / "asked.csv"
     path.write_text(f"email,phone\n{_asked(tmp_path)},\nsecond.{_asked(tmp_path)},+12015550199\n")
     return path
@@ -169,7 +169,7 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "another type": ({"conn_id": "database"}, "connection 'database' is not of type audiencekit"),
     "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
-    "an audience of nobody": ({"audience_id": "zzzz"}, "has no audience zzzz: nothing was sent"),
+    "an unknown audience": ({"audience_id": "zzzz"}, "has no audience zzzz: nothing was sent"),
     "what is no id": ({"audience_id": "../x"}, "audience"),
     "an empty audience": ({"audience_id": ""}, "the field 'audience_id' of task 'clear' is empty"),
     "an XCom that was not there": ({"audience_id": "None"}, "the field 'audience_id' of task 'clear' is empty"),
@@ -211,7 +211,7 @@ OF_ALL = ("no such connection", "wrong account", "an empty source")
 @pytest.mark.parametrize(
     ("operator", "case"),
     [(operator, case) for operator in ("Sync", "DoNotReachUpload", "Forget") for case in OF_ALL]
-    + [("Sync", "an audience of nobody")],
+    + [("Sync", "an unknown audience")],
 )
 def test_every_task_says_so(
     provider: Any, service: Service, asked: Path, monkeypatch: pytest.MonkeyPatch, operator: str, case: str

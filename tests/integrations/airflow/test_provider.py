@@ -1,4 +1,4 @@
-"""What Airflow is told is there."""
+"""The modules that the provider tells Airflow of exist."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def _event(trigger: Any) -> dict[str, Any]:
 
 
 def _wait(provider: Any, sensor: Any) -> Any:
-    """What Airflow does with a sensor: its trigger takes over, and hands back."""
+    """Run a sensor as Airflow does: its trigger takes over, and hands back."""
     # Airflow wraps `execute` so that tasks are not called by tasks.
     execute = getattr(type(sensor).execute, "__wrapped__", type(sensor).execute)
     try:
@@ -41,7 +41,7 @@ def _trigger(provider: Any, service: Service, **changed: Any) -> Any:
 
 
 def test_a_trigger_is_stored_without_secrets(provider: Any, service: Service) -> None:
-    """What is stored makes the same trigger again."""
+    """The stored form makes the same trigger again."""
     path, arguments = _trigger(provider, service, until=time.time()).serialize()
     assert path == f"{provider.Trigger.__module__}.AudienceReadyTrigger"
     assert not any(secret in json.dumps(arguments) for secret in service.secrets.values())
@@ -77,7 +77,7 @@ def test_the_worker_completes_what_the_trigger_saw(provider: Any, service: Servi
 WRONG = {
     "no such connection": ({"conn_id": "nowhere"}, "there is no connection 'nowhere'; make one of type audiencekit"),
     "wrong account": ({"conn_id": "wrong_account"}, "; check the account id, and that the user"),
-    "an audience of nobody": ({"audience_id": "zzzz"}, "has no audience zzzz"),
+    "an unknown audience": ({"audience_id": "zzzz"}, "has no audience zzzz"),
     "an empty template": ({"audience_id": ""}, "the field 'audience_id' of task 'ready' is empty"),
 }
 

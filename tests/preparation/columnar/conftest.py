@@ -1,4 +1,4 @@
-"""What the tests of the columnar path share: lists of made-up texts, and the comparison with the definition."""
+"""Lists of made-up texts, and the comparison with the definition, for the tests of the columnar path."""
 
 from __future__ import annotations
 

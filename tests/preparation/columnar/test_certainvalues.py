@@ -1,4 +1,4 @@
-"""What the kernels decide at first sight is what the definition says."""
+"""The kernels decide certain values as the definition does."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def test_long_addresses(size: int) -> None:
     assert _differing_emails([f"{local}@b.example", f"a@{domain}.example", f" {local}@b.example "]) == []
 
 
-def test_nobody_is_whom_the_definition_means() -> None:
+def test_placeholders_are_those_of_the_definition() -> None:
     """Every text of the list is a local part that says that there is no address."""
     assert all(NO_ADDRESS.fullmatch(text) for text in NO_ADDRESSES)
     assert _differing_emails([f"{text}@larchpost.example" for text in sorted(NO_ADDRESSES)]) == []
 
 
 @given(st.from_regex(NO_ADDRESS, fullmatch=True))
-def test_whom_the_definition_means_is_nobody(text: str) -> None:
+def test_the_list_has_every_placeholder_of_the_definition(text: str) -> None:
     """And there are no others."""
     assert text in NO_ADDRESSES
 
@@ -205,7 +205,7 @@ def test_most_numbers_are_plain() -> None:
 
 
 def test_what_was_not_compiled_is_left() -> None:
-    """The plan of a region that nobody asked for is not compiled here."""
+    """The plan of a region that was not asked for is not compiled here."""
     names = plain._plans(
         dataclasses.replace(plain.phone_tables().compiled, national={"FR": 16}), ["FR", "AQ", None], DEFAULT_RULES
     )

@@ -35,7 +35,7 @@ def test_first_check_wins() -> None:
 
 
 def test_pending_stays_without_a_check() -> None:
-    """What no check holds for stays PENDING."""
+    """A text for which no check holds stays PENDING."""
     codes = begin(np.array([False, False]))
     decide_in_order(pa.array(["a", "b"]), codes, [Check("b", 1)])
     assert codes.tolist() == [PENDING, 1]

@@ -1,4 +1,4 @@
-"""What was decided of a column travels without showing its values."""
+"""The decisions on a column pass between rooms without showing its values."""
 
 from __future__ import annotations
 

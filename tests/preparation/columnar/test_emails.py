@@ -34,7 +34,7 @@ def texts(assembled: Callable[..., list[str]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def answers(texts: list[str]) -> list[Any]:
-    """What the definition says of `texts`."""
+    """Return the answers of the definition for `texts`."""
     return [normalize_email(text) for text in texts]
 
 

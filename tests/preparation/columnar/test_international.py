@@ -1,4 +1,4 @@
-"""What is certain of internationalised addresses is what the definition says of every letter and domain."""
+"""Certain internationalised addresses agree with the definition on every letter and domain."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ HOSTS = [
 
 @pytest.mark.parametrize("host", HOSTS, ids=ascii)
 def test_one_by_one_as_the_definition(host: str) -> None:
-    """What is certain of one text is what the definition says; the rest is left."""
+    """A certain text has the definition's answer; the rest is left."""
     texts = [f"{around}{name}@{host}{around}" for name in NAMES for around in ("", " ", "\xa0")]
     found = {text: decide_one(text) for text in texts if not text.isascii()}
     assert {text: answer for text, answer in found.items() if answer not in (None, normalize_email(text))} == {}

@@ -70,7 +70,7 @@ def test_a_mark_that_stands_for_two_is_no_letter() -> None:
 
 
 def test_every_character_that_joins_another_is_known() -> None:
-    """What NFC changes behind a letter is found among those that compose."""
+    """Every letter that NFC changes behind another letter is among those that compose."""
     letters = [chr(code) for code in range(0x300, 0x3100) if unicodedata.is_normalized("NFC", chr(code))]
     joining = {two for two in letters for one in "aeiouwyAEIOUΑαΙιИиのか" if _joins(one, two)}
     assert joining <= composing().keys()

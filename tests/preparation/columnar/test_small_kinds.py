@@ -53,7 +53,7 @@ class SmallKind:
     ladders: dict[str, int]
 
     def decide(self, texts: Any) -> Decisions:
-        """What the module says of a list or column of texts."""
+        """Return the module's decisions on a list or column of texts."""
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
         return getattr(self.module, self.decider)(column)
 
@@ -192,7 +192,7 @@ def test_clean_partner_user_ids_are_decided(form: str) -> None:
 
 PLAIN_PARTNER_USER_ID = partner_user_ids._PLAIN
 FORM_CHECKS = device_ids._FORM_CHECKS
-NOBODY = (*FORM_CHECKS[:2], FORM_CHECKS[2]._replace(pattern=ALWAYS))
+REFUSES_ALL = (*FORM_CHECKS[:2], FORM_CHECKS[2]._replace(pattern=ALWAYS))
 
 BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (DEVICE_ID, "longer forms", "_FORM", device_ids._FORM.replace("{12}", "{11,13}")),
@@ -200,7 +200,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (DEVICE_ID, "android ids forgotten", "_FORM", device_ids._FORM.replace("|[0-9a-f]{16}", "|[0-9a-f]{32}")),
     (DEVICE_ID, "shared ids forgotten", "_NOBODYS", device_ids._REPEATED),
     (DEVICE_ID, "a repeated digit forgotten", "_NOBODYS", device_ids._NOBODYS.replace("|7[7-]*", "")),
-    (DEVICE_ID, "every id is nobody's", "_FORM_CHECKS", NOBODY),
+    (DEVICE_ID, "every id is a placeholder", "_FORM_CHECKS", REFUSES_ALL),
     (HANDLE, "longer handles", "_PLAIN", handles._PLAIN.replace("15", "16")),
     (HANDLE, "dots in handles", "_PLAIN", handles._PLAIN.replace("a-z", "a-z.")),
     (HANDLE, "empty handles", "_PLAIN", handles._PLAIN.replace("{1,", "{0,")),

@@ -150,7 +150,7 @@ def test_what_is_certainly_no_address_has_its_reason(compiled: TextKernels, text
         ("J\u00d6rg@larchpost.example", "j\u00f6rg@larchpost.example"),
         ("J\u00dcrg@larchpost.example", None),  # a capital that is not known
         ("a@\u00df.example", None),
-        ("a@\u00e9.example", None),  # nobody knows of it yet
+        ("a@\u00e9.example", None),  # not seen before
         ("a@\U0001f600.example", None),
         ("nomail@b\u00fccher.example", None),
         ("a@b\u00fccher.home.arpa", None),
@@ -210,7 +210,7 @@ REGION = np.zeros(1, dtype=np.int32)
 
 
 def test_numbers_of_unknown_plans_are_left(compiled: TextKernels) -> None:
-    """What the tables do not call valid is for others."""
+    """Numbers that the tables do not call valid are left to the definition."""
     codes, _ = compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans())
     assert codes.tolist() == [PENDING]
 
@@ -344,7 +344,7 @@ def test_many_distinct_texts_are_not_numbered(compiled: TextKernels) -> None:
 
 
 def test_no_text_is_read_outside_to_be_numbered(compiled: TextKernels) -> None:
-    """Offsets that somebody made up are a bug."""
+    """Invalid offsets are a bug."""
     offsets = np.array([0, 99, 4], dtype=np.int32)
     with pytest.raises(Bug, match="a place that is not there"):
         compiled.number(pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(b"DEAT")))

@@ -73,7 +73,7 @@ def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: str, wid
 
 @pytest.mark.skipif(not AXE, reason="AXE_CORE names no script of axe-core")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_read_it(browser: Browser, page: str, scheme: str) -> None:
+def test_the_page_is_accessible(browser: Browser, page: str, scheme: str) -> None:
     """By axe-core: contrasts, names and order, by day and by night."""
     browser.open(page)
     browser.prefer(scheme)

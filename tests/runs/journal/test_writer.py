@@ -197,8 +197,8 @@ async def test_after_a_failure_nothing_is_written(
     assert states() == {1: "intended", 2: "planned", 3: "planned"}
 
 
-async def test_who_stops_waiting_harms_nobody(planned: JournalFile, states: States) -> None:
-    """The write goes on, and the others hear of it."""
+async def test_a_cancelled_request_harms_no_other(planned: JournalFile, states: States) -> None:
+    """The write goes on, and the other requests hear of it."""
     async with RunJournal(planned, KEY) as journal:
         impatient = asyncio.create_task(journal.intend(packed(1)))
         patient = asyncio.create_task(journal.intend(packed(2)))

@@ -41,7 +41,7 @@ def _fill(store: RunStore, directory: Path, kind: str) -> None:
         journal.finish(Ending(state=kind, exit_code=0), key)
     journal.close()
     state = kind if kind in ("complete", "refused") else "incomplete"
-    store.write_report(directory.name, {**PLANNED, "run_id": directory.name, "state": state})
+    store.write(directory.name, {**PLANNED, "run_id": directory.name, "state": state})
     if kind == "damaged":
         (directory / JOURNAL).write_bytes(b"x" * 4_000)
 

@@ -176,3 +176,22 @@ def test_no_process_goes_on_with_a_run_that_goes(tmp_path: Path, kind: str) -> N
         if kind == "resumable":
             with pytest.raises(AudienceBusy), other:
                 pass
+
+
+def test_a_sealed_file_that_goes_alone_is_opened_by_no_key(tmp_path: Path) -> None:
+    """Not by another name either: its salt goes first, as with a directory."""
+    path, copy = tmp_path / "keys.sealed", tmp_path / "copy"
+    with KeptSpool.create(path, SPOOL_KEY) as spool:
+        spool.append(b"records")
+        spool.finish()
+    os.link(path, copy)
+    size = path.stat().st_size
+    assert remove(path, _FORGOTTEN.append) == size
+    assert not path.exists()
+    with pytest.raises(SpoolDamaged):
+        KeptSpool.open(copy, SPOOL_KEY)
+    (tmp_path / "link.sealed").symlink_to(tmp_path / "other")
+    (tmp_path / "other").write_bytes(b"stays")
+    remove(tmp_path / "link.sealed", _FORGOTTEN.append)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "copy"] == ["other"]
+    assert (tmp_path / "other").read_bytes() == b"stays"

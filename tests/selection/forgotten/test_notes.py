@@ -284,7 +284,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=14))
-def test_nobody_who_was_erased_is_ever_missed(steps: list[Any]) -> None:
+def test_every_erased_person_is_found(steps: list[Any]) -> None:
     """In any order of erasures, kills, backups and what is put back or removed: all are held, or it is refused.
 
     And where nothing was put back or removed it is never refused, wherever a kill came.

@@ -34,7 +34,7 @@ def test_who_was_never_erased_is_not_remembered(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_whoever_shares_a_key_is_held(tmp_path: Path) -> None:
+def test_records_that_share_a_key_are_held(tmp_path: Path) -> None:
     """All that were ever added, of every kind; no others."""
     remember(tmp_path, KEY, _records(1, 2))
     remember(tmp_path, KEY, _records(2, 3))

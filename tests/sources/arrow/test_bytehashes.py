@@ -38,7 +38,7 @@ def test_lists_stay_lists(lists: Any) -> None:
 
 @given(st.lists(st.none() | st.binary(min_size=32, max_size=32) | st.binary(max_size=40) | st.just(RAW)))
 def test_bytes_are_their_digits_unless_they_can_be_read(values: list[bytes | None]) -> None:
-    """So nothing that somebody can read passes for a hash."""
+    """So that no readable text passes for a hash."""
     texts = as_digits(pa.array(values, pa.binary())).to_pylist()
     for value, text in zip(values, texts, strict=True):
         assert text in ((None,) if value is None else (value.hex(), value.decode("ascii", "replace")))

@@ -44,7 +44,7 @@ def test_bytes_read_are_those_on_disk(write: Write) -> None:
     """For a packed file they are the packed ones."""
     packed = gzip.compress(b"a@example.com\n" * 10_000, mtime=0)
     stream = ByteStream(RegularFile(write(packed)))
-    assert stream.bytes_left is None  # of what it holds nobody knows
+    assert stream.bytes_left is None  # the unpacked size is unknown
     assert sum(map(len, stream.blocks())) == 140_000
     assert stream.bytes_read == len(packed)
 

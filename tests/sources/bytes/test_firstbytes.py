@@ -46,7 +46,7 @@ def test_marks_and_declarations_say_the_encoding(
     ],
 )
 def test_contradictions_and_guesses_are_refused(first_bytes: bytes, declared: str | None) -> None:
-    """A mark against the declaration, and two-byte text of which nobody says the order."""
+    """A mark against the declaration, and two-byte text in an unknown order."""
     with pytest.raises(SourceRefused):
         find_encoding(first_bytes, declared)
 

@@ -18,7 +18,7 @@ PACKED = gzip.compress(TEXT, mtime=0)
 
 
 def unpack(packed: bytes, *, step: int = 7, block: int = 64) -> bytes:
-    """What comes out when `packed` arrives in pieces of `step` bytes."""
+    """Return the unpacked bytes when `packed` arrives in pieces of `step` bytes."""
     pieces = [packed[start : start + step] for start in range(0, len(packed), step)]
     return b"".join(bounded(GZ.blocks(pieces, block), "gz", lambda: len(packed)))
 

@@ -30,7 +30,7 @@ FORMS = sorted(PACK)
 
 
 def unpack(packed: bytes, *, block: int = 64) -> bytes:
-    """What comes out of `packed`, in blocks of `block` bytes at most."""
+    """Return the unpacked bytes of `packed`, read in blocks of at most `block` bytes."""
     packing = packing_of(packed)
     assert packing is not None
     blocks = list(packing.blocks(Reading(io.BytesIO(packed)), block))
@@ -55,7 +55,7 @@ def test_the_same_comes_out(form: str, size: int) -> None:
 @settings(deadline=None, max_examples=30)
 @given(parts=st.lists(st.binary(max_size=300), min_size=1, max_size=4), block=st.integers(1, 100))
 def test_members_come_out_in_order(form: str, parts: list[bytes], block: int) -> None:
-    """What tools append to a packed file follows it."""
+    """Members that tools append to a packed file follow it."""
     assert unpack(b"".join(map(PACK[form], parts)), block=block) == b"".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""What is piped in is read once, looked at before, and never a terminal."""
+"""Standard input is read once, looked at before, and never a terminal."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_what_is_kept_is_replayed_to_every_reader() -> None:
         assert third.read(9) == b"abcdef"
 
 
-def test_whoever_waits_is_asked_while_nothing_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has come is read whole, however it was cut up; an input that comes no further can be given up."""
+def test_the_caller_is_asked_while_no_bytes_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes that have come are read whole, however they were cut; the caller can give up an input that stops."""
     waits: list[int] = []
 
     def wait_on() -> None:

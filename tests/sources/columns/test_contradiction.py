@@ -1,4 +1,4 @@
-"""What the user says of a column holds unless the column itself speaks against it."""
+"""A user's mapping of a column holds unless the column itself speaks against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells say about the kind of their column."""
+"""The evidence of cells for the kind of their column."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from audiencekit.sources.sampling import Sample
 
 
 def shown(lines: list[str], given: tuple[str, ...] = ()) -> list[str]:
-    """What people are told of each column of a comma-separated file whose first line is taken for a header."""
+    """Return the notes on each column of a comma-separated file whose first line is taken for a header."""
     names, *rows = [tuple(line.split(",")) for line in lines]
     sample = Sample(names, tuple(zip(*rows, strict=True)) if rows else tuple(() for _ in names))
     header = Header.of(names, len(names), given)
@@ -38,7 +38,7 @@ def test_words_of_a_header_beyond_doubt_are_shown(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        # people and places, of whom the first one has no identifier
+        # people and places; the first person has no identifier
         ["Anneliese,Quandt,Berlin", "Bo,Ziegler,Paris"],
         ["Anneliese,Quandt,", "Bo,Ziegler,bo@example.com"],
         ["Anneliese,,Berlin,active", "Bo,bo@example.com,Paris,active"],

@@ -26,7 +26,7 @@ from audiencekit.sources.columns.header import Header, compare_key, is_header, i
     ],
     ids=range(12),
 )
-def test_a_cell_that_is_somebodys_means_no_header(cells: list[str], named: bool) -> None:
+def test_an_identifier_among_the_cells_means_no_header(cells: list[str], named: bool) -> None:
     """Identifiers and long numbers are data; words, years and dates may be names."""
     assert is_header(cells) is named
 
@@ -61,7 +61,7 @@ def test_names_are_shown_when_known_or_given(header: Header, position: int, show
     assert header.shown(position) == shown
 
 
-def test_names_nobody_gave_are_not_shown() -> None:
+def test_names_that_were_not_given_are_not_shown() -> None:
     """The same header without the user's word."""
     assert Header.of(NAMES, 6, ()).shown(1) == "column2"
 

@@ -50,7 +50,7 @@ RECOGNISED: list[tuple[str, dict[str, Any], list[tuple[str, int]]]] = [
     ("mobile\ntrue\n", {}, [("phone_number", 0)]),
     ("twitter\nhttps://x.com/ann\n", {}, [("handle", 0)]),
     ("twitter_id\nann\n", {}, [("platform_id", 0)]),
-    # something about an identifier, or somebody else's
+    # a property of an identifier, or the identifier of another person
     ("fax\n+49 30 12345678\n", {}, []),
     ("owner\na@example.com\n", {}, []),
     ("owner_email,email\na@example.com,b@example.com\n", {}, [("email", 1)]),
@@ -201,7 +201,7 @@ def test_a_column_that_the_user_maps_is_no_country(open_bytes: Open) -> None:
 
 
 def test_hashes_without_a_name_are_told(open_bytes: Open) -> None:
-    """Nobody can see what they are of: the user has to say it."""
+    """Their kind cannot be seen: the user has to say it."""
     source = open_bytes(f"{HASH}\n".encode())
     assert source.mapping.columns == ()
     assert "column1: hashes, of which no name says the kind" in source.notes[0]
@@ -218,7 +218,7 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
 
 
 def test_notes_say_why(open_bytes: Open) -> None:
-    """What was mapped, what was not, and for what reason."""
+    """Each note says what was mapped or not, and for what reason."""
     notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,+49\n").notes)
     assert "land: named like a country, but its cells are none" in notes
     assert "phone: phone_number, by name and content" in notes

@@ -1,4 +1,4 @@
-"""What a header's words say about a column."""
+"""The words of a header as evidence for its column."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_what_lines_do_not_have_is_refused(compiled: CellKernels, told: dict[str
 
 @pytest.mark.parametrize("delimiter", ["\n", "\r", '"', "\0"])
 def test_no_delimiter_is_guessed(compiled: CellKernels, delimiter: str) -> None:
-    """What ends lines or cells otherwise makes nothing plain."""
+    """A delimiter that could end lines or cells is refused."""
     assert _read(compiled, b"a,b,c\n", delimiter=delimiter) is None
 
 
@@ -95,7 +95,7 @@ ENDS = [1, 4, 5, 9, 10, 13]
 def test_cells_are_not_copied_from_or_to_outside(
     compiled: CellKernels, ends: list[int], width: int, lines: int, size_bytes: int
 ) -> None:
-    """Whatever ends, width and room somebody tells."""
+    """Whatever ends, width and room are given."""
     columns = [_Column.new(position, size_bytes, lines=lines) for position in (0, 1, 2)]
     laid_out = (_Column * 3)(*columns)
     given = (

@@ -142,7 +142,7 @@ def test_a_record_without_end_is_given_up() -> None:
 
 
 def test_tiny_blocks_of_a_long_record_cost_no_more_than_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is carried is not looked at again for every byte that comes."""
+    """Carried bytes are not read again for every byte that comes."""
     looked_at: list[int] = []
 
     def cut(data: bytes, patterns: counting.Patterns) -> tuple[int, bytes, bool]:

@@ -33,7 +33,7 @@ def test_rows_are_numbered_without_blank_ones(open_bytes: Open, rows_of: Rows) -
 
 
 def test_cells_stay_as_they_stand(open_bytes: Open, rows_of: Rows) -> None:
-    """Spaces, leading zeros, NULs and case are somebody else's to judge."""
+    """Spaces, leading zeros, NULs and case are left to the normalisers."""
     source = open_bytes(
         b"email,phone\n A@Example.com ,0049\x0030 123456\n",
         columns=((Kind.PHONE_NUMBER, "phone"), (Kind.EMAIL, "email")),
@@ -69,7 +69,7 @@ def test_cells_are_split_when_declared(open_bytes: Open, rows_of: Rows) -> None:
 def test_the_header_is_decided_or_said(
     open_bytes: Open, rows_of: Rows, data: bytes, options: dict[str, Any], first: int
 ) -> None:
-    """A first record with somebody in it is a row; the user's word goes before that."""
+    """A first record with an identifier in it is a row; the user's option goes before that."""
     assert {"row": first, "c0": "a@example.com"} in rows_of(open_bytes(data, **options))
 
 
@@ -94,7 +94,7 @@ def test_rows_of_another_width_are_faults(
 
 
 def test_a_broken_byte_costs_its_row(open_bytes: Open, rows_of: Rows, faults_of: Faults) -> None:
-    """Also in a column that nobody reads; the rows around it are sound."""
+    """Also in a column that is not mapped; the rows around it are sound."""
     source = open_bytes(b"email,city\na@example.com,K\xf6ln\nb@example.com,K\xc3\xb6ln\n\xc0\xaf@example.com,x\n")
     assert faults_of(source) == [(1, None, "encoding"), (3, None, "encoding")]
     assert [row["row"] for row in rows_of(source)] == [2]
@@ -102,7 +102,7 @@ def test_a_broken_byte_costs_its_row(open_bytes: Open, rows_of: Rows, faults_of:
 
 
 def test_many_broken_bytes_refuse_the_file(open_bytes: Open, rows_of: Rows) -> None:
-    """It is in another encoding, which nobody declared: latin-1 is never a silent stand-in."""
+    """It is in another encoding that was not declared: latin-1 is never a silent stand-in."""
     data = b"email,city\n" + b"a@example.com,K\xf6ln\n" * 20
     source = open_bytes(data)
     with pytest.raises(SourceRefused, match="20 of 20 rows") as caught:
@@ -215,7 +215,7 @@ def test_the_description_is_for_people(open_bytes: Open) -> None:
 
 @pytest.mark.parametrize("first", ["sep=\u00e9\n", '"sep=;\n', "sep=;;\n", 'sep="\n'], ids=range(4))
 def test_other_first_lines_are_records(open_bytes: Open, rows_of: Rows, first: str) -> None:
-    """Only one whole line with one character tells the delimiter: these make a file that nobody can read."""
+    """Only one whole line with one character declares the delimiter: these make an unreadable file."""
     source = None
     try:
         source = open_bytes((first + "email;name\na@example.com;Doe, Ann\n").encode())

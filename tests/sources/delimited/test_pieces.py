@@ -12,7 +12,7 @@ from audiencekit.sources.delimited.cellkernels import WantedCells
 from audiencekit.sources.delimited.pieces import HEAD_BYTES, Pieces
 
 RECORDS = WantedCells(",", 2, [0, 1])
-RECORD = b"somebody@example.com,+4930123456\n"
+RECORD = b"someone@example.com,+4930123456\n"
 
 
 def _blocks(data: bytes, size: int) -> list[bytes]:
@@ -80,7 +80,7 @@ def test_the_last_pieces_are_small_where_the_end_is_known(readers: int) -> None:
 
 
 def test_an_unknown_end_makes_no_piece_smaller() -> None:
-    """What comes through a pipe, or is unpacked."""
+    """As through a pipe, or from a packed file."""
     found = [
         len(piece.data)
         for piece in Pieces(iter(_blocks(RECORD * 20_000, 1_000)), RECORDS, piece_bytes=100_000, readers=5)

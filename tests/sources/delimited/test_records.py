@@ -99,7 +99,7 @@ def test_a_limit_that_others_raised_changes_nothing() -> None:
 
 
 def test_a_limit_that_others_lowered_is_lifted_for_a_while() -> None:
-    """What the process had stands again afterwards, also after an error."""
+    """The earlier limit of the process is restored afterwards, also after an error."""
     before = csv.field_size_limit(10)
     try:
         with field_limit():

@@ -234,7 +234,7 @@ def test_what_is_no_frame_is_no_source(other: Any) -> None:
 
 @pytest.mark.parametrize("option", [{"encoding": "cp1252"}, {"delimiter": ";"}, {"header": False}])
 def test_options_about_text_are_not_for_frames(option: dict[str, Any]) -> None:
-    """They would be of no use, and whoever gives one expects something."""
+    """They would have no effect, and the user expects one."""
     with pytest.raises(UsageError, match="is for"):
         _open(pa.table({"email": EMAILS}), **option)
 

@@ -143,7 +143,7 @@ def test_rows_are_the_same_in_any_batches(
 def test_a_counter_that_counts_otherwise_refuses_the_file(
     open_bytes: Open, rows_of: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever of the two is wrong."""
+    """Whichever of the two is wrong."""
     source = open_bytes(LINES)
     monkeypatch.setattr("audiencekit.sources.bytes.lines.LineCounter.lines", 4)
     with pytest.raises(SourceRefused, match="found 3 rows and the counter 4"):

@@ -79,7 +79,7 @@ def test_numbers_become_their_digits(open_table: OpenTable, rows_of: Rows) -> No
 def test_bytes_are_digits_in_columns_of_hashes_alone(
     open_table: OpenTable, rows_of: Rows, faults_of: Faults, hashed: bool
 ) -> None:
-    """What cannot be read is no text elsewhere; what can be is text everywhere."""
+    """Types that cannot be read as text are refused in each format; the others are read in each."""
     cells = pa.array([bytes(range(128, 160)), b"ann@example.com", None])
     source = open_table(
         {"mail": cells}, columns=((Kind.EMAIL, "mail"),), hashed=frozenset([Kind.EMAIL] if hashed else [])

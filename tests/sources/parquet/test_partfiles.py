@@ -42,13 +42,13 @@ def test_what_prepare_writes_is_its_records(tmp_path: Path) -> None:
     ],
 )
 def test_other_directories_are_refused(tmp_path: Path, names: tuple[str, ...], message: str) -> None:
-    """Rows that are left out because nobody saw them would be missed by nobody."""
+    """Otherwise rows would be left out without a message."""
     with pytest.raises(SourceRefused, match=message):
         part_files(_touch(tmp_path, *names))
 
 
 def test_folders_of_a_partitioned_table_are_given_one_by_one(tmp_path: Path) -> None:
-    """What their names say is in no file, so nothing is read from below."""
+    """The names of folders hold values that are in no file, so nothing is read from below."""
     with pytest.raises(SourceRefused) as caught:
         part_files(_touch(tmp_path, "day=2026-01-01", "_SUCCESS"))
     assert "DIRECTORY/*/*.parquet" in caught.value.hint

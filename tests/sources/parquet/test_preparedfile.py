@@ -150,7 +150,7 @@ def test_bytes_that_are_no_hash_refuse_the_file(tmp_path: Path, rows_of: Rows, v
 
 
 def test_capitals_and_decimals_of_an_export_are_read(tmp_path: Path, rows_of: Rows) -> None:
-    """As Snowflake unloads names that nobody has quoted, and whole numbers."""
+    """As Snowflake unloads unquoted names and whole numbers."""
     rows = pa.array([Decimal(3), Decimal(7)], pa.decimal128(38, 0))
     path = tmp_path / "data_0_0_0.snappy.parquet"
     pq.write_table(pa.table({"ROW": rows, "OPERATION": ["UPDATE", "DELETE"], "EMAIL": [ANN, BOB]}), path)
@@ -202,7 +202,7 @@ def test_kinds_without_a_value_are_left_out(tmp_path: Path) -> None:
 
 
 def test_options_about_columns_make_it_a_parquet_file_like_others(tmp_path: Path) -> None:
-    """Somebody's own table may have these columns."""
+    """A user's own table may have these columns."""
     path = _write(tmp_path / "records.parquet")
     assert _open(path, columns=((Kind.EMAIL, "email"),)).description["format"] == "parquet"
     assert _open(path, sql="SELECT email FROM source").description["format"] == "query"

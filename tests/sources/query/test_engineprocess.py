@@ -110,7 +110,7 @@ def test_it_has_no_settings_and_no_words(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @needs_proc
-def test_it_ends_with_whoever_asks(tmp_path: Path) -> None:
+def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     """However that ends."""
     script = (
         "import os, signal, tests.sources.query.test_engineprocess as t;"
@@ -121,6 +121,6 @@ def test_it_ends_with_whoever_asks(tmp_path: Path) -> None:
     (child,) = map(int, asked.stdout.split())
     while Path(f"/proc/{child}").exists():
         state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z":  # nobody has asked how it ended, which is none of ours
+        if state == "Z":  # it has ended; its parent, which is not ours, has not waited
             break
         time.sleep(0.01)

@@ -43,7 +43,7 @@ def test_rows_without_columns_are_counted() -> None:
 
 
 def test_half_a_message_is_none() -> None:
-    """The other process has ended; so it has where nobody hears any more."""
+    """It means that the other process has ended; so does a pipe without a reader."""
     incoming, outgoing = _ends()
     with incoming:
         with outgoing:

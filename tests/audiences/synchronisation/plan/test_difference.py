@@ -1,4 +1,4 @@
-"""A source against a snapshot: who is new, who is gone, who is due, whoever they are."""
+"""A source against a snapshot: new, gone and due members, for any lists."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
 
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
-EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
+ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
 DAYS = st.sampled_from([DOUBTFUL, 99, 100, 130, 131, 400])
-MEMBERS = st.dictionaries(st.sampled_from(EVERYBODY), DAYS)
-SOURCE = st.lists(st.sampled_from(EVERYBODY), unique=True)
+MEMBERS = st.dictionaries(st.sampled_from(ALL_PEOPLE), DAYS)
+SOURCE = st.lists(st.sampled_from(ALL_PEOPLE), unique=True)
 
 
 def _find(
@@ -42,13 +42,13 @@ def _find(
         bits.append(np.array([True] * len(source) if wanted is None else wanted, dtype=bool))
         found = find_difference(keysets, bits, Known(days), horizon, aside=aside)
         gone = [from_bytes(MemberChunk(aside.read(number))) for number, _ in found.removed]
-        return found, [person for batch in gone for person in names(batch, EVERYBODY)]
+        return found, [person for batch in gone for person in names(batch, ALL_PEOPLE)]
 
 
 @settings(max_examples=examples(10), deadline=None)  # 256 parts each
 @given(SOURCE, MEMBERS)
 def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) -> None:
-    """Additions, renewals and unchanged are of the source; whoever is in it no more and may still be in goes."""
+    """Additions, renewals and unchanged are of the source; a member that left it and may be in the audience goes."""
     found, gone = _find(source, days)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
@@ -115,7 +115,7 @@ def test_who_is_not_wanted_goes() -> None:
     assert (gone, found.unchanged, found.additions) == ([("b", "")], 1, 0)
 
 
-def test_everybody_is_sent_when_nothing_is_relied_on() -> None:
+def test_all_records_are_sent_when_the_snapshot_is_not_relied_on() -> None:
     """Known ones count as renewals."""
     found, _ = _find([("a", ""), ("b", "")], {("a", ""): 400}, Horizon(100, 130, all_members=True))
     assert (found.additions, found.renewals, found.unchanged) == (1, 1, 0)

@@ -1,4 +1,4 @@
-"""What stops a sync before it sends, and what it warns about."""
+"""Checks that stop a sync before it sends, and its warnings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_run_that_ended_within_the_second_is_the_last_one() -> None:
 
 
 def test_an_audience_that_is_too_small_is_told() -> None:
-    """Under a hundred people nobody is targeted."""
+    """Under a hundred people the service targets no member."""
     assert warn_of_few(100) == ()
     assert "99 members" in warn_of_few(99)[0]
 
@@ -81,7 +81,7 @@ def test_an_audience_that_is_too_small_is_told() -> None:
     "people",
     [
         pytest.param([], id="nothing"),
-        pytest.param([("", "")], id="nobody"),
+        pytest.param([("", "")], id="no key"),
         pytest.param([("1", "1")], id="one"),
         pytest.param([(str(number), "") for number in range(70, 90)], id="few"),
         pytest.param([(str(number), str(number)) for number in range(70, 120)], id="others"),
@@ -102,8 +102,8 @@ async def test_a_source_that_is_not_whole_sends_nothing(tmp_path: Path, people: 
     assert not owner.service.log
 
 
-async def test_a_key_more_for_everybody_is_no_other_list(tmp_path: Path) -> None:
-    """All entries change, and nobody is lost."""
+async def test_one_more_key_for_all_members_is_no_other_list(tmp_path: Path) -> None:
+    """All entries change, and no member is lost."""
     owner = Owner(tmp_path)
     await owner.sync([(str(number), "") for number in range(50)])
     report = await owner.sync([(str(number), str(number)) for number in range(50)], allow_shrink=0.2)

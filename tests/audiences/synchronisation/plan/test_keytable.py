@@ -35,7 +35,7 @@ def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list
 @settings(deadline=None)  # 16 MB each
 @given(st.lists(st.binary(min_size=32, max_size=32), max_size=8), st.lists(st.binary(min_size=32, max_size=32)))
 def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[bytes]) -> None:
-    """And of the others hardly any; whoever differs in the first bits does not."""
+    """And few of the others: a key that differs in the first bits never passes."""
     known = KeyFilter()
     known.add(_matrix(added))
     asked = [*others, *added]
@@ -48,7 +48,7 @@ def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[byte
 
 
 def test_a_filter_asks_twice() -> None:
-    """Who has the first bytes of somebody passes only with the next ones, too; other bytes are not looked at."""
+    """A key with the first bytes of another passes only if the next bytes agree, too; other bytes are not read."""
     known = KeyFilter()
     known.add(_matrix([b"abcdefgh" + b"0" * 24]))
     asked = [b"abcdefgh" + b"1" * 24, b"abcdefgi" + b"0" * 24, b"abXdefgh" + b"0" * 24]

@@ -18,7 +18,7 @@ def _counted(*batches: list[int]) -> RarestKeys:
 
 
 def test_at_first_every_key_may_be_struck() -> None:
-    """Nobody is known to hold any."""
+    """No member is known to hold any."""
     assert _counted().likely.all()
     assert _counted([]).likely.all()
 
@@ -36,7 +36,7 @@ def test_it_is_looked_at_again() -> None:
     assert rarest.holders.tolist() == [5, 1, 2, 0]
 
 
-def test_nobody_leaves() -> None:
+def test_no_member_leaves() -> None:
     """Then there is no key."""
     none = np.zeros(0, dtype=np.int64)
     rarest = RarestKeys(none, none, 0)

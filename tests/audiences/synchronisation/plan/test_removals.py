@@ -1,4 +1,4 @@
-"""Whom a Delete strikes: by which keys somebody goes, and who has to be put back."""
+"""The keys by which a member is deleted, and the members to put back because a Delete strikes them, too."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.synchronisation.people import TAGGER, members, names, records
 from tests.audiences.synchronisation.service import Person
 
-EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", "1", "2", "3") if mail or name]
-PEOPLE = st.lists(st.sampled_from(EVERYBODY), unique=True, min_size=1, max_size=8)
+ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", "1", "2", "3") if mail or name]
+PEOPLE = st.lists(st.sampled_from(ALL_PEOPLE), unique=True, min_size=1, max_size=8)
 
 
 Heard = list[tuple[int, list[Person]]]
@@ -41,7 +41,7 @@ def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = No
     batches = [records(staying[:2]), records(staying[2:])]
 
     def hear(batch: int, found: HashedRecords, holders: Indices) -> None:
-        people = names(found, EVERYBODY)
+        people = names(found, ALL_PEOPLE)
         (heard if heard is not None else []).append((batch, [people[place] for place in np.unique(holders)]))
 
     wanted = Bits.of(len(staying), True)
@@ -54,7 +54,7 @@ def _reduce(leaving: list[Person], keys: Keys) -> Reduced:
 
 
 @pytest.mark.parametrize(
-    ("leaving", "staying", "goes_by", "lost"),
+    ("leaving", "staying", "deleted_by", "lost"),
     [
         (("a", "1"), [("b", "2")], ("a", "1"), 1),
         (("a", "1"), [("b", "1")], ("a", ""), 0),
@@ -63,14 +63,16 @@ def _reduce(leaving: list[Person], keys: Keys) -> Reduced:
         (("a", "1"), [("a", "2"), ("a", "3"), ("b", "1")], ("", "1"), 0),
     ],
 )
-def test_keys_that_somebody_goes_by(leaving: Person, staying: list[Person], goes_by: Person, lost: int) -> None:
-    """Those that nobody else holds; else the one that the fewest do. Without any in common, somebody is lost."""
+def test_keys_by_which_a_member_is_deleted(
+    leaving: Person, staying: list[Person], deleted_by: Person, lost: int
+) -> None:
+    """Its keys that no other member holds, else its rarest key; a member that shares every key is lost."""
     reduced = _reduce([leaving], _keys([leaving], staying))
-    assert names(reduced.records, EVERYBODY) == [goes_by]
+    assert names(reduced.records, ALL_PEOPLE) == [deleted_by]
     assert reduced.lost == lost
 
 
-def test_when_everybody_leaves_little_is_kept_of_a_key() -> None:
+def test_when_all_members_leave_each_key_takes_little_memory() -> None:
     """Its tag as it came and in order, and who has it: what is looked up is all of an audience then."""
     count, parts, measured = 20_000, 8, []
     all_members = [_drawn(count, seed) for seed in range(parts)]
@@ -90,7 +92,7 @@ def test_when_everybody_leaves_little_is_kept_of_a_key() -> None:
 
 
 def _drawn(count: int, seed: int) -> HashedRecords:
-    """So many members, each with an email of nobody."""
+    """Return `count` members, each with a random email."""
     hashes = np.random.default_rng(seed).integers(0, 256, (count, 32), dtype=np.uint8)
     known = {
         "day": pa.array(np.full(count, 400, dtype=np.int16)),
@@ -100,8 +102,8 @@ def _drawn(count: int, seed: int) -> HashedRecords:
     return HashedRecords(pa.record_batch(columns, schema=MEMBER_SCHEMA))
 
 
-def test_whoever_holds_a_key_is_heard_of() -> None:
-    """Batch by batch, while its records are at hand: some of them will have to be put back."""
+def test_holders_of_a_key_are_reported() -> None:
+    """Batch by batch, while its records are in memory: some of them will have to be put back."""
     heard: Heard = []
     _keys([("a", "1")], [("a", "2"), ("b", "3"), ("", "1")], heard)
     assert sorted(heard) == [(0, [("a", "2")]), (1, [("", "1")])]
@@ -116,7 +118,7 @@ def test_after_it_the_audience_is_who_stays(old: list[Person], new: list[Person]
     keys = _keys(leaving, new)
     reduced = _reduce(leaving, keys)
     rounds = plan_rounds(reduced.keys, keys, len(new))
-    struck = {text for person in names(reduced.records, EVERYBODY) for text in person if text}
+    struck = {text for person in names(reduced.records, ALL_PEOPLE) for text in person if text}
     hit = {number for number, person in enumerate(new) if struck & set(person)}
     returned = np.concatenate(rounds.returned).tolist()
     assert sorted(returned) == sorted(hit)
@@ -133,7 +135,7 @@ def test_rounds(returned: int, members: int, rounds: int) -> None:
 
 
 def test_who_is_put_back_twice_comes_back_last() -> None:
-    """Nobody is left out by a later round."""
+    """A later round does not leave them out."""
     leaving, staying = [("a", ""), ("", "1")], [("a", "1"), ("b", "2")]
     keys = _keys(leaving, staying)
     rounds = plan_rounds(_reduce(leaving, keys).keys, keys, len(staying))
@@ -145,10 +147,10 @@ def test_rows_lie_beyond_the_source() -> None:
     batch = as_records(members({("a", "1"): 400, ("b", ""): 400}), first_row=7, deletes=True)
     assert batch.unwrap().column("row").to_pylist() == [7, 8]
     assert batch.unwrap().column("is_delete").to_pylist() == [True, True]
-    assert names(batch, EVERYBODY) == [("a", "1"), ("b", "")]
+    assert names(batch, ALL_PEOPLE) == [("a", "1"), ("b", "")]
 
 
-def test_nobody_is_shown(tmp_path: Path) -> None:
+def test_repr_shows_no_key(tmp_path: Path) -> None:
     """Neither keys nor tags."""
     keys = _keys([("a", "1")], [("a", "2")])
     assert "high" not in repr(keys) + repr(_reduce([("a", "1")], keys))

@@ -1,4 +1,4 @@
-"""What is sent of all that was read, wave by wave, with those who go behind the source."""
+"""The requests of a sync, wave by wave: the records of the source, then the Deletes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.examples import examples
 FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 Revise = Callable[..., tuple[Revision, Selection]]
-EVERYBODY = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
+ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_who_is_struck_as_well_is_put_back(revise: Revise) -> None:
     assert (revision.returned, revision.lost) == (1, 0)
 
 
-def test_without_anybody_to_go_there_is_one_wave(revise: Revise) -> None:
+def test_without_members_to_delete_there_is_one_wave(revise: Revise) -> None:
     """And the source is all that there is."""
     revision, selection = revise([("a", ""), ("b", "")], {("a", ""): 400})
     assert (_bools(selection.kept), selection.later) == ([False, True], {})
@@ -88,8 +88,8 @@ def test_without_anybody_to_go_there_is_one_wave(revise: Revise) -> None:
     max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )  # 256 parts each
 @given(
-    st.lists(st.sampled_from(EVERYBODY), unique=True, min_size=4),
-    st.dictionaries(st.sampled_from(EVERYBODY), st.sampled_from([0, 99, 100, 131]), min_size=6),
+    st.lists(st.sampled_from(ALL_PEOPLE), unique=True, min_size=4),
+    st.dictionaries(st.sampled_from(ALL_PEOPLE), st.sampled_from([0, 99, 100, 131]), min_size=6),
     st.integers(1, 4),
     st.sampled_from([-3, 0]),
     st.sampled_from([0, 2, 99]),
@@ -97,7 +97,7 @@ def test_without_anybody_to_go_there_is_one_wave(revise: Revise) -> None:
 def test_wherever_holders_stand_the_audience_is_the_source(
     revise: Revise, source: list[Person], days: dict[Person, int], records_each: int, chance: int, in_memory: int
 ) -> None:
-    """Also those of a key that was believed to be struck by nobody when their batch was looked at, and not copied."""
+    """Also the holders of a key that seemed safe when their batch was read, so that they were not copied."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentrecords, "_FEW_SHARE", 1.0)
         patch.setattr(sentrecords, "_IN_MEMORY", in_memory)
@@ -123,5 +123,5 @@ def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple
             places = np.flatnonzero(taken)
             found = records_at(revision.gathered.spool.unseal(batch), places)
             if not deletes:
-                assert names(revision.whole_records(batch, places), EVERYBODY) == names(found, EVERYBODY)
-            yield batch, names(found, EVERYBODY)
+                assert names(revision.whole_records(batch, places), ALL_PEOPLE) == names(found, ALL_PEOPLE)
+            yield batch, names(found, ALL_PEOPLE)

@@ -20,7 +20,7 @@ from tests.audiences.synchronisation.service import Person
 
 BATCHES = 8
 PEOPLE: list[list[Person]] = [[(f"{batch}-{number}", "") for number in range(40)] for batch in range(BATCHES)]
-EVERYBODY = [person for batch in PEOPLE for person in batch]
+ALL_PEOPLE = [person for batch in PEOPLE for person in batch]
 PLACES = st.lists(st.integers(0, 39), unique=True, max_size=12).map(sorted)
 
 
@@ -65,7 +65,7 @@ def test_a_copied_batch_is_not_unsealed_again(make: Make) -> None:
     source, sent = make()
     sent.keep(0, source(0), np.array([3, 7, 30]))
     for places in ([3, 7, 30], [7], [3, 30]):
-        assert names(sent.at(0, np.array(places)), EVERYBODY) == _people(0, places)
+        assert names(sent.at(0, np.array(places)), ALL_PEOPLE) == _people(0, places)
     assert source.unsealed == [0]
 
 
@@ -73,7 +73,7 @@ def test_what_was_asked_for_once_is_copied(make: Make) -> None:
     """Also after others were unsealed."""
     source, sent = make()
     for batch in (*range(BATCHES), 0):
-        assert names(sent.at(batch, np.array([5, 6])), EVERYBODY) == _people(batch, [5, 6])
+        assert names(sent.at(batch, np.array([5, 6])), ALL_PEOPLE) == _people(batch, [5, 6])
     assert source.unsealed == list(range(BATCHES))
 
 
@@ -81,7 +81,7 @@ def test_of_many_there_is_no_copy(make: Make) -> None:
     """The batch is unsealed again when others were looked at in between."""
     source, sent = make()
     for batch in (*range(BATCHES), 0):
-        assert names(sent.at(batch, np.arange(30)), EVERYBODY) == _people(batch, list(range(30)))
+        assert names(sent.at(batch, np.arange(30)), ALL_PEOPLE) == _people(batch, list(range(30)))
     assert source.unsealed == [*range(BATCHES), 0]
 
 
@@ -102,7 +102,7 @@ def test_whatever_was_copied_the_records_are_right(
         for batch, places in asked:
             wanted = np.array(places, dtype=np.int64)
             found, at = sent.find(batch, wanted)
-            assert names(records_at(found, at), EVERYBODY) == _people(batch, places)
+            assert names(records_at(found, at), ALL_PEOPLE) == _people(batch, places)
 
 
 def test_threads_may_ask_side_by_side(make: Make) -> None:
@@ -110,11 +110,11 @@ def test_threads_may_ask_side_by_side(make: Make) -> None:
     _, sent = make()
     with ThreadPoolExecutor(8) as pool:
         asked = [(number % 2, [number, number + 1]) for number in range(30)]
-        found = pool.map(lambda one: names(sent.at(one[0], np.array(one[1])), EVERYBODY), asked)
+        found = pool.map(lambda one: names(sent.at(one[0], np.array(one[1])), ALL_PEOPLE), asked)
         assert list(found) == [_people(*one) for one in asked]
 
 
-def test_nobody_is_shown(make: Make) -> None:
+def test_repr_shows_no_person(make: Make) -> None:
     """Neither records nor places."""
     source, sent = make()
     sent.keep(0, source(0), np.array([3]))

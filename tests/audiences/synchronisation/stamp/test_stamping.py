@@ -197,7 +197,7 @@ async def test_what_people_wrote_stays(owners: tuple[Owner, Owner]) -> None:
 
 
 async def test_a_lost_stamp_is_told(owners: tuple[Owner, Owner]) -> None:
-    """Somebody has written something else over it; the sync goes on, and stamps anew."""
+    """Another program has overwritten it; the sync goes on and stamps anew."""
     first, _ = owners
     await first.sync(PEOPLE[:5])
     first.service.description = "for the spring"
@@ -207,7 +207,7 @@ async def test_a_lost_stamp_is_told(owners: tuple[Owner, Owner]) -> None:
 
 
 async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Owner]) -> None:
-    """It may have been there, and somebody may have written over it since."""
+    """It may have been there, and another program may have overwritten it since."""
     first, second = owners
     with pytest.raises(Killed):
         await _sync_until(first, PEOPLE[:5], "after stamp", rebuild=False)
@@ -218,7 +218,7 @@ async def test_a_first_stamp_that_was_cut_short_is_told(owners: tuple[Owner, Own
 
 
 async def test_a_kill_hides_no_lost_stamp(owners: tuple[Owner, Owner]) -> None:
-    """What a killed sync could not say, the next one says, once."""
+    """The next sync gives, once, the warning that a killed sync could not give."""
     first, _ = owners
     await first.sync(PEOPLE[:5])
     first.service.description = "for the spring"
@@ -258,7 +258,7 @@ class Without(Service):
 
 
 class Closed(Service):
-    """Lets nobody write a description."""
+    """A service that lets no caller write a description."""
 
     async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer:
         raise RequestRefused("refused", status=400)

@@ -73,7 +73,7 @@ def test_every_region(cache: Cache, compiled: list[int]) -> None:
 def test_other_metadata_is_not_taken_for_the_same(
     cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever changes a region's metadata gets a plan of its own; the others are known."""
+    """Changed metadata of a region makes a new plan; the plans of other regions stay."""
     PhoneTables(cache).covering(["DE", "FR"], ())
     compiled.clear()
     metadata = PhoneMetadata.metadata_for_region("DE")

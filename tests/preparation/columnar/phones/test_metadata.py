@@ -1,4 +1,4 @@
-"""Metadata is known by what stands in memory, and by its text only while nobody has read it."""
+"""Metadata is compared as loaded in memory, and by its text only until it is loaded."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def rows() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def answers(rows: list[Row]) -> list[Any]:
-    """What the definition says of `rows`."""
+    """Return the answers of the definition for `rows`."""
     return _answers(rows)
 
 
@@ -188,7 +188,7 @@ def test_clean_lists_are_decided() -> None:
     ],
 )
 def test_decided(text: str, country: str | None, expected: str | Reason) -> None:
-    """What people write is decided here, and not left to the definition."""
+    """Usual spellings are decided here, and not left to the definition."""
     decisions = decide_phone_numbers(*_column([(text, country)]), DEFAULT_RULES)
     if isinstance(expected, Reason):
         assert decisions.reasons.to_pylist() == [code_of(expected)]

@@ -31,7 +31,7 @@ def _digits(region: str, code: str, count: int) -> list[str]:
 
 
 def _parsed(text: str, region: str | None) -> tuple[Outcome, str]:
-    """What phonenumbers says: the outcome and the E.164 digits of what is valid."""
+    """Return the outcome of phonenumbers, and the E.164 digits of a valid number."""
     try:
         number = phonenumbers.parse(text, region)
     except NumberParseException:

@@ -1,4 +1,4 @@
-"""Equal states are one, whoever found them."""
+"""Equal states are one, however they were found."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _read(tables: Tables, start: int, digits: str) -> tuple[Outcome, int]:
     ],
 )
 def test_national(region: str, digits: str, expected: tuple[Outcome, int]) -> None:
-    """Digits are read as somebody in the region dials them."""
+    """Digits are read as a person in the region dials them."""
     tables = PhoneTables().covering([region], ())
     assert _read(tables, tables.national[region], digits) == expected
 
@@ -72,7 +72,7 @@ def test_international(code: int, digits: str, expected: tuple[Outcome, int]) ->
 
 
 def test_tables_grow() -> None:
-    """What is there already is not compiled again, and earlier tables stay right."""
+    """Compiled regions are not compiled again, and earlier tables stay right."""
     growing = PhoneTables()
     first = growing.covering(["FR"], ())
     assert growing.covering(["FR"], ()) is first
