@@ -57,7 +57,6 @@ IMPORTS = {
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
     "audiencekit/runs/run.py": 26,
-    "audiencekit/sources/delimited/delimitedfile.py": 18,
 }
 
 
