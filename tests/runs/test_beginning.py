@@ -95,7 +95,7 @@ def test_a_run_is_opened_again_as_it_was_begun(settings: Settings) -> None:
 
 
 def test_a_run_at_work_is_not_opened(settings: Settings) -> None:
-    """What is known of it is for the process that works on it."""
+    """The facts of it are for the process that works on it."""
     with ExitStack() as stack, ExitStack() as other:
         run = start(settings, stack)
         with pytest.raises(AudienceBusy) as caught:

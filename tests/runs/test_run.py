@@ -80,7 +80,7 @@ def test_a_disk_that_fails_at_the_end_says_that_all_was_sent(run: Run, monkeypat
 def test_a_run_is_refused_for_good_only_before_anything_may_have_arrived(
     run: Run, error: AudiencekitError, sums: Sums, state: str
 ) -> None:
-    """What may be resumed says how; the report is kept, and is the document of the error."""
+    """A run that may be resumed says how; the report is kept, and is the document of the error."""
     failure = run.fail(error, run.report(None), sums)
     assert failure is error
     assert error.document is not None
