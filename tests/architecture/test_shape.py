@@ -56,7 +56,6 @@ IMPORTS = {
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
     "audiencekit/runs/run.py": 21,
-    "audiencekit/sources/delimited/delimitedfile.py": 18,
 }
 
 
