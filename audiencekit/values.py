@@ -10,8 +10,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import hash_normalized
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import Hashable, Normalized
+from audiencekit.identifiers.kinds import Hashable, Kind, Normalized
 from audiencekit.identifiers.payment_numbers import is_payment_number
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules

@@ -31,7 +31,7 @@ def hash_values(kind: str, country: str | None, show_normalized: bool, phone_val
     """
     from audiencekit.identifiers.definition import normalize_identifier
     from audiencekit.identifiers.hashing import hash_normalized
-    from audiencekit.identifiers.normalized import Hashable
+    from audiencekit.identifiers.kinds import Hashable
     from audiencekit.identifiers.reasons import Reason
     from audiencekit.planning.options import Keywords, read_keywords
 

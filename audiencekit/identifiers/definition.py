@@ -8,8 +8,7 @@ from __future__ import annotations
 from audiencekit.identifiers.device_id import normalize_device_id
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.handle import normalize_handle
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import Normalized
+from audiencekit.identifiers.kinds import Kind, Normalized
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.platform_id import normalize_platform_id

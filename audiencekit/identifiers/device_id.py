@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedDeviceId
+from audiencekit.identifiers.kinds import NormalizedDeviceId
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules

@@ -20,7 +20,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 
 from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedEmail
+from audiencekit.identifiers.kinds import NormalizedEmail
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason

@@ -7,7 +7,7 @@ from typing import Final
 
 from audiencekit.identifiers.hashing import looks_hashed
 from audiencekit.identifiers.invisible import has_invisible, trim
-from audiencekit.identifiers.normalized import NormalizedHandle
+from audiencekit.identifiers.kinds import NormalizedHandle
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH

@@ -7,7 +7,7 @@ import re
 from typing import Final, NewType
 
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import Hashable
+from audiencekit.identifiers.kinds import Hashable
 from audiencekit.identifiers.placeholders import is_placeholder, spellings
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH

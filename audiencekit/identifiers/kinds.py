@@ -1,7 +1,9 @@
-"""The six kinds of identifier (specification part 2, section 4.4)."""
+"""The six kinds of identifier (specification part 2, section 4.4), and the type of a value of each."""
+
+from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NewType, TypeAlias
 
 
 class Kind(StrEnum):
@@ -26,3 +28,17 @@ FIRST_KINDS: Final[tuple[Kind, ...]] = (
     *(Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID, Kind.HANDLE, Kind.PLATFORM_ID),
     Kind.PARTNER_USER_ID,
 )
+
+# Types that say which rule a text has passed. Only the normalisers of this folder make them.
+NormalizedEmail = NewType("NormalizedEmail", str)
+NormalizedPhoneNumber = NewType("NormalizedPhoneNumber", str)
+NormalizedDeviceId = NewType("NormalizedDeviceId", str)
+NormalizedHandle = NewType("NormalizedHandle", str)
+NormalizedPlatformId = NewType("NormalizedPlatformId", str)
+NormalizedPartnerUserId = NewType("NormalizedPartnerUserId", str)
+
+# A partner user id leaves as it is (specification part 2, section 4.4), so it is not among these.
+Hashable: TypeAlias = (
+    NormalizedEmail | NormalizedPhoneNumber | NormalizedDeviceId | NormalizedHandle | NormalizedPlatformId
+)
+Normalized: TypeAlias = Hashable | NormalizedPartnerUserId

@@ -11,7 +11,7 @@ from typing import Final
 
 from audiencekit.identifiers.disguises import undisguised
 from audiencekit.identifiers.invisible import has_control, trim
-from audiencekit.identifiers.normalized import NormalizedPartnerUserId
+from audiencekit.identifiers.kinds import NormalizedPartnerUserId
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.signs import plain_signs

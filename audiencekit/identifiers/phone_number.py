@@ -19,7 +19,7 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, V
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.excel import is_mangled, unmarked
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedPhoneNumber
+from audiencekit.identifiers.kinds import NormalizedPhoneNumber
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.placeholders import is_placeholder_number, is_repeated
 from audiencekit.identifiers.reasons import Reason

@@ -8,7 +8,7 @@ from typing import Final
 
 from audiencekit.identifiers.excel import is_mangled, unmarked
 from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.normalized import NormalizedPlatformId
+from audiencekit.identifiers.kinds import NormalizedPlatformId
 from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID

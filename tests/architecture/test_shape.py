@@ -31,7 +31,6 @@ PARAMETERS = {
     "audiencekit/pipeline.py:upload_async": 8,
     "audiencekit/pipeline.py:upload_to": 8,
     "audiencekit/runs/execution.py:execute": 9,
-    "audiencekit/runs/run.py:start": 9,
     "audiencekit/sources/source.py:__init__": 9,
 }
 IMPORTS = {
@@ -44,7 +43,7 @@ IMPORTS = {
     "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
-    "audiencekit/audiences/synchronisation/sync.py": 22,
+    "audiencekit/audiences/synchronisation/sync.py": 21,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
@@ -56,8 +55,7 @@ IMPORTS = {
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
-    "audiencekit/runs/run.py": 26,
-    "audiencekit/sources/delimited/delimitedfile.py": 18,
+    "audiencekit/runs/run.py": 21,
 }
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import accept_hashed, hash_normalized, looks_hashed
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.normalized import NormalizedEmail, NormalizedPartnerUserId
+from audiencekit.identifiers.kinds import Kind, NormalizedEmail, NormalizedPartnerUserId
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
+from audiencekit.machine.workers import cores
 from audiencekit.sources.delimited.arrowcells import ArrowReader
 from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
 from audiencekit.sources.delimited.counting import Patterns, cut
@@ -32,8 +33,8 @@ class Piece:
 class Pieces:
     """UTF-8 blocks in pieces of about `piece_bytes` that end where records end; the first one is small.
 
-    The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers` would have
-    less than a piece to do. Else all but one would wait in the end for the thread with the last.
+    The last ones are small, too, where `bytes_left` says how much is to come: as soon as each of `readers`, one a core
+    by default, would have less than a piece to do. Else all but one would wait in the end for the thread with the last.
 
     Cells are read of those that come while `reads_cells`; `rest()` is everything after the piece that came last.
     """
@@ -44,11 +45,11 @@ class Pieces:
         wanted: WantedCells,
         *,
         piece_bytes: int,
-        readers: int = 1,
+        readers: int | None = None,
         bytes_left: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
-        self._readers, self._bytes_left = readers, bytes_left
+        self._readers, self._bytes_left = readers or cores(), bytes_left
         self._wanted, self._by_arrow, self._room = wanted, ArrowReader(wanted), Room()
         self._patterns = Patterns(wanted.delimiter)
         self._carry = b""
