@@ -32,7 +32,6 @@ PARAMETERS = {
     "audiencekit/pipeline.py:upload_to": 8,
     "audiencekit/runs/execution.py:execute": 9,
     "audiencekit/runs/run.py:start": 9,
-    "audiencekit/sources/source.py:__init__": 9,
 }
 IMPORTS = {
     # the public list, and the commands
