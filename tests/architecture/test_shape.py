@@ -40,7 +40,6 @@ IMPORTS = {
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 18,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
     "audiencekit/audiences/synchronisation/sync.py": 22,
