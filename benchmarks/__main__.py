@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.benchmark import Benchmark, count, tell
-from benchmarks.results import NoPlace, split_results, write_results
+from benchmarks.results import split_results, write_results
+from benchmarks.sections import NoPlace
 from benchmarks.steps import Sizes, Step, list_steps
 from benchmarks.trials import ROOT
 

@@ -18,7 +18,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -70,10 +70,6 @@ class Findings:
     kills: int
     restarts: int = 0
     script_calls: int | None = None  # of a Redis of our own, while requests were counted
-
-    def to_json(self) -> dict[str, object]:
-        """The findings, for a line of JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 async def run_soak(soak: Soak) -> Findings:
@@ -218,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         window_seconds=options.window,
     )
     findings = asyncio.run(run_soak(soak))
-    print(json.dumps(findings.to_json()))
+    print(json.dumps(asdict(findings)))
     if options.out:
         write_section(options.out, describe(soak, findings), begin=BEGIN, end=END)
     sys.exit(findings.over_limit > 0 or findings.quota_used < LEAST_USED)

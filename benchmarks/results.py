@@ -11,6 +11,7 @@ from typing import Any, Final
 from benchmarks.benchmark import Benchmark
 from benchmarks.measures import known_measures
 from benchmarks.plot import draw_throughput
+from benchmarks.sections import split_at
 from benchmarks.series import Series
 from benchmarks.steps import Sizes
 from benchmarks.targets import Finished, list_targets
@@ -24,12 +25,8 @@ _NEW: Final = f"# Results\n\n{BEGIN}\n{END}\n"
 _HEAD: Final = ("figure", "must reach", "reached", "least – greatest", "")
 
 
-class NoPlace(ValueError):
-    """The file has no place for the measured part, or more than one."""
-
-
 def write_results(path: Path, finished: Finished, sizes: Sizes, command: str) -> None:
-    """Replace what stands between the marks of `path` (a new file gets them), and draw the plot beside it.
+    """Replace the text between the marks of `path` (a new file gets them), and draw the plot beside it.
 
     Raises NoPlace, before anything is written, for a file without the marks.
     """
@@ -43,11 +40,7 @@ def write_results(path: Path, finished: Finished, sizes: Sizes, command: str) ->
 def split_results(path: Path) -> tuple[str, str]:
     """Return the text before and after the measured part. Raises NoPlace."""
     text = path.read_text(encoding="utf-8") if path.exists() else _NEW
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in after:
-        raise NoPlace(f"{path.name} must have the lines {BEGIN!r} and {END!r}, once each")
-    return before, after
+    return split_at(path, text, begin=BEGIN, end=END)
 
 
 def _section(finished: Finished, sizes: Sizes, command: str, *, is_drawn: bool) -> Iterator[str]:

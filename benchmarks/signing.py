@@ -23,9 +23,9 @@ from urllib.parse import unquote
 from audiencekit.api.oauth import Credentials, authorization_header
 from audiencekit.personal import Secret
 from benchmarks.benchmark import count
-from benchmarks.trials import ROOT
+from benchmarks.sections import write_section
+from benchmarks.trials import OUT
 
-OUT: Final = ROOT / "benchmarks" / "RESULTS.md"
 BEGIN: Final = "<!-- signing: what follows is written by python -m benchmarks.signing -->"
 END: Final = "<!-- signing: end -->"
 SEED: Final = 20261121
@@ -113,15 +113,6 @@ def describe(findings: Findings, seed: int) -> str:
     )
 
 
-def write_findings(path: Path, text: str) -> None:
-    """Replace what stands between the marks of `path`. Raises ValueError for a file without them."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{path.name} must have the lines {BEGIN!r} and {END!r}")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Verify, write, and name what differs; 1 when anything does."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.signing", description=__doc__)
@@ -131,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     findings = verify_many(given.count, given.seed)
     text = describe(findings, given.seed)
-    write_findings(given.out, text)
+    write_section(given.out, text, begin=BEGIN, end=END)
     print(text)
     for number in findings.differing[:SHOWN]:
         print(f"differs: seed {given.seed}, number {number}", file=sys.stderr)

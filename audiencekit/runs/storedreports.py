@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,14 @@ def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
     except InputOutputFailed:
         return {"state": "incomplete"}
     return document if document["state"] != "incomplete" else _unknown(document)
+
+
+def paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
+    """The paces of the parts of a run so far, where a report of it was kept."""
+    with suppress(InputOutputFailed):
+        report = Report.from_json(check_report(store.read(run_id)))
+        return report.earlier_paces + ((report.pace,) if report.pace else ())
+    return ()
 
 
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:

@@ -31,7 +31,6 @@ PARAMETERS = {
     "audiencekit/pipeline.py:upload_async": 8,
     "audiencekit/pipeline.py:upload_to": 8,
     "audiencekit/runs/execution.py:execute": 9,
-    "audiencekit/runs/run.py:start": 9,
 }
 IMPORTS = {
     # the public list, and the commands
@@ -42,7 +41,7 @@ IMPORTS = {
     "audiencekit/audiences/erasure/forgetting.py": 30,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
-    "audiencekit/audiences/synchronisation/sync.py": 22,
+    "audiencekit/audiences/synchronisation/sync.py": 21,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
@@ -54,7 +53,7 @@ IMPORTS = {
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
-    "audiencekit/runs/run.py": 26,
+    "audiencekit/runs/run.py": 21,
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.benchmark import EMAILS, Benchmark, benchmark_parser, contact_list, settings_of, write_options
+from benchmarks.benchmark import EMAILS, Benchmark, benchmark_parser, contact_list, settings_of
 from benchmarks.series import Run, Series, Spread
 
 FINISHED = Benchmark(
@@ -41,26 +41,7 @@ def test_programs_read_everything(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert document["runs"][1] == {"round": 1, "contestant": "loop", "rows_per_second": 1_500}
     assert document["medians"]["ours"] == {"rows_per_second": 3_000}
     assert document["ratios"]["ours / loop"] == {"median": 2, "min": 1.5, "max": 2.5}
-
-
-def test_what_was_written_can_be_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same benchmark, and nothing else is left in the directory."""
-    FINISHED.publish(tmp_path / "out.json")
     assert Benchmark.read(tmp_path / "out.json") == FINISHED
-    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "options"),
-    [
-        ({"rows": 10, "loop_rows": 5}, ["--rows", "10", "--loop-rows", "5"]),
-        ({"sink": True}, ["--sink"]),
-        ({"sink": False, "columns": "email"}, ["--no-sink", "--columns", "email"]),
-    ],
-)
-def test_settings_are_options(settings: dict[str, object], options: list[str]) -> None:
-    """As the command line has them."""
-    assert write_options(settings) == options
 
 
 def test_what_is_put_where_is_no_setting() -> None:
@@ -80,11 +61,3 @@ def test_a_kept_list_is_found_again(tmp_path: Path) -> None:
         assert other != path
     assert other.exists()
     assert not passing.exists()
-
-
-@pytest.mark.parametrize("count", ["0", "-1", "many", "1.5"])
-def test_counts_are_whole_numbers_above_zero(count: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Anything else is a usage error."""
-    parser = benchmark_parser("prepare", "", rows=1, runs=1)
-    with pytest.raises(SystemExit, match="2"):
-        parser.parse_args(["--rows", count])

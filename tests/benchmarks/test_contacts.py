@@ -64,15 +64,11 @@ def test_a_longer_list_begins_with_the_shorter(tmp_path: Path) -> None:
 
 
 def test_the_hash_seed_does_not_matter(tmp_path: Path) -> None:
-    """Two interpreters with different hash seeds write the same file."""
-    written = []
-    for hash_seed in ("1", "2"):
-        path = tmp_path / f"{hash_seed}.csv"
-        command = [sys.executable, "-m", "benchmarks.contacts", "--rows", "500", str(path)]
-        root = Path(__file__).resolve().parents[2]
-        subprocess.run(command, check=True, cwd=root, env={**os.environ, "PYTHONHASHSEED": hash_seed})
-        written.append(path.read_bytes())
-    assert written[0] == written[1] == _bytes(tmp_path / "here.csv", rows=500)
+    """An interpreter with another hash seed writes the same file."""
+    command = [sys.executable, "-m", "benchmarks.contacts", "--rows", "500", str(tmp_path / "there.csv")]
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run(command, check=True, cwd=root, env={**os.environ, "PYTHONHASHSEED": "1"})
+    assert (tmp_path / "there.csv").read_bytes() == _bytes(tmp_path / "here.csv", rows=500)
 
 
 def test_a_fifth_of_the_rows_is_dirty(contacts: list[dict[str, str]]) -> None:

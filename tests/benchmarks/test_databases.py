@@ -22,7 +22,7 @@ def test_it_measures(tmp_path: Path) -> None:
     """And leaves no table behind."""
     pytest.importorskip("adbc_driver_postgresql", reason="the extra postgresql is not installed")
     out = tmp_path / "RESULTS.md"
-    out.write_text(f"before\n{BEGIN}\n{END}\nafter\n")
+    out.write_text(f"{BEGIN}\n{END}\n")
     with postgresql() as url:
         main(["--url", url, "--rows", "2000", "--runs", "2", "--out", str(out)])
     assert "rate for rate" in out.read_text()

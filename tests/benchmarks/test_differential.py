@@ -13,7 +13,6 @@ from audiencekit.identifiers.reasons import Reason
 from benchmarks import differential
 from benchmarks.differential import BEGIN, BLOCK, END, Block, blocks, decide_block, main, value_at
 from benchmarks.values.kinds import KINDS
-from benchmarks.values.spellings import EMAIL_SPELLINGS
 
 
 def test_blocks_hold_all_values() -> None:
@@ -79,21 +78,6 @@ def test_a_run_ends_in_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     """It tells how many values were done until then."""
     assert main(["--count", "10_000_000", "--minutes", "0", "--processes", "1"]) == 0
     assert capsys.readouterr().out.startswith("2,000 values of seed 1")
-
-
-def test_kinds_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each spelling of real exports has its line; a name that no kind has is told."""
-    assert main(["--count", "60", "--kinds", "spelled: email, "]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(EMAIL_SPELLINGS) + 4
-    with pytest.raises(SystemExit, match="2"):
-        main(["--kinds", "no such kind"])
-
-
-def test_a_value_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """The made-up value of an index is printed, in ASCII."""
-    assert main(["--show", "hashed", "1", "5"]) == 0
-    text, country = value_at("hashed", 1, 5)
-    assert capsys.readouterr().out == f"{text!a} {country}\n"
 
 
 def test_two_processes() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import given, strategies as st
 
 from benchmarks.draws import Draws
@@ -21,13 +20,3 @@ def test_numbers_are_below_their_bound_and_the_seed_decides_them(seed: int, stre
 def test_streams_of_one_seed_differ() -> None:
     """So that chunks do not repeat each other."""
     assert not np.array_equal(Draws(1, 0, 50).below(10**9), Draws(1, 1, 50).below(10**9))
-
-
-def test_a_chance_is_as_frequent_as_it_says() -> None:
-    """One in five of ten thousand."""
-    assert 1_850 <= sum(Draws(1, 0, 10_000).chance(5).to_pylist()) <= 2_150
-
-
-def test_words_are_all_drawn() -> None:
-    """Each of the choices comes, and nothing else."""
-    assert set(Draws(1, 0, 500).words(pa.array(["a", "b", "c"])).to_pylist()) == {"a", "b", "c"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_a_slow_emulator_is_told(
     worse: dict[str, float], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The exit code says whether all three suffice; the findings are one line of JSON."""
-    findings = Findings(**{**GOOD.to_json(), **worse})
+    findings = replace(GOOD, **worse)
     monkeypatch.setattr(emulator, "measure", lambda bodies, calls: findings)
     assert main([]) == code
-    assert json.loads(capsys.readouterr().out) == findings.to_json()
+    assert json.loads(capsys.readouterr().out) == asdict(findings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from benchmarks.contacts import write_contacts
 from benchmarks.draws import Draws
 from benchmarks.dry_upload import run_dry
-from benchmarks.exports import REGIONS, USUAL_NUMBERS, Form, Forms, Spellings
+from benchmarks.exports import REGIONS, USUAL_NUMBERS, Spellings
 from benchmarks.mixes import EXPORTS
 from benchmarks.values.spellings import PHONE_SPELLINGS
 
@@ -46,24 +45,6 @@ def test_a_plan_takes_the_list(exports: Path) -> None:
     figures = run_dry(exports)
     assert figures["rows"] == ROWS
     assert figures["records"] > ROWS / 2
-
-
-def test_a_longer_list_begins_with_the_shorter(exports: Path, tmp_path: Path) -> None:
-    """And one seed is one file."""
-    write_contacts(tmp_path / "list.csv", rows=1_000, seed=1, mix=EXPORTS)
-    assert exports.read_bytes().startswith((tmp_path / "list.csv").read_bytes())
-
-
-def test_digits_of_any_script_are_drawn_anew() -> None:
-    """In their places and in no others; a form without any stays as it is."""
-    forms = Forms([Form("a1\u0663b4", (1, 2)), Form("c", ())])
-    draws = Draws(1, 1, 2_000)
-    texts = forms.column(draws.below(2), draws).to_pylist()
-    drawn = Counter((text[:1], text[3:]) for text in texts)
-    assert {*drawn} == {("a", "b4"), ("c", "")}
-    found = {tuple(map(unicodedata.decimal, text[1:3])) for text in texts if text[0] == "a"}
-    assert found == {(one, other) for one in range(10) for other in range(10)}
-    assert {unicodedata.name(text[2]).rpartition(" ")[0] for text in texts if text[0] == "a"} == {"ARABIC-INDIC DIGIT"}
 
 
 def test_spellings_are_as_often_as_is_said() -> None:

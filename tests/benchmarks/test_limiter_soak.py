@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.limiter_soak import BEGIN, Findings, Soak, describe, run_soak
-from benchmarks.trials import OUT
+from benchmarks.limiter_soak import Findings, Soak, describe, run_soak
 
 
 async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:
-    """Four processes at the real rate, one killed again and again: never over in any 10 s, and most of it used."""
-    findings = await run_soak(Soak(seconds=12.0, kill_every_seconds=0.5, limit=250, window_seconds=10.0))
+    """Four processes at the real rate, one killed again and again: never over in any 4 s, and most of it used."""
+    findings = await run_soak(Soak(seconds=6.0, kill_every_seconds=0.5, limit=100, window_seconds=4.0))
     assert findings.kills >= 3
     assert findings.over_limit == 0
     assert findings.quota_used >= 0.7
@@ -21,7 +20,7 @@ async def test_what_has_no_limit_is_found_out() -> None:
 
 
 def test_the_section_tells_what_must_be_and_what_is() -> None:
-    """Between marks that the results have."""
+    """The bound and the figure of each line."""
     soak = Soak(seconds=60.0, clocks_apart=2.0)
     found = Findings(
         requests=1_000, seconds=60.0, worst_window=990, over_limit=0, quota_used=0.96, shares=(500, 500), kills=0,
@@ -31,4 +30,3 @@ def test_the_section_tells_what_must_be_and_what_is() -> None:
     assert "| requests in the worst 60 s | at most 1,500 | 990 |" in text
     assert "| requests of each process | within 20 % | 500, 500 |" in text
     assert "| script calls a request | 1 | 1.0010 |" in text
-    assert OUT.read_text("utf-8").count(BEGIN) == 1

@@ -63,8 +63,3 @@ def test_a_file_without_a_place_is_refused_before_anything_is_run(
         command.main(_arguments(tmp_path))
     assert BEGIN in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["RESULTS.md"]
-
-
-def test_the_results_of_this_package_have_a_place() -> None:
-    """For the next run."""
-    assert command.split_results(command.OUT)

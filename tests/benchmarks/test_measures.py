@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.measures import MEASURES, known_measures
+from benchmarks.measures import MEASURES
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,3 @@ from benchmarks.measures import MEASURES, known_measures
 def test_a_figure_has_the_digits_that_mean_something(name: str, figure: float, written: str) -> None:
     """In the unit of its column."""
     assert MEASURES[name].write(figure) == written
-
-
-def test_people_are_shown_what_they_know() -> None:
-    """In one order, whatever a contestant told."""
-    assert [name for name, _ in known_measures(["peak_bytes", "records", "rows"])] == ["rows", "peak_bytes"]

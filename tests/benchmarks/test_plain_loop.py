@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.planinputs import Means, Terms
@@ -19,13 +16,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
 from benchmarks import emails, phone_numbers
 from benchmarks.contacts import write_contacts
-from benchmarks.plain_loop import hash_email, hash_phone, make_body, read_users, run_loop
+from benchmarks.plain_loop import make_body, read_users, run_loop
 
 KINDS = ("email", "phone_number")
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
@@ -62,35 +55,6 @@ def test_the_loop_and_the_package_come_to_the_same_hashes(tmp_path: Path) -> Non
             assert ours.get(row, {}).get(kind) == user.get(kind), f"row {row}, {kind}"
             compared += kind in user
     assert compared > 3_500
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        (" Ada@Larch.Example ", "ada@larch.example"),
-        ("ada.birk+news@larch.example", "ada.birk+news@larch.example"),
-        ("no at sign", None),
-        ("", None),
-    ],
-)
-def test_emails(text: str, normal: str | None) -> None:
-    """Trimmed, validated, in lower case; None for what is none."""
-    assert hash_email(text) == (normal and _sha256(normal))
-
-
-@pytest.mark.parametrize(
-    ("text", "country", "normal"),
-    [
-        ("(201) 555-0123", "US", "+12015550123"),
-        ("+44 7400 123456", "DE", "+447400123456"),
-        ("07400 123456", "GB", "+447400123456"),
-        ("12", "US", None),
-        ("unknown", "US", None),
-    ],
-)
-def test_phone_numbers(text: str, country: str, normal: str | None) -> None:
-    """In E.164, read for the country of the row; None for what is none."""
-    assert hash_phone(text, country) == (normal and _sha256(normal))
 
 
 def test_a_body_is_one_operation() -> None:

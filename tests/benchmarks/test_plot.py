@@ -27,10 +27,3 @@ def test_each_line_has_its_name() -> None:
 def test_the_same_bytes_each_time() -> None:
     """So that a change of the file is a change of a figure."""
     assert draw_throughput(LINES) == draw_throughput(LINES)
-
-
-def test_one_point_is_a_plot_and_none_is_an_error() -> None:
-    """A figure on a power of ten has room around it."""
-    assert "<svg" in draw_throughput({"ours": [(1_000.0, 1_000.0)]})
-    with pytest.raises(ValueError, match="nothing to draw"):
-        draw_throughput({})

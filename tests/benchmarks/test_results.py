@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.prepare import OURS, PLAIN_LOOP
-from benchmarks.results import BEGIN, END, PLOT, NoPlace, write_results
+from benchmarks.results import BEGIN, END, PLOT, write_results
 from benchmarks.series import Run, Series
 from benchmarks.steps import Sizes
 
@@ -73,17 +73,6 @@ def test_only_the_measured_part_is_replaced(tmp_path: Path) -> None:
     assert "old figures" not in once
     write_results(path, _finished(), SIZES, COMMAND)
     assert path.read_text(encoding="utf-8") == once
-
-
-@pytest.mark.parametrize("text", ["# Ours", f"{END}\n{BEGIN}", f"{BEGIN}\n{BEGIN}\n{END}", f"{BEGIN}\n{END}\n{END}"])
-def test_a_file_without_a_place_stays_as_it_is(text: str, tmp_path: Path) -> None:
-    """Nothing is guessed, nothing is drawn."""
-    path = tmp_path / "RESULTS.md"
-    path.write_text(text)
-    with pytest.raises(NoPlace, match="once each"):
-        write_results(path, _finished(), SIZES, COMMAND)
-    assert path.read_text() == text
-    assert not (tmp_path / PLOT).exists()
 
 
 def test_the_plot_lies_beside_it(tmp_path: Path) -> None:

@@ -46,15 +46,6 @@ def test_a_share_is_of_a_fixed_number() -> None:
     assert series.share("a", "speed", 125).to_json() == {"median": 0.4, "min": 0.2, "max": 1.0}
 
 
-def test_json_has_one_object_a_trial() -> None:
-    """With its round, its contestant and its figures."""
-    series = run_series([A, B], 1, trial=_told({"a": [1], "b": [2]}))
-    assert series.to_json() == [
-        {"round": 1, "contestant": "a", "speed": 1},
-        {"round": 1, "contestant": "b", "speed": 2},
-    ]
-
-
 def test_json_can_be_read_again() -> None:
     """The same series, and what it tells."""
     series = run_series([A, B], 2, trial=_told({"a": [1, 2], "b": [3, 4]}))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import signing
-from benchmarks.signing import BEGIN, END, Findings, is_verified, main, sign_random, verify_many, write_findings
+from benchmarks.signing import BEGIN, END, is_verified, main, sign_random, verify_many
 
 
 def test_a_request_is_made_again_from_its_number() -> None:
@@ -40,16 +40,3 @@ def test_what_differs_is_named_by_its_number(monkeypatch: pytest.MonkeyPatch, tm
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
     assert main(["--count", "3", "--out", str(page)]) == 1
     assert "3 differences" in page.read_text()
-
-
-def test_the_figure_stands_between_its_marks(tmp_path: Path) -> None:
-    """The rest of the page stays; a page without them is refused."""
-    page = tmp_path / "RESULTS.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    write_findings(page, signing.describe(Findings(1_000, ()), 1))
-    assert page.read_text().startswith(f"before\n{BEGIN}\n\n1,000 random requests")
-    assert "oauthlib: 0 differences. " in page.read_text()
-    assert page.read_text().endswith(f"{END}\nafter\n")
-    page.write_text("nothing")
-    with pytest.raises(ValueError, match="must have the lines"):
-        write_findings(page, "text")

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import audiencekit
-from benchmarks.spark_equality import BEGIN, Comparison, compare, describe
-from benchmarks.trials import OUT
+from benchmarks.spark_equality import Comparison, compare
 
 RECORDS = pa.schema(
     {"row": pa.int64(), "operation": pa.string(), "email": pa.binary(), "phone_number": pa.list_(pa.binary())}
@@ -71,17 +70,3 @@ def test_every_kind_of_difference_is_seen(alone: Path, tmp_path: Path) -> None:
         place.symlink_to(alone)
         found = _compared(place, records, rejections)
         assert (getattr(found, name), found.differences) == (1, 1), name
-
-
-def test_a_reason_that_differs_counts_on_both_sides(alone: Path) -> None:
-    """It is missing here, and too much there."""
-    records, (rejection,) = _cluster(alone)
-    assert _compared(alone, records, [{**rejection, "reason": "too_long"}]).other_rejections == 2
-
-
-def test_the_section_tells_everything(alone: Path) -> None:
-    """Between marks that the results have."""
-    text = describe(_compared(alone, *_cluster(alone)), 4, "Spark 4")
-    assert "| invented records | 0 |" in text
-    assert "4 rows" in text
-    assert BEGIN in OUT.read_text("utf-8")

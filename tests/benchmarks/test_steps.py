@@ -48,12 +48,6 @@ def test_long_lists_have_fewer_rounds() -> None:
     }
 
 
-def test_one_size_is_enough() -> None:
-    """No step comes twice."""
-    names = [step.name for step in list_steps(Sizes((300,)), runs=1, long_runs=1)]
-    assert len(names) == len(set(names)) == 9
-
-
 def test_every_benchmark_takes_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever a step says, the benchmark knows: with --help after it, it says how it is used."""
     for step in list_steps(SIZES, runs=5, long_runs=2):

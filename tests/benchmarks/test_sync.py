@@ -36,10 +36,3 @@ def test_the_section_is_written_between_its_marks(tmp_path: Path, capsys: pytest
     assert "| requests of sync / requests that the changes need | 1.05 |" in section
     rows = [line.split(" | ")[0] for line in section.partition("| medians |")[2].splitlines()]
     assert rows[2:5] == ["| check", "| sync", "| sync that writes all members anew"]
-
-
-@pytest.mark.parametrize("share", ["0", "1.5", "much"])
-def test_a_share_that_is_none_is_refused(share: str) -> None:
-    """None, more than all, or no number."""
-    with pytest.raises(SystemExit):
-        main(["--changed", share])

@@ -96,12 +96,6 @@ def test_cores_are_compared_beside_what_the_machine_gives() -> None:
     assert _found(finished, "20,000,000 rows", APART).verdict == "not measured"
 
 
-def test_one_bare_limit_is_enough() -> None:
-    """Where the other engine is not installed."""
-    finished = {"prepare-2000000": _measured(_speeds(ours=500, duck=1_000))}
-    assert _found(finished, "2,000,000 rows", "bare limit").reached == Spread(0.5, 0.5, 0.5)
-
-
 def test_bodies_are_a_share_of_what_the_service_allows() -> None:
     """125 MB/s."""
     sent = _measured({OURS: {"sending_megabytes_per_second": 250.0}})

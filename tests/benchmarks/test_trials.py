@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -50,27 +51,17 @@ def test_a_contestant_that_fails_is_an_error(tmp_path: Path) -> None:
         run_trial(_script(tmp_path, "raise SystemExit(3)"))
 
 
-def test_our_own_settings_do_not_reach_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """AUDIENCEKIT_* of the caller could send a benchmark to a real service."""
-    monkeypatch.setenv("AUDIENCEKIT_ADS_URL", "https://ads.example.com")
-    names = "import os; print(sorted(name for name in os.environ if name.startswith('AUDIENCEKIT_')))"
-    out, _ = start([sys.executable, "-c", names], environment={"AUDIENCEKIT_PROFILE": "spec"}).communicate()
-    assert out.decode().strip() == "['AUDIENCEKIT_PROFILE']"
-
-
-def test_a_trial_keeps_its_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an installation has it, whatever the caller's environment says."""
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    out, _ = start([sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"]).communicate()
-    assert out.decode().strip() == "False"
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not bind processes to cores")
-def test_cores_can_be_bounded() -> None:
-    """For one core against two."""
-    count = "import os; print(len(os.sched_getaffinity(0)))"
-    out, _ = start([sys.executable, "-c", count], cores=core_numbers()[:1]).communicate()
-    assert out.decode().strip() == "1"
+def test_a_trial_runs_as_an_installation_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without AUDIENCEKIT_* of the caller, which could name a real service; with bytecode; on its cores alone."""
+    monkeypatch.setenv("AUDIENCEKIT_ADS_URL", "https://ads.example.com")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    tells = (
+        "import json, os, sys; names = [name for name in os.environ if name.startswith('AUDIENCEKIT_')];"
+        "print(json.dumps([names, sys.dont_write_bytecode, len(os.sched_getaffinity(0))]))"
+    )
+    begun = start([sys.executable, "-c", tells], cores=core_numbers()[:1], environment={"AUDIENCEKIT_PROFILE": "spec"})
+    assert json.loads(begun.communicate()[0]) == [["AUDIENCEKIT_PROFILE"], False, 1]
 
 
 def test_what_starts_trials_stays_small() -> None:

@@ -42,6 +42,8 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.preparation.times import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import execute
 from audiencekit.runs.journal.facts import SYNC
@@ -139,11 +141,11 @@ class History:
         keywords = plain_keywords(Keywords(operation_column="verb", columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            run = Run.start(source, target, keywords, self.settings, None, stack)
+            run = start_run(RunArguments(source=source, target=target, keywords=keywords), self.settings, stack)
             is_complete = await self._went_well(self._execute(run))
         if not is_complete and self.chance.random() < 0.5:
             with ExitStack() as stack:
-                run = Run.reopen(run.facts.run_id, self.settings, stack)
+                run = reopen_run(run.facts.run_id, self.settings, stack)
                 is_complete = await self._went_well(self._execute(run), may_stop=False)
         self.reference.upload(rows, is_complete=is_complete)
 
@@ -159,7 +161,9 @@ class History:
         source = self._write(rows)
         keywords = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
-            run = Run.start(source, Target.audience(AUDIENCE), keywords, self.settings, None, stack, operation=SYNC)
+            target = Target.audience(AUDIENCE)
+            arguments = RunArguments(source=source, target=target, keywords=keywords, operation=SYNC)
+            run = start_run(arguments, self.settings, stack)
             session = Session(
                 self.settings, AUDIENCE, stack, clock=self.clock, progress=NoProgress(), moment=self.moment
             )

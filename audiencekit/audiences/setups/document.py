@@ -22,14 +22,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
+from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
+from audiencekit.planning.planinputs import Terms
 from audiencekit.profile import SPEC
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import (
@@ -68,7 +72,7 @@ _SECRETS: Final = frozenset(
     }
 )
 _ELSEWHERE: Final = frozenset({*CHOICES, *ADDRESSES, *NETWORK, *RULES}) - _SECRETS - {"account_id", "few_people"}
-_KEEPS_OUT: Final = "a do-not-reach list keeps people out: suppression has no meaning for it"
+_KEEPS_OUT: Final = "a do-not-reach list keeps people out: leave suppression and consent out"
 _NOT_OF_THE_LIST: Final = {
     "effective_at": "a do-not-reach list takes effect at once: leave this out",
     "suppress": _KEEPS_OUT,
@@ -76,13 +80,13 @@ _NOT_OF_THE_LIST: Final = {
 }
 
 
-def read_setup(path: Path) -> Setup:
-    """The setup in the file at `path`.
+def read_setup(path: Path, *, now: datetime | None = None) -> Setup:
+    """The setup in the file at `path`; `now` is the time from which its times count.
 
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule. No value of a secret is
     in its message.
     """
-    reader = _Reader(path.absolute())
+    reader = _Reader(path.absolute(), now or datetime.now(UTC))
     audiences = reader.read(_load(path))
     if reader.problems:
         raise DefinitionRefused(str(path), reader.problems)
@@ -109,8 +113,8 @@ def _load(path: Path) -> dict[str, Any]:
 class _Reader:
     """Reads on after a broken rule, so that all of them are told at once."""
 
-    def __init__(self, path: Path) -> None:
-        self._directory = path.parent
+    def __init__(self, path: Path, now: datetime) -> None:
+        self._directory, self._now = path.parent, now
         self.problems: list[tuple[str, str]] = []
 
     def read(self, content: dict[str, Any]) -> tuple[AudienceSetup, ...]:
@@ -181,6 +185,8 @@ class _Reader:
     def _target(self, place: str, command: str, given: Mapping[str, Any]) -> str:
         """The id or the name of the audience; empty for the do-not-reach list, and for one that breaks a rule."""
         audience = given.get("audience")
+        if command not in get_args(Command):  # which may need none
+            return ""
         if command == "do-not-reach":
             if audience is not None:
                 self.problems.append((f"{place}.audience", "an account has one do-not-reach list: leave this out"))
@@ -215,10 +221,17 @@ class _Reader:
         if isinstance(sql := keywords.get("sql"), str) and sql.startswith("@"):
             keywords["sql"] = self._query(place, sql[1:])
         try:
-            read_keywords(keywords, SPEC)  # type: ignore[arg-type]  # what they are is what is checked
+            self._check_times(command, read_keywords(keywords, SPEC))  # type: ignore[arg-type]  # this checks them
         except AudiencekitError as error:
             self.problems.append((place, str(error)))
         return keywords | self._shrink(place, command, given)
+
+    def _check_times(self, command: str, options: Options) -> None:
+        """Raises UsageError for times that the destination does not take."""
+        if command == "do-not-reach":  # that it takes no effective time is told already
+            Terms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
+        else:
+            Terms.pinned(options, SPEC, now=self._now)
 
     def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "allow_shrink" not in given:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.reporting.webpage.parts import (
-    FLOOR,
-    Bars,
-    Cell,
-    Document,
-    Overlap,
-    Part,
-    Row,
-    at_least_floor,
-    count,
-    floored,
-    in_words,
-    share,
-)
-from audiencekit.shown import shown
+from audiencekit.reporting.webpage.parts import Bars, Cell, Document, Overlap, Part, Row, count, in_words, share
+from audiencekit.reporting.webpage.smallcounts import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
+from audiencekit.shown import shown as printable
 
+_TOO_SMALL: Final = "The list is so small that its values and their kinds would point at people. They are not shown."
 _ROWS: Final = {
     "read": "read from the list",
     "rejected": "rejected: no identifier of theirs can be used",
@@ -36,10 +25,15 @@ _ROWS: Final = {
 
 def list_parts(document: Document) -> list[Part]:
     """Those of a report or of a plan."""
-    return [_funnel(document), *_losses(document), *_kinds(document), *_combinations(document)]
+    shown = shown_counts(list_counts(document), list_moves(document), told=numbers_told(document))
+    if shown is None:
+        return [_funnel(document, _TOO_SMALL)]
+    return [
+        _funnel(document), *_losses(document, shown), *_kinds(document, shown), *_combinations(document, shown)
+    ]  # fmt: skip
 
 
-def _funnel(document: Document) -> Part:
+def _funnel(document: Document, text: str = "") -> Part:
     """From the rows that were read to those that were sent, or would be."""
     rows = {name: number or 0 for name, number in document["rows"].items()}
     usable = rows["read"] - rows["rejected"]
@@ -53,6 +47,7 @@ def _funnel(document: Document) -> Part:
     names = [name for name in words if name in rows and (is_run or name != "sent")]
     return Part(
         heading="From the list to the service",
+        text=text,
         caption="Where every row is",
         columns=("rows", "count", "share"),
         rows=[
@@ -63,35 +58,48 @@ def _funnel(document: Document) -> Part:
     )
 
 
-def _losses(document: Document) -> Iterator[Part]:
+def _losses(document: Document, shown: Shown) -> Iterator[Part]:
     """Values that were lost, by cause, most first, with what would save them."""
-    lost = sorted(document["rejections"].items(), key=lambda each: -each[1])
+    lost = [(cause, f"rejections.{cause}", number) for cause, number in document["rejections"].items()]
     if not lost:
         return
-    total = sum(document["rejections"].values())
-    drawn = [(in_words(cause), number, at_least_floor(number)) for cause, number in lost if number >= FLOOR]
+    lost.sort(key=lambda each: (-shown.rounded(each[1], each[2]), each[0]))
+    total = sum(shown.rounded(key, number) for _, key, number in lost)
     yield Part(
         heading="Lost values, and what saves them",
         text="A value is one cell of the list. A row that loses one may still be sent with another.",
         caption="Values by cause, most first",
         columns=("cause", "values", "share"),
         rows=[
-            Row(in_words(cause), (floored(number, f"rejections.{cause}"), share(number, total, is_floored=True)))
-            for cause, number in lost
+            Row(in_words(cause), (shown.cell(key, number), _share(shown, key, number, total)))
+            for cause, key, number in lost
         ],
-        pictures=[Bars(name="losses", bars=drawn, is_loss=True)] if drawn else (),
+        pictures=_bars("losses", shown, [(cause, key, number) for cause, key, number in lost], is_loss=True),
         remedies=[
-            {"message": shown(each["message"]), "remedy": shown(each.get("remedy") or "")}
+            {"message": printable(masked(each["message"])), "remedy": printable(each.get("remedy") or "")}
             for each in document.get("warnings", ())
         ],
     )
 
 
-def _kinds(document: Document) -> Iterator[Part]:
+def _share(shown: Shown, key: str, number: int, whole: int) -> Cell:
+    """The share of what is shown; empty where nothing is."""
+    rounded = shown.rounded(key, number)
+    return share(rounded, whole if rounded or not number else 0)
+
+
+def _bars(name: str, shown: Shown, counts: Iterable[tuple[str, str, int]], *, is_loss: bool = False) -> Sequence[Bars]:
+    """The picture of (word, place in the document, count); none where no count is shown."""
+    bars = [(in_words(word), shown.rounded(key, number), shown.text(key, number)) for word, key, number in counts]
+    drawn = [bar for bar in bars if bar[1] or bar[2] == "0"]
+    return [Bars(name=name, bars=drawn, is_loss=is_loss)] if drawn else ()
+
+
+def _kinds(document: Document, shown: Shown) -> Iterator[Part]:
     kinds = document["identifiers"]
     if not kinds:
         return
-    drawn = [(in_words(kind), numbers["valid"]) for kind, numbers in kinds.items()]
+    valid = [(kind, f"identifiers.{kind}.valid", numbers["valid"]) for kind, numbers in kinds.items()]
     yield Part(
         heading="Kinds of identifiers",
         caption="Values of each kind",
@@ -99,23 +107,28 @@ def _kinds(document: Document) -> Iterator[Part]:
         rows=[
             Row(
                 in_words(kind),
-                [floored(numbers[name], f"identifiers.{kind}.{name}") for name in ("present", "valid", "rejected")],
+                [shown.cell(f"identifiers.{kind}.{name}", numbers[name]) for name in ("present", "valid", "rejected")],
             )
             for kind, numbers in kinds.items()
         ],
-        pictures=[Bars(name="kinds", bars=[(kind, valid, f"{valid:,}") for kind, valid in drawn if _is_shown(valid)])],
+        pictures=_bars("kinds", shown, valid),
     )
 
 
-def _combinations(document: Document) -> Iterator[Part]:
+def _combinations(document: Document, shown: Shown) -> Iterator[Part]:
     """Which kinds the rows have together: the more a row has, the more likely the service knows the person."""
     combinations = document.get("combinations") or ()
     if not combinations:
         return
     sets = [kind for kind in Kind if any(kind in each["kinds"] for each in combinations)]
     whole = sum(each["rows"] for each in combinations)
-    drawn = [([sets.index(kind) for kind in each["kinds"]], each["rows"]) for each in combinations]
-    drawn = [(places, rows) for places, rows in drawn if _is_shown(rows)]
+    counted = [(each["kinds"], f"combinations.{place}.rows", each["rows"]) for place, each in enumerate(combinations)]
+    counted.sort(key=lambda each: (-shown.rounded(each[1], each[2]), len(each[0]), each[0]))
+    drawn = [
+        ([sets.index(kind) for kind in kinds], rounded)
+        for kinds, key, rows in counted
+        if (rounded := shown.rounded(key, rows))
+    ]
     yield Part(
         heading="Identifiers of the same row",
         text="A row with several identifiers has more ways to be found. Each row with an identifier is counted once.",
@@ -123,14 +136,10 @@ def _combinations(document: Document) -> Iterator[Part]:
         columns=("kinds", "rows", "share"),
         rows=[
             Row(
-                " + ".join(map(in_words, each["kinds"])) + (" only" if len(each["kinds"]) == 1 else ""),
-                (floored(each["rows"], f"combinations.{place}.rows"), share(each["rows"], whole, is_floored=True)),
+                " + ".join(map(in_words, kinds)) + (" only" if len(kinds) == 1 else ""),
+                (shown.cell(key, rows), _share(shown, key, rows, whole)),
             )
-            for place, each in enumerate(combinations)
+            for kinds, key, rows in counted
         ],
         pictures=[Overlap(name="overlap", sets=[in_words(kind) for kind in sets], columns=drawn)] if drawn else (),
     )
-
-
-def _is_shown(number: int) -> bool:
-    return not 0 < number < FLOOR

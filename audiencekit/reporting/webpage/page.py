@@ -15,6 +15,7 @@ from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, items, problems, section
 from audiencekit.reporting.webpage.parts import FLOOR, Document, Part, count, many
 from audiencekit.reporting.webpage.runparts import calendar_parts, change_parts, history_parts, sending_part
+from audiencekit.reporting.webpage.smallcounts import masked
 from audiencekit.shown import shown
 
 _STATES: Final = {
@@ -77,8 +78,8 @@ def report_parts(document: Document) -> list[Part]:
 
 def _page(document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Part]) -> str:
     draw = _drawing()
-    notes = items((shown(note), None) for note in document["notes"])
-    body = problems(document, shown) + "".join(section(part, draw) for part in parts)
+    notes = items((_printable(note), None) for note in document["notes"])
+    body = problems(document, _printable) + "".join(section(part, draw) for part in parts)
     template = files("audiencekit.reporting.webpage").joinpath("page.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(title),
@@ -89,6 +90,10 @@ def _page(document: Document, *, title: str, state: str, facts: Sequence[str], l
         body=body + (f"<section>\n<h2>Notes</h2>\n{notes}</section>\n" if notes else ""),
         floor=FLOOR,
     )
+
+
+def _printable(text: str) -> str:
+    return shown(masked(text))
 
 
 def _drawing() -> Draw:

@@ -92,21 +92,9 @@ def many(number: int | None, one: str) -> str:
     return f"{count(number)} {one}" if number == 1 else f"{count(number)} {one}s"
 
 
-def at_least_floor(number: int) -> str:
-    """The number, or that it is below FLOOR."""
-    return f"fewer than {FLOOR}" if 0 < number < FLOOR else f"{number:,}"
-
-
-def floored(number: int, key: str | None) -> Cell:
-    """A number that is shown from FLOOR on; a smaller one has no place in the document, since it is not shown."""
-    return Cell(at_least_floor(number), None if 0 < number < FLOOR else key)
-
-
-def share(number: int, whole: int, *, is_floored: bool = False) -> Cell:
-    """The number in percent of the whole; empty where that would tell a number below FLOOR."""
-    if not whole or (is_floored and 0 < number < FLOOR):
-        return Cell("")
-    return Cell(f"{100 * number / whole:.1f} %")
+def share(number: int, whole: int) -> Cell:
+    """The number in percent of the whole; empty where there is none."""
+    return Cell(f"{100 * number / whole:.1f} %" if whole else "")
 
 
 def in_words(code: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any, Final
 
-from audiencekit.reporting.webpage.parts import Cell, Columns, Document, Part, Row, count, floored, in_words
+from audiencekit.reporting.webpage.parts import Cell, Columns, Document, Part, Row, count, in_words
+from audiencekit.reporting.webpage.smallcounts import shown_counts
 
 _CHANGES: Final = ("additions", "renewals", "removals", "returned", "unchanged", "members", "members_after")
 _COUNTS: Final = {
@@ -82,16 +84,20 @@ def calendar_parts(expiry: Document | None) -> Iterator[Part]:
     months: dict[str, int] = {}
     for day in expiry["days"]:
         months[day["date"][:7]] = months.get(day["date"][:7], 0) + day["members"]
-    ordered = sorted(months.items())
-    names, members = [month for month, _ in ordered], [number for _, number in ordered]
-    picture = Columns(name="calendar", values=members, step="month", of="members", names=names)
+    shown = shown_counts(months, [{one: 1, other: -1} for one, other in combinations(months, 2)])
+    ordered = sorted(months.items()) if shown else []
+    cells = [(month, shown.cell(month, number), shown.rounded(month, number)) for month, number in ordered if shown]
+    picture = Columns(
+        name="calendar", values=[members for *_, members in cells], step="month", of="members",
+        names=[month for month, *_ in cells],
+    )  # fmt: skip
     yield Part(
         heading="When members expire",
         text=f"{count(expiry['members'])} people are in the audience. `audiencekit renew` puts them in again in time.",
         caption="Members by the month in which their entry ends",
         columns=("month", "members"),
-        rows=[Row(month, [floored(number, None)]) for month, number in ordered],
-        pictures=[picture] if len(ordered) > 1 else (),
+        rows=[Row(month, [Cell(cell.text)]) for month, cell, _ in cells],
+        pictures=[picture] if len(cells) > 1 else (),
     )
 
 

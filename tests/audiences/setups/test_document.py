@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from audiencekit.audiences.setups.setup import Setup
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
 from audiencekit.settings import ADDRESSES, KEY_NAME, NETWORK, SECRET_NAMES
 
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
 WHOLE = """
 requests_per_minute = 900
 
@@ -49,7 +50,7 @@ OBJECTIONS = '[audiences.one]\nsource = "list.csv"\ncommand = "do-not-reach"\n'
 def read(directory: Path, text: str) -> Setup:
     path = directory / "audiencekit.toml"
     path.write_text(text)
-    return read_setup(path)
+    return read_setup(path, now=NOW)
 
 
 def problems(directory: Path, text: str) -> dict[str, str]:
@@ -117,13 +118,20 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
         ('[audiences.one]\nsource = "x.csv"\n', "audiences.one.audience", "id or the name"),
         (f'{OBJECTIONS}audience = "h1ab2"\n', "audiences.one.audience", "has one do-not-reach list"),
         (f'{OBJECTIONS}audience = ""\n', "audiences.one.audience", "has one do-not-reach list"),
+        (f"{OBJECTIONS}ttl_days = 500\n", "audiences.one", "less than 13 months"),
+        (f"{OBJECTIONS}expires_at = 2027-12-02\n", "audiences.one", "less than 13 months"),
+        (f"{AUDIENCE}expires_at = 2026-10-31\n", "audiences.one", "would expire before"),
         (f"{OBJECTIONS}effective_at = 2027-06-01\n", "audiences.one.effective_at", "takes effect at once"),
-        (f'{OBJECTIONS}suppress = "x.csv"\n', "audiences.one.suppress", "suppression has no meaning"),
-        (f'{OBJECTIONS}consent_column = "ok=yes"\n', "audiences.one.consent_column", "suppression has no meaning"),
+        (f'{OBJECTIONS}suppress = "x.csv"\n', "audiences.one.suppress", "leave suppression and consent out"),
+        (
+            f'{OBJECTIONS}consent_column = "ok=yes"\n',
+            "audiences.one.consent_column",
+            "leave suppression and consent out",
+        ),
         (
             f'[lists.all]\nsource = "x.csv"\nsuppress = "y.csv"\n{OBJECTIONS}list = "all"\n',
             "audiences.one.suppress",
-            "suppression has no meaning",
+            "leave suppression and consent out",
         ),
         (f"{OBJECTIONS}allow_shrink = 0.5\n", "audiences.one.allow_shrink", "for a sync only"),
         ('[audiences.one]\nsource = "-"\naudience = "h1"\n', "audiences.one.source", "standard input"),
@@ -153,6 +161,12 @@ def test_all_broken_rules_are_told_at_once(tmp_path: Path) -> None:
     """Of all audiences."""
     text = AUDIENCE.replace("one", "two") + 'list = "gone"\n' + AUDIENCE + 'command = "renew"\n'
     assert set(problems(tmp_path, text)) == {"audiences.two.list", "audiences.one.command"}
+
+
+def test_a_wrong_command_is_told_once(tmp_path: Path) -> None:
+    """Which may be that of the list that needs no audience."""
+    text = '[audiences.one]\nsource = "x.csv"\ncommand = "do-not-rech"\n'
+    assert set(problems(tmp_path, text)) == {"audiences.one.command"}
 
 
 def test_what_is_no_toml_is_refused_and_what_is_not_there_fails(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment
-from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]
@@ -146,7 +147,8 @@ class Owner:
         plain = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}, **keywords))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            run = Run.start(source, target, plain, self.settings, None, stack, operation=SYNC)
+            arguments = RunArguments(source=source, target=target, keywords=plain, operation=SYNC)
+            run = start_run(arguments, self.settings, stack)
             session = Session(
                 self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild,
                 moment=lambda: Moment("one start", self.clock.time),
