@@ -24,7 +24,6 @@ PARAMETERS = {
     "audiencekit/cli/upload.py:upload": 10,
     # to be shortened
     "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/api/oauth.py:authorization_header": 9,
     "audiencekit/api/transport.py:__init__": 10,
     "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
@@ -47,7 +46,6 @@ IMPORTS = {
     "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/pipeline.py": 23,
     "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/planning/planinputs.py": 16,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
