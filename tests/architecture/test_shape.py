@@ -24,7 +24,6 @@ PARAMETERS = {
     "audiencekit/cli/upload.py:upload": 10,
     # to be shortened
     "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/api/transport.py:__init__": 10,
     "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
     "audiencekit/pipeline.py:upload_async": 8,
