@@ -7,7 +7,7 @@ import hashlib
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -22,17 +22,7 @@ from audiencekit.errors import Bug, HostRefused, Redirected, TransportFailed, Us
 from audiencekit.machine.connections import Connections
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
-
-NOW = 1_790_000_000.25
-PATH = "/12/accounts/abc1/custom_audiences"
-GET = ApiRequest(method="GET", path=PATH)
-GOOD = b'{"data": {"success_count": 4, "total_count": 4}}'
-CANARY = b"canary-of-the-body"
-POST = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([b'[{"', CANARY, b'":1}]']))
-
-Reader: TypeAlias = asyncio.StreamReader
-Writer: TypeAlias = asyncio.StreamWriter
-
+from tests.api.exchanges import GET, NOW, PATH, POST
 
 # --- what is sent ---
 

@@ -31,7 +31,6 @@ PARAMETERS = {
     "audiencekit/pipeline.py:upload_async": 8,
     "audiencekit/pipeline.py:upload_to": 8,
     "audiencekit/runs/execution.py:execute": 9,
-    "audiencekit/sources/source.py:__init__": 9,
 }
 IMPORTS = {
     # the public list, and the commands
@@ -40,7 +39,6 @@ IMPORTS = {
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 18,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
     "audiencekit/audiences/synchronisation/sync.py": 21,
