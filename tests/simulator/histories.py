@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import functools
 import hashlib
 import random
 import sys
@@ -30,7 +29,7 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.synchronisation import sync as sync_module
+from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
@@ -168,7 +167,7 @@ class History:
             session = Session(
                 self.settings, AUDIENCE, stack, clock=self.clock, progress=NoProgress(), moment=self.moment
             )
-            planning = functools.partial(sync_module._plan, session, 1.0, False)
+            planning = SyncPlanner(session, 1.0)
             limiter = PacedLimiter(clock=self.clock)
             going = session.carry_out(run, planning, self.client, self.settings, limiter)
             is_complete = await self._went_well(going)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncPlanner
+from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -65,7 +64,7 @@ async def sync_async(
             )
             run = start_run(arguments, settings, stack)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
-            planner = functools.partial(_plan, session, allowed, rebuild)
+            planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)
             return await session.carry_out(run, planner, client, settings, pace)
 
 
@@ -98,18 +97,8 @@ def plan_sync(
         session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
         terms = Terms.of(keywords, settings, now=now)
         means = Means(stack=stack, progress=progress, rejections=rejections)
-        return _plan(session, allowed, rebuild, source, terms, means).to_plan()
-
-
-def _plan(
-    session: Session, allowed_shrink: float, rebuild: bool, source: AnySource, terms: Terms, means: Means
-) -> PlannedSync:
-    """The plan with the snapshot as it is now."""
-    snapshot, notes = session.open()
-    planner = SyncPlanner(
-        snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, all_members=rebuild, remarks=notes
-    )
-    return planner(source, terms, means)
+        planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)
+        return planner(source, terms, means).to_plan()
 
 
 def _check(
