@@ -143,34 +143,30 @@ async def upload_to(
 ) -> Report:
     """Do as `upload_async`, for any target."""
     # HTTP, and all that waits, takes room and time that only those who send have to spend.
-    from audiencekit.api.paths import check_identifier
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
+    from audiencekit.runs.arguments import RunArguments
+    from audiencekit.runs.beginning import start_run
     from audiencekit.runs.execution import execute
     from audiencekit.runs.firstlook import look_first
     from audiencekit.runs.namedruns import NamedRun
-    from audiencekit.runs.run import Run
-    from audiencekit.runs.store import check_chosen_run_id
 
     source = items_of(source)
     settings, progress = settings or load_settings(), heard_by(progress)
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
     # What could never work is said before the source is read.
-    if run_id is not None:
-        check_chosen_run_id(run_id)
+    arguments = RunArguments(
+        source=source, target=target, keywords=keywords, rejections=rejections, keep_spool=keep_spool
+    )
+    named = None if run_id is None else NamedRun(run_id, paths_of(source), arguments, settings)
     session = target.connect(settings)
-    check_identifier(target.destination.noun, target.id)
     async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
-        if run_id is not None:
-            named = NamedRun(
-                run_id=run_id, sources=paths_of(source), target=target, keywords=keywords,
-                rejections=rejections, settings=settings, keep_spool=keep_spool,
-            )  # fmt: skip
+        if named is not None:
             return await named.carry_out(session, pace, progress)
         await look_first(session, progress)
         with ExitStack() as stack:
-            run = Run.start(source, target, keywords, settings, rejections, stack, keep_spool=keep_spool)
+            run = start_run(arguments, settings, stack)
             return await execute(run, session, settings, limiter=pace, progress=progress)
 
 
@@ -192,14 +188,15 @@ async def resume_async(
     """
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
+    from audiencekit.runs.arguments import settings_of
+    from audiencekit.runs.beginning import reopen_run
     from audiencekit.runs.execution import execute
-    from audiencekit.runs.run import Run, settings_of
     from audiencekit.runs.store import RunStore
 
     settings, progress = settings or load_settings(), heard_by(progress)
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
-        reopened = Run.reopen(run_id, settings, stack)
+        reopened = reopen_run(run_id, settings, stack)
         if (report := reopened.ended()) is not None:
             progress.tell(f"run {run_id} is complete: nothing is left to send")
             return report

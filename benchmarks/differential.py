@@ -94,7 +94,10 @@ def decide_block(name: str, seed: int, number: int, size: int = BLOCK) -> Block:
     if plain is None:
         return Block(name, size, decided, differing)
     at_sight = int((plain[0] != PENDING).sum())
-    return Block(name, size, decided, differing, at_sight, _numbered(compare_plain(*plain, answers), number))
+    alone = (kind.alone(text) for text, _ in rows)
+    others = [index for index, answer in enumerate(alone) if answer is not None and answer != answers[index]]
+    by_kernels = sorted({*compare_plain(*plain, answers), *others})
+    return Block(name, size, decided, differing, at_sight, _numbered(by_kernels, number))
 
 
 def _numbered(places: Sequence[int], block: int) -> tuple[int, ...]:

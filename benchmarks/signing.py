@@ -69,7 +69,7 @@ def sign_random(seed: int, number: int) -> SignedRequest:
     nonce, timestamp = f"{randomness.getrandbits(128):x}", randomness.getrandbits(31)
     credentials = Credentials(**dict(zip(Credentials.__dataclass_fields__, map(Secret, secrets), strict=True)))
     header = authorization_header(
-        credentials, method=method, url=url, query=query, form=form, nonce=nonce, timestamp=timestamp
+        credentials, method=method, url=url, parameters=[*query, *form], nonce=nonce, timestamp=timestamp
     ).unwrap()
     return SignedRequest(method, url, (*query, *form), secrets[1], secrets[3], header)
 

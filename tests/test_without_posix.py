@@ -28,7 +28,6 @@ SUITE = (
 _OF_POSIX = (
     "test_a_kill_gives_it_back",
     "test_a_planted_lock_is_a_failure",
-    "test_the_runs_at_work_are_known_without_their_journals",
     "test_files_are_not_overwritten_or_followed",
     "test_a_full_disk_is_said",
 )

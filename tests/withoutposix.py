@@ -60,12 +60,15 @@ def _msvcrt() -> types.ModuleType:
     module = types.ModuleType("msvcrt")
     module.LK_UNLCK, module.LK_LOCK, module.LK_NBLCK = 0, 1, 2  # type: ignore[attr-defined]
     take, wait_not, open_lock, write_lock = fcntl.fcntl, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW, fcntl.F_WRLCK
+    flags_of, to_read, read_lock = fcntl.F_GETFL, os.O_RDONLY, fcntl.F_RDLCK
 
     def locking(file: int, mode: int, size: int) -> None:
         start = os.lseek(file, 0, os.SEEK_CUR)
         how = open_lock if mode == module.LK_LOCK else wait_not
+        # Windows locks a file that is open to be read alone, too.
+        sort = read_lock if take(file, flags_of) & os.O_ACCMODE == to_read else write_lock
         try:
-            take(file, how, _LOCK.pack(write_lock, os.SEEK_SET, start, size, 0))
+            take(file, how, _LOCK.pack(sort, os.SEEK_SET, start, size, 0))
         except OSError:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None
 

@@ -20,7 +20,7 @@ from audiencekit.personal import Secret, guarded
 Pairs: TypeAlias = Sequence[tuple[str, str]]
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_UNSIGNED: Final = "oauth_signature"  # RFC 5849, section 3.4.1.3.1; the realm of the header is never among them
+_UNSIGNED: Final = "oauth_signature"  # RFC 5849, section 3.4.1.3.1
 _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;="  # stay as they are in a path; "%" because the path is already encoded
 
 
@@ -40,25 +40,23 @@ def authorization_header(
     *,
     method: str,
     url: str,
-    query: Pairs,
-    form: Pairs = (),
+    parameters: Pairs,
     nonce: str,
     timestamp: int,
-    realm: str | None = None,
     extra: Pairs = (),
 ) -> Secret:
     """The value of the `Authorization` header for one attempt.
 
-    `url` is without query; `query` and `form` are decoded pairs; `extra` are further `oauth_` parameters,
-    such as `oauth_callback`. Raises Bug for a `url` that carries a query, since the query would stay
+    `url` is without query; `parameters` are the decoded pairs of query and form; `extra` are further `oauth_`
+    parameters, such as `oauth_callback`. Raises Bug for a `url` that carries a query, since the query would stay
     unsigned.
     """
     if "?" in url or "#" in url:
         raise Bug("the address to sign carries a query or fragment; pass the query as pairs")
     oauth = [*_oauth_parameters(credentials, nonce=nonce, timestamp=timestamp), *extra]
-    base_string = signature_base_string(method, url, [*query, *form, *oauth])
+    base_string = signature_base_string(method, url, [*parameters, *oauth])
     signature = sign_hmac_sha1(base_string, credentials.consumer_secret, credentials.access_token_secret)
-    return Secret(format_header([*oauth, ("oauth_signature", signature)], realm=realm))
+    return Secret(format_header([*oauth, ("oauth_signature", signature)]))
 
 
 def _oauth_parameters(credentials: Credentials, *, nonce: str, timestamp: int) -> list[tuple[str, str]]:
@@ -73,11 +71,9 @@ def _oauth_parameters(credentials: Credentials, *, nonce: str, timestamp: int) -
     ]
 
 
-def format_header(parameters: Iterable[tuple[str, str]], *, realm: str | None = None) -> str:
-    """`OAuth` and the parameters, encoded and sorted by name, `realm` first (RFC 5849, section 3.5.1)."""
-    items = [f'{percent_encode(name)}="{percent_encode(value)}"' for name, value in sorted(parameters)]
-    if realm is not None:
-        items.insert(0, f'realm="{percent_encode(realm)}"')
+def format_header(parameters: Iterable[tuple[str, str]]) -> str:
+    """`OAuth` and the parameters, encoded and sorted by name (RFC 5849, section 3.5.1)."""
+    items = (f'{percent_encode(name)}="{percent_encode(value)}"' for name, value in sorted(parameters))
     return "OAuth " + ", ".join(items)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.client import AdsClient
 from audiencekit.api.dryrun import DryTransport
 from audiencekit.api.exchange import BASES
@@ -28,11 +29,13 @@ def open_calls(settings: Settings, credentials: Credentials | None = None, *, dr
     `credentials` take the place of those of `settings`.
     """
     transport = HttpTransport(
-        profile=settings.profile,
-        addresses={base: getattr(settings, base) for base in BASES},
         credentials=credentials or Credentials(**settings.require_secrets()),
-        allowed_hosts=settings.allowed_hosts,
-        named_addresses=settings.named_addresses,
+        addresses=ServiceAddresses(
+            settings.profile,
+            {base: getattr(settings, base) for base in BASES},
+            allowed_hosts=settings.allowed_hosts,
+            named=settings.named_addresses,
+        ),
         connections=Connections(concurrency=settings.concurrency, proxy=settings.proxy, ca_bundle=settings.ca_bundle),
     )
     return AdsClient(

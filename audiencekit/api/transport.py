@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
@@ -15,19 +15,19 @@ from typing import Any, Final, Protocol, Self, runtime_checkable
 import aiohttp
 from yarl import URL
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.answerstream import AnswerStream
 from audiencekit.api.authentication import authorization
-from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
+from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.api.failures import describe_failure, hint_of_way
-from audiencekit.api.hosts import Address, check_address
+from audiencekit.api.hosts import Address
 from audiencekit.api.oauth import Credentials, encode_pairs
 from audiencekit.api.payload import BodyPayload, encode_form
 from audiencekit.api.rate_limit import read_date
 from audiencekit.api.serviceclock import ServiceClock
-from audiencekit.errors import AudiencekitError, Bug, TransportFailed, UsageError
+from audiencekit.errors import AudiencekitError, Bug, TransportFailed
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, EXCHANGE_TIMEOUT_SECONDS, MAX_ANSWER_BYTES, READ_TIMEOUT_SECONDS
 from audiencekit.machine.connections import Connections, check_authorities, open_tls, read_proxy
-from audiencekit.profile import Profile
 
 _READ_BYTES: Final = 65_536
 
@@ -70,9 +70,7 @@ class Connection:
 class HttpTransport:
     """Signed exchanges over HTTP/1.1, as an async context manager.
 
-    `addresses` maps names of BASES to addresses and takes precedence over the profile's own. Each is checked
-    here; HostRefused is raised for one that credentials do not go to. Of loopback only `named_addresses` are taken, by
-    default the given ones; they are called straight, all others by the proxy of `connections`, where it names one.
+    Addresses of loopback are called straight, all others by the proxy of `connections`, where it names one.
     Raises UsageError for a proxy or a bundle of authorities that is none. Each attempt is signed anew. Redirects are
     not followed, proxies and netrc of the environment not read, cookies not kept.
     """
@@ -80,28 +78,20 @@ class HttpTransport:
     def __init__(
         self,
         *,
-        profile: Profile,
+        addresses: ServiceAddresses,
         credentials: Credentials,
-        addresses: Mapping[str, str | None] | None = None,
-        allowed_hosts: frozenset[str] = frozenset(),
-        named_addresses: frozenset[str] | None = None,
         clock: ServiceClock | None = None,
         nonce: Callable[[], str] = secrets.token_hex,
         timeouts: Timeouts | None = None,
         connections: Connections | None = None,
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
-        self._profile, self._credentials, self._allowed_hosts = profile, credentials, allowed_hosts
+        self._addresses, self._credentials = addresses, credentials
         self._clock, self._nonce = clock or ServiceClock(), nonce
         self._timeouts = timeouts or Timeouts()
         self._connections, self._max_answer_bytes = connections or Connections(), max_answer_bytes
         self._proxy = read_proxy(self._connections.proxy) if self._connections.proxy else None
-        self._named = (
-            frozenset(filter(None, (addresses or {}).values())) if named_addresses is None else named_addresses
-        )
-        given = {base: (addresses or {}).get(base) or getattr(profile, base) for base in BASES}
-        self._addresses = {base: self._check(url) for base, url in given.items() if url}
-        if any(address.scheme == "https" for address in self._addresses.values()):
+        if addresses.has_tls:
             check_authorities(os.environ)
             if self._connections.ca_bundle:
                 _ = self._tls  # a wrong one is told before anything else is done
@@ -127,7 +117,7 @@ class HttpTransport:
 
         To be closed. Raises as `exchange` does.
         """
-        address, connection = self._find_address(request.base), Connection()
+        address, connection = self._addresses.find(request.base), Connection()
         failed: AudiencekitError
         try:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=silence_seconds)
@@ -143,7 +133,7 @@ class HttpTransport:
 
     async def exchange(self, request: ApiRequest) -> ApiResponse:
         """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
-        address = self._find_address(request.base)
+        address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
         connection = Connection()
@@ -235,19 +225,6 @@ class HttpTransport:
                     sent=True,
                 )
         return bytes(body)
-
-    def _find_address(self, base: str) -> Address:
-        if base in self._addresses:
-            return self._addresses[base]
-        if base in BASES:
-            raise UsageError(
-                f"profile {self._profile.name} has no address for {base}",
-                hint=f"set AUDIENCEKIT_{base.upper()}",
-            )
-        return self._check(base)
-
-    def _check(self, url: str) -> Address:
-        return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts, named=self._named)
 
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(

@@ -6,18 +6,17 @@ import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.optiontext import option
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.times import PlanTimes, parse_time
+from audiencekit.preparation.times import PlanTimes, pin_plan_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.selection.forgotten.people import memories_of
@@ -59,7 +58,7 @@ class Terms:
         memories: tuple[KeyMemory, ...] = (),
     ) -> Self:
         """Terms with all times written out. Raises UsageError for invalid times."""
-        plan_time = parse_time(options.plan_time, option("plan_time")) if options.plan_time else now.astimezone(UTC)
+        plan_time = pin_plan_time(options.plan_time, now)
         times = destination.pin(plan_time, now, options)
         memories = memories if destination.suppresses else ()
         return cls(options=options, profile=profile, now=now, times=times, destination=destination, memories=memories)

@@ -41,7 +41,7 @@ from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.columnar.hexadecimal import from_hex
-from audiencekit.preparation.columnar.international import decide_one
+from audiencekit.preparation.columnar.odd_addresses import decide_one
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers

@@ -38,6 +38,11 @@ class PlanTimes:
         return {name: moment and format_time(moment) for name in names for moment in [getattr(self, name)]}
 
 
+def pin_plan_time(wanted: str | None, now: datetime) -> datetime:
+    """The time of a plan: `wanted`, or else `now`. Raises UsageError for what is no time."""
+    return parse_time(wanted, option("plan_time")) if wanted else now.astimezone(UTC)
+
+
 def pin_times(
     plan_time: datetime,
     *,

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import orjson
 
 from audiencekit.destinations.target import Target
-from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.errors import AudienceBusy
 from audiencekit.machine.filelocks import holder_of, read_holder, taken, write_holder
 from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.selection.forgotten.notes import ERASURES
@@ -87,15 +87,6 @@ def nothing_at_work(state_dir: Path) -> Iterator[None]:
         for path in _files(state_dir):
             stack.enter_context(taken(path, "a lock cannot be taken", lambda: AudienceBusy(told, hint=hint)))
         yield
-
-
-def is_running(state_dir: Path, account_id: str, target: Target, run_id: str) -> bool:
-    """Whether `run_id` is at work on its target on this host now."""
-    try:
-        holder = holder_of(_place(state_dir, account_id, target))
-    except InputOutputFailed:  # of a journal that says what no id is
-        return False
-    return holder is not None and _read(holder).get("run_id") == run_id
 
 
 def at_work(state_dir: Path, run_ids: Collection[str]) -> set[str]:

@@ -7,21 +7,20 @@ need not know how far it came. An id is good for one input: another one begins t
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.destination import Session
-from audiencekit.destinations.target import Target
 from audiencekit.errors import ResumeRefused
-from audiencekit.planning.options import Keywords
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.firstpass import is_unchanged
-from audiencekit.runs.run import Run
-from audiencekit.runs.store import RunStore
+from audiencekit.runs.store import RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
@@ -34,17 +33,17 @@ _LEFT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class NamedRun:
-    """The arguments of an `upload` under `run_id`."""
+    """An `upload` of files under `run_id`. Raises UsageError for an id that a caller may not give."""
 
     run_id: str
     sources: tuple[FilePath, ...]
-    target: Target
-    keywords: Keywords
-    rejections: FilePath | None
+    arguments: RunArguments
     settings: Settings
-    keep_spool: bool = False
+
+    def __post_init__(self) -> None:
+        check_chosen_run_id(self.run_id)
 
     async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
         """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
@@ -67,19 +66,16 @@ class NamedRun:
             break
         await look_first(session, progress)
         with ExitStack() as stack:
-            run_id = store.next_in_line(self.run_id)
-            run = Run.start(
-                self.sources, self.target, self.keywords, self.settings, self.rejections, stack,
-                run_id=run_id, keep_spool=self.keep_spool,
-            )  # fmt: skip
+            arguments = replace(self.arguments, run_id=store.next_in_line(self.run_id))
+            run = start_run(arguments, self.settings, stack)
             return await execute(run, session, self.settings, limiter=limiter, progress=progress)
 
     async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
-            run = Run.reopen(run_id, self.settings, stack, self.sources)
+            run = reopen_run(run_id, self.settings, stack, self.sources)
             report = run.ended()
-            if not run.is_as_asked(self.sources, self.target, self.keywords, self.settings):
+            if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self.settings):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")

@@ -8,9 +8,10 @@ from typing import Any
 
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
+from audiencekit.runs.arguments import settings_of
+from audiencekit.runs.beginning import reopen_run
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.firstpass import plan_again
-from audiencekit.runs.run import Run, settings_of
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 
@@ -43,7 +44,7 @@ async def find_remaining_async(run: str, *, settings: Settings, progress: Progre
     Raises what refuses to resume the run.
     """
     with ExitStack() as stack:
-        reopened = Run.reopen(RunStore(settings.state_dir).find(run), settings, stack)
+        reopened = reopen_run(RunStore(settings.state_dir).find(run), settings, stack)
         if (report := reopened.ended()) is not None:
             return Remaining(run_id=report.run_id, requests=0, planned=report.requests_planned, records=0, bytes=0)
         stack.enter_context(reopened.kept_out())

@@ -2,53 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from audiencekit import __version__
 from audiencekit.destinations.target import Target
-from audiencekit.errors import (
-    AudienceBusy,
-    AudiencekitError,
-    InputOutputFailed,
-    MemoryRefused,
-    Refused,
-    ResumeRefused,
-    UsageError,
-)
+from audiencekit.errors import AudiencekitError, InputOutputFailed, MemoryRefused, Refused, ResumeRefused, UsageError
 from audiencekit.limits import KEEP_SHARED
-from audiencekit.machine.keys import SPOOL, SubKey, existing_state_key, find_state_key
-from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.machine.keys import SubKey
+from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time, parse_time
-from audiencekit.profile import Profile, find_profile
+from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.rejections import append_refused
 from audiencekit.reporting.report import Report, State
+from audiencekit.runs.arguments import REJECTIONS
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.journal.facts import Ending, PlanFacts, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
-from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
-from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.planfacts import facts_for_journal, facts_for_report, miscounts_for_report
-from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import forget_spool, given_again, refuse_changes, refuse_what_came_once
-from audiencekit.runs.store import RUNS, RunStore, new_run_id
-from audiencekit.runs.storedreports import check_report, known_of, updated
+from audiencekit.runs.resumption import forget_spool
+from audiencekit.runs.store import RUNS, RunStore
+from audiencekit.runs.storedreports import check_report, updated
 from audiencekit.settings import Settings
-from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, kept_path, names_of
-from audiencekit.sources.frames.frames import Frame
+from audiencekit.sources.files import FilePath, Item, kept_path, names_of
 
 E = TypeVar("E", bound=AudiencekitError)
-REJECTIONS = "rejections.csv"
-SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,98 +54,6 @@ class Run:
     plan: PlanFacts | None = None
     earlier_paces: tuple[dict[str, Any], ...] = ()
     note: str = ""
-
-    @classmethod
-    def start(
-        cls,
-        source: AnySource | None,
-        target: Target,
-        keywords: Keywords,
-        settings: Settings,
-        rejections: str | os.PathLike[str] | None,
-        stack: ExitStack,
-        *,
-        run_id: str | None = None,
-        operation: str | None = None,
-        keep_spool: bool = False,
-    ) -> Run:
-        """A new run; `stack` gives up its lock and its journal. Raises AudienceBusy, and InputOutputFailed when the
-        state directory cannot be written. Without `run_id` it gets a new one. Runs past the retention are purged first.
-        """
-        given = () if source is None else items_of(source)
-        items = tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
-        asked_for = absolute_path(rejections) if rejections else None
-        now = datetime.now(UTC)
-        run_id = run_id or new_run_id(now.timestamp())
-        store = RunStore(settings.state_dir)
-        note = let_expire(settings.state_dir, settings.retention, now=now)
-        stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
-        state_key = find_state_key(settings.state_dir, settings.key)
-        directory = store.create(run_id)
-        facts = RunFacts(
-            run_id=run_id,
-            account_id=settings.require_account(),
-            target=target,
-            operation=operation or read_keywords(keywords, settings.profile).operation,
-            profile=settings.profile.name,
-            sources=[item.mark if isinstance(item, Frame) else kept_path(item) for item in items],
-            rejections=asked_for or REJECTIONS,
-            keywords=dict(keywords),
-            started_at=format_time(now),
-            audiencekit=__version__,
-            keep_spool=keep_spool,
-            salt=secrets.token_hex(SALT_BYTES),
-        )
-        key = facts.key(state_key)
-        journal = JournalFile.begin(directory / JOURNAL, facts, key)
-        stack.callback(journal.close)
-        return cls(
-            facts=facts, store=store, directory=directory, journal=journal, key=key,
-            spool_key=state_key.derive(SPOOL, run_id), items=items, note=note,
-        )  # fmt: skip
-
-    @classmethod
-    def reopen(cls, run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
-        """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
-
-        `given` are its sources once more, for addresses of which the journal does not keep all.
-
-        What is known of a run that may have sent something is the document of what is raised.
-        """
-        store = RunStore(settings.state_dir)
-        failure: AudiencekitError
-        try:
-            return cls._reopen(run_id, store, settings, stack, given)
-        except AudiencekitError as error:
-            failure = error
-        if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
-            failure.document = known_of(store, run_id)
-        raise failure.bare()
-
-    @classmethod
-    def _reopen(
-        cls, run_id: str, store: RunStore, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...]
-    ) -> Run:
-        directory = store.directory(run_id)
-        journal = JournalFile.open(directory / JOURNAL)
-        stack.callback(journal.close)
-        state_key = existing_state_key(settings.state_dir, settings.key)
-        if state_key is None:
-            raise without_key(directory)
-        facts = journal.facts()
-        sources = facts.sources
-        key = journal.check_by(run_id, state_key)
-        if journal.ending() is None:
-            refuse_changes(facts)
-            # How far it came is looked at under the lock only: until then another process may be writing.
-            stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
-            sources = given_again(facts.sources, given)
-            refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
-        return cls(
-            facts=facts, store=store, directory=directory, journal=journal, key=key,
-            spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
-            earlier=journal.sums(), plan=journal.plan(), earlier_paces=_paces_of(store, run_id),
-        )  # fmt: skip
 
     def ended(self) -> Report | None:
         """The report of a run that is complete, None while there is something to do.
@@ -333,16 +224,3 @@ class Run:
 
     def _how_to_resume(self) -> str:
         return self.facts.again or f"`audiencekit resume {self.facts.run_id}`"
-
-
-def _paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
-    """The paces of the parts of a run so far, where a report of it was kept."""
-    with suppress(InputOutputFailed):
-        report = Report.from_json(check_report(store.read(run_id)))
-        return report.earlier_paces + ((report.pace,) if report.pace else ())
-    return ()
-
-
-def settings_of(facts: RunFacts, settings: Settings) -> Settings:
-    """`settings`, with the service and the account that the run was begun with."""
-    return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)

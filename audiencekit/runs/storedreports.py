@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.locks import is_running
+from audiencekit.runs.locks import at_work
 from audiencekit.runs.planfacts import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore
@@ -77,6 +77,14 @@ def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
     except InputOutputFailed:
         return {"state": "incomplete"}
     return document if document["state"] != "incomplete" else _unknown(document)
+
+
+def paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
+    """The paces of the parts of a run so far, where a report of it was kept."""
+    with suppress(InputOutputFailed):
+        report = Report.from_json(check_report(store.read(run_id)))
+        return report.earlier_paces + ((report.pace,) if report.pace else ())
+    return ()
 
 
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
@@ -211,7 +219,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
         summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
         if ending is not None and summary["state"] == "incomplete":  # its report is gone
             summary["state"] = ending.state
-        running = is_running(state_dir, facts.account_id, facts.target, run_id)
+        running = run_id in at_work(state_dir, {run_id})
         is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
         resumable = not running and not facts.again and is_there
     return {**summary, "resumable": resumable, "running": running}

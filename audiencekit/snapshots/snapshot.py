@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.marks import NO_MARKS, Marks
-from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, joined, with_days
+from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, day_of, joined, with_days
 from audiencekit.snapshots.partsfile import PartIndex, PartsFile
 
 NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
@@ -55,6 +56,10 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"<Snapshot {self.facts.serial} of {self.facts.members} members>"
+
+    def live(self, now: datetime) -> int:
+        """Members whose entries have not lapsed."""
+        return self.facts.live(day_of(now) - 1)
 
     def index(self, part: int) -> Index:
         """The members of one part."""

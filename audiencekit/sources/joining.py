@@ -13,7 +13,7 @@ from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.sources.parquet.preparedfile import PREPARED
-from audiencekit.sources.source import Source
+from audiencekit.sources.source import FoundColumns, Source
 from audiencekit.sources.table import Description, Part
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
@@ -100,10 +100,12 @@ class JoinedSource(Source):
         super().__init__(
             f"{len(files)} files",
             self._files,
-            joined.mapping,
-            notes=common_notes(files),
-            operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
-            missing=frozenset.intersection(*(file.missing for file in files)),
+            FoundColumns(
+                joined.mapping,
+                common_notes(files),
+                operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
+                missing=frozenset.intersection(*(file.missing for file in files)),
+            ),
             bytes_total=total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
         )

@@ -10,7 +10,7 @@ from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
 from audiencekit.sources.joining import JoinedSource, total_bytes
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
+from audiencekit.sources.source import FoundColumns, Source
 
 
 def open_source(source: AnySource, options: SourceOptions) -> Source:
@@ -39,29 +39,25 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     with naming(file.name):
         mapping = mapper.map()
         file.look.table.check(mapping)
-    return Source(
-        file.name,
-        file.look.table,
-        mapping,
-        notes=(*mapper.notes, *file.look.notes),
-        operation_hint=mapper.operation_hint,
-        missing=mapper.missing,
-        bytes_total=file.size_bytes,
-        repeatable=file.repeatable,
-        later_notes=file.look.later_notes,
-    )
+    notes = (*mapper.notes, *file.look.notes)
+    return _source_of(file, FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing)))
 
 
 def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceOptions) -> Source:
     """A file that says what its columns are."""
+    return _source_of(
+        file, FoundColumns(mapping, file.look.notes, missing=frozenset(name for _, name in options.columns))
+    )
+
+
+def _source_of(file: LookedAtFile, columns: FoundColumns) -> Source:
     return Source(
         file.name,
         file.look.table,
-        mapping,
-        notes=file.look.notes,
-        missing=[name for _, name in options.columns],
+        columns,
         bytes_total=file.size_bytes,
         repeatable=file.repeatable,
+        later_notes=file.look.later_notes,
     )
 
 

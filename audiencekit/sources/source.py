@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
@@ -10,30 +11,40 @@ from audiencekit.sources.files import naming
 from audiencekit.sources.table import Description, Part, Table
 
 
+@dataclass(frozen=True, slots=True)
+class FoundColumns:
+    """The columns of a source, and what was noticed when they were mapped.
+
+    `operation_hint` is a column that says update or delete for each row, and that no option names. `missing` are the
+    named columns that a list which is compared does not have.
+    """
+
+    mapping: ColumnMapping
+    notes: tuple[str, ...] = ()
+    operation_hint: str | None = None
+    missing: frozenset[str] = frozenset()
+
+
 class Source:
     """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
 
-    `rows_read` counts sound rows and faulty ones. `operation_hint` is a column that says update or delete for each
-    row, and that no option names. `missing` are the named columns that a list which is compared does not have.
-    `repeatable` is False where standard input or a data frame takes part.
+    `rows_read` counts sound rows and faulty ones. `repeatable` is False where standard input or a data frame takes
+    part.
     """
 
     def __init__(
         self,
         name: str,
         table: Table,
-        mapping: ColumnMapping,
+        columns: FoundColumns,
         *,
-        notes: tuple[str, ...] = (),
-        operation_hint: str | None = None,
-        missing: Iterable[str] = (),
         bytes_total: int = 0,
         repeatable: bool = True,
         later_notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        self.name, self._mapping, self.bytes_total = name, mapping, bytes_total
-        self.operation_hint, self.missing, self.repeatable = operation_hint, frozenset(missing), repeatable
-        self._table, self._notes, self._later_notes = table, notes, later_notes
+        self.name, self.bytes_total, self.repeatable = name, bytes_total, repeatable
+        self.operation_hint, self.missing = columns.operation_hint, columns.missing
+        self._table, self._columns, self._later_notes = table, columns, later_notes
 
     def __repr__(self) -> str:
         return f"<Source {self.name}>"
@@ -41,7 +52,7 @@ class Source:
     @property
     def mapping(self) -> ColumnMapping:
         """Which columns carry what."""
-        return self._mapping
+        return self._columns.mapping
 
     @property
     def rows_read(self) -> int:
@@ -61,7 +72,7 @@ class Source:
     @property
     def notes(self) -> tuple[str, ...]:
         """Which column was taken for what and why, and what the last pass of a query found."""
-        return self._notes + self._later_notes()
+        return self._columns.notes + self._later_notes()
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -19,6 +19,7 @@ from audiencekit.preparation.columnar.device_ids import decide_device_ids
 from audiencekit.preparation.columnar.emails import decide_emails
 from audiencekit.preparation.columnar.handles import decide_handles
 from audiencekit.preparation.columnar.hashed import decide_hashed
+from audiencekit.preparation.columnar.odd_addresses import decide_one
 from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
@@ -44,7 +45,7 @@ class ValueKind:
 
     `draws` makes what draws values from one generator of random numbers; `decide` is the columnar path (texts,
     countries), `define` the definition (text, country), `plain` what the kernels do at first sight (None: they are not
-    there, or have no such kind). `weight` is its part of all values.
+    there, or have no such kind), `alone` what is done with single ones behind them. `weight` is its part of all values.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ValueKind:
     define: Callable[[str, str | None], str | Reason]
     weight: int
     plain: Plain = lambda texts, countries: None
+    alone: Callable[[str], str | Reason | None] = lambda text: None
 
     def rows(self, seed: int, block: int, size: int) -> list[Row]:
         """The texts and countries of one block; seed, name and number of the block decide them."""
@@ -150,6 +152,7 @@ def _spellings() -> tuple[ValueKind, ...]:
                 _of_kind(addresses),
                 1,
                 _plain(addresses),
+                decide_one,
             )
             for name, draw in EMAIL_SPELLINGS.items()
         ),
@@ -174,6 +177,7 @@ def _in_fragments() -> tuple[ValueKind, ...]:
             _of_kind(kind),
             1,
             _plain(kind),
+            decide_one if kind is Kind.EMAIL else lambda text: None,
         )
         for kind in Kind
     )
@@ -183,7 +187,15 @@ SPELLED: Final = "spelled: "
 FRAGMENTS: Final = "fragments: "
 
 KINDS: Final = (
-    ValueKind("email", _addresses, lambda texts, _: decide_emails(texts), _of_kind(Kind.EMAIL), 6, _plain(Kind.EMAIL)),
+    ValueKind(
+        "email",
+        _addresses,
+        lambda texts, _: decide_emails(texts),
+        _of_kind(Kind.EMAIL),
+        6,
+        _plain(Kind.EMAIL),
+        decide_one,
+    ),
     *(_phone_kind(name, rules, 4 if rules is DEFAULT_RULES else 1) for name, rules in _RULES.items()),
     _small_kind(Kind.DEVICE_ID, device_ids, decide_device_ids),
     _small_kind(Kind.HANDLE, handles, decide_handles),

@@ -140,8 +140,8 @@ fn decide_one(
     reasons: &Reasons,
     add: impl FnOnce(&[u8]),
 ) -> i8 {
-    if !is_plain(lowered) {
-        return match international(lowered, letters, doubts, reasons) {
+    if !lowered.is_ascii() || !is_plain(lowered) {
+        return match international(lowered, letters, doubts, ends, reasons) {
             Ok(address) => {
                 add(&address);
                 VALID
@@ -193,11 +193,17 @@ fn refuse_special(address: &[u8], doubts: &Doubts, ends: u32, reasons: &Reasons)
     Some(if doubts.has_special_top(address) { reasons.special_use_domain } else { PENDING })
 }
 
-fn international(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &Reasons) -> Result<Vec<u8>, i8> {
+fn international(
+    lowered: &[u8],
+    letters: &Letters,
+    doubts: &Doubts,
+    ends: u32,
+    reasons: &Reasons,
+) -> Result<Vec<u8>, i8> {
     if lowered.is_ascii() {
         return Err(PENDING);
     }
-    international::normalized(lowered, letters, doubts, reasons)
+    international::normalized(lowered, letters, doubts, ends, reasons)
 }
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
@@ -313,11 +319,13 @@ fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
 
 /// Whether `label` stands for another one of certain letters, as it must stand in the name system.
 fn is_encoded(label: &[u8], letters: &Letters) -> bool {
-    let decoded = std::str::from_utf8(label).ok().and_then(punycode::decode);
-    decoded.is_some_and(|decoded| {
+    let mut room = ['\0'; punycode::MOST_LETTERS];
+    punycode::decode(label, &mut room).is_some_and(|decoded| {
         let mut again = Vec::with_capacity(label.len());
-        punycode::encode(&decoded, &mut again);
-        !decoded.is_ascii() && is_certain_label(&decoded, letters) && again == label
+        !decoded.iter().all(char::is_ascii)
+            && is_certain_label(decoded.iter().copied(), letters)
+            && punycode::encode(decoded.iter().copied(), &mut again).is_some()
+            && again == label
     })
 }
 

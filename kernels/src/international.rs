@@ -7,6 +7,7 @@ use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::punycode;
 use crate::signs::Signs;
+use std::borrow::Cow;
 
 pub const MAX_LOCAL: usize = 64; // characters
 pub const MAX_LABEL: usize = 63;
@@ -72,39 +73,50 @@ impl Letters<'_> {
 }
 
 /// The address that `lowered` is to be hashed as, or why it is none; PENDING where that is not certain.
-pub fn normalized(lowered: &[u8], letters: &Letters, doubts: &Doubts, reasons: &Reasons) -> Result<Vec<u8>, i8> {
+///
+/// `ends` are those of domains for special use.
+pub fn normalized(
+    lowered: &[u8],
+    letters: &Letters,
+    doubts: &Doubts,
+    ends: u32,
+    reasons: &Reasons,
+) -> Result<Vec<u8>, i8> {
     if lowered.len() > MAX_ADDRESS {
         return Err(PENDING);
     }
     let text = std::str::from_utf8(lowered).map_err(|_| PENDING)?;
     let folded = letters.folded(text);
     let (local, domain) = folded.split_once('@').ok_or(PENDING)?;
-    let written = local.replace(DOTTED_I, DOTTED_I_LOWERED);
+    let written = if local.contains(DOTTED_I) {
+        Cow::Owned(local.replace(DOTTED_I, DOTTED_I_LOWERED))
+    } else {
+        Cow::Borrowed(local)
+    };
     let is_certain = written.chars().count() <= MAX_LOCAL
         && written.len() + 1 + domain.len() <= MAX_ADDRESS
         && local.chars().next().is_some_and(|first| !letters.is_mark(first))
         && local.split('.').all(|atom| is_certain_atom(atom, letters))
-        && !doubts.nobody.has(local.as_bytes())
+        && !(local.starts_with('n') && doubts.nobody.has(local.as_bytes()))
         && !(domain.starts_with(local) && doubts.doubled.has(local.as_bytes()))
         && has_plain_top(domain)
-        && domain.split('.').all(|label| is_certain_label(label, letters));
+        && domain.split('.').all(|label| is_certain_label(label.chars(), letters));
     if !is_certain {
         return Err(PENDING);
     }
     let mut address = Vec::with_capacity(2 * lowered.len());
     address.extend_from_slice(written.as_bytes());
     let is_too_long = push_domain(domain, &mut address) > MAX_LABEL || address.len() > MAX_ADDRESS;
-    if doubts.has_special_top(&address) {
+    // Domains for special use are listed as they stand in the name system.
+    let is_special = doubts.is_special(&address, ends);
+    if is_special && doubts.has_special_top(&address) {
         return Err(reasons.special_use_domain);
     }
-    if is_too_long {
-        return Err(reasons.too_long);
+    match (is_too_long, is_special) {
+        (true, _) => Err(reasons.too_long),
+        (false, true) => Err(PENDING),
+        (false, false) => Ok(address),
     }
-    // Domains for special use are listed as they stand in the name system.
-    if doubts.is_special(&address, u32::MAX) {
-        return Err(PENDING);
-    }
-    Ok(address)
 }
 
 /// Appends an at sign and `domain` as it stands in the name system, and gives the size of its longest label.
@@ -115,8 +127,8 @@ fn push_domain(domain: &str, address: &mut Vec<u8>) -> usize {
         let begin = address.len();
         if label.is_ascii() {
             address.extend_from_slice(label.as_bytes());
-        } else {
-            punycode::encode(label, address);
+        } else if punycode::encode(label.chars(), address).is_none() {
+            longest = usize::MAX;
         }
         longest = longest.max(address.len() - begin);
         mark = b'.';
@@ -140,15 +152,18 @@ fn is_certain_atom(atom: &str, letters: &Letters) -> bool {
 }
 
 /// Whether `label` is letters and digits with single hyphens between them.
-pub fn is_certain_label(label: &str, letters: &Letters) -> bool {
-    label.split('-').all(|part| {
-        !part.is_empty()
-            && part.chars().all(|letter| {
-                letter.is_ascii_lowercase()
-                    || letter.is_ascii_digit()
-                    || has(letters.domain, letter) && letters.local(letter) == LETTER
-            })
-    })
+pub fn is_certain_label(mut label: impl Iterator<Item = char>, letters: &Letters) -> bool {
+    let mut follows_letter = false;
+    let is_certain = label.all(|letter| {
+        if letter == '-' {
+            return std::mem::take(&mut follows_letter);
+        }
+        follows_letter = true;
+        letter.is_ascii_lowercase()
+            || letter.is_ascii_digit()
+            || has(letters.domain, letter) && letters.local(letter) == LETTER
+    });
+    is_certain && follows_letter
 }
 
 /// Whether two or more letters of ASCII stand behind the last of one or more dots.
@@ -186,7 +201,8 @@ mod tests {
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
         let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
-        normalized(text.as_bytes(), &letters, &doubts, &REASONS).map(|address| String::from_utf8(address).unwrap())
+        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS)
+            .map(|address| String::from_utf8(address).unwrap())
     }
 
     #[test]

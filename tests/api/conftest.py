@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.api.transport import HttpTransport, Timeouts
@@ -140,10 +141,10 @@ def make_transport(credentials: Credentials) -> Callable[..., HttpTransport]:
 
     def make(listener: Listener, **options: Any) -> HttpTransport:
         numbers = count(1)
+        addresses = options.pop("addresses", {"ads_url": listener.url})
         options = {
-            "profile": SPEC,
             "credentials": credentials,
-            "addresses": {"ads_url": listener.url},
+            "addresses": ServiceAddresses(SPEC, addresses) if isinstance(addresses, dict) else addresses,
             "clock": ServiceClock(wall=lambda: NOW, elapsed=lambda: 0.0),
             "nonce": lambda: f"nonce{next(numbers)}",
             "timeouts": Timeouts(connect=5, read=5, total=5),

@@ -29,7 +29,7 @@ def test_a_person_signs_with_their_token(credentials: Credentials) -> None:
         oauth=(("oauth_callback", "oob"),),
     )
     expected = authorization_header(
-        credentials, method="POST", url=URL, query=[("a", "1")], form=[("b", "2")], nonce="n", timestamp=1,
+        credentials, method="POST", url=URL, parameters=[("a", "1"), ("b", "2")], nonce="n", timestamp=1,
         extra=[("oauth_callback", "oob")],
     )  # fmt: skip
     assert _header(request, credentials) == expected.unwrap()

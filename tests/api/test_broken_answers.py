@@ -10,7 +10,7 @@ import socket
 import struct
 from collections.abc import Callable
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -19,16 +19,7 @@ from audiencekit.api.transport import Timeouts
 from audiencekit.api.wire import read_answer
 from audiencekit.errors import MalformedAnswer, Outcome, StaleConnection, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
-
-NOW = 1_790_000_000.25
-PATH = "/12/accounts/abc1/custom_audiences"
-GET = ApiRequest(method="GET", path=PATH)
-GOOD = b'{"data": {"success_count": 4, "total_count": 4}}'
-CANARY = b"canary-of-the-body"
-POST = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([b'[{"', CANARY, b'":1}]']))
-
-Reader: TypeAlias = asyncio.StreamReader
-Writer: TypeAlias = asyncio.StreamWriter
+from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
 
 
 def _reset(writer: Writer) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
@@ -66,7 +67,8 @@ async def _world(
 
 def _options(proxy: str | None, bundle: Path | None) -> dict[str, Any]:
     connections = Connections(proxy=Secret(proxy) if proxy else None, ca_bundle=bundle)
-    return {"addresses": {"ads_url": f"https://{HOST}"}, "allowed_hosts": frozenset({HOST}), "connections": connections}
+    addresses = ServiceAddresses(SPEC, {"ads_url": f"https://{HOST}"}, allowed_hosts=frozenset({HOST}))
+    return {"addresses": addresses, "connections": connections}
 
 
 async def test_the_proxy_carries_what_it_cannot_read(
@@ -194,7 +196,7 @@ def test_a_wrong_bundle_is_said_at_once(
     if content is not None:
         bundle.write_bytes(content)
     with pytest.raises(UsageError, match="AUDIENCEKIT_CA_BUNDLE") as caught:
-        HttpTransport(profile=SPEC, credentials=credentials, **_options(None, bundle))
+        HttpTransport(credentials=credentials, **_options(None, bundle))
     assert fault in str(caught.value)
     assert "com\\x1bpany.pem" in str(caught.value)
     assert caught.value.hint

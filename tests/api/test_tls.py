@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import Timeouts
 from audiencekit.errors import TransportFailed
 from audiencekit.machine.connections import open_tls
 from tests.api.cleanliness import assert_clean
-
-NOW = 1_790_000_000.25
-PATH = "/12/accounts/abc1/custom_audiences"
-GET = ApiRequest(method="GET", path=PATH)
-GOOD = b'{"data": {"success_count": 4, "total_count": 4}}'
-CANARY = b"canary-of-the-body"
-POST = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([b'[{"', CANARY, b'":1}]']))
-
-Reader: TypeAlias = asyncio.StreamReader
-Writer: TypeAlias = asyncio.StreamWriter
+from tests.api.exchanges import GET, POST, Reader, Writer
 
 
 def _self_signed(folder: Path) -> ssl.SSLContext:

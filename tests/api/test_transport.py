@@ -7,13 +7,14 @@ import hashlib
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from oauthlib import oauth1  # type: ignore[import-untyped]
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
@@ -22,17 +23,7 @@ from audiencekit.errors import Bug, HostRefused, Redirected, TransportFailed, Us
 from audiencekit.machine.connections import Connections
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
-
-NOW = 1_790_000_000.25
-PATH = "/12/accounts/abc1/custom_audiences"
-GET = ApiRequest(method="GET", path=PATH)
-GOOD = b'{"data": {"success_count": 4, "total_count": 4}}'
-CANARY = b"canary-of-the-body"
-POST = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([b'[{"', CANARY, b'":1}]']))
-
-Reader: TypeAlias = asyncio.StreamReader
-Writer: TypeAlias = asyncio.StreamWriter
-
+from tests.api.exchanges import GET, NOW, PATH, POST
 
 # --- what is sent ---
 
@@ -194,7 +185,7 @@ async def test_every_attempt_is_signed_anew(answering: Any, answer_bytes: Any, m
 
 def test_nonces_are_long_and_differ_by_default(credentials: Credentials) -> None:
     """Without a given source, nonces are random hex of 32 digits and more."""
-    transport = HttpTransport(profile=SPEC, credentials=credentials)
+    transport = HttpTransport(credentials=credentials, addresses=ServiceAddresses(SPEC))
     nonces = {transport._nonce() for _ in range(100)}
     assert len(nonces) == 100
     assert all(re.fullmatch(r"[0-9a-f]{32,}", nonce) for nonce in nonces)
@@ -280,25 +271,17 @@ async def test_redirects_are_not_followed(
     assert len(first.requests) == 1
 
 
-@pytest.mark.parametrize("address", ["https://evil.example.net", "http://ads.example.com", "http://user@127.0.0.1:1"])
-def test_hosts_are_checked_at_once(address: str, credentials: Credentials) -> None:
-    """A transport to a host that credentials do not go to cannot even be made."""
-    with pytest.raises(HostRefused):
-        HttpTransport(profile=SPEC, credentials=credentials, addresses={"ads_url": address})
-
-
 async def test_own_address_of_a_request_is_checked(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
     """A request may name its own address, which is checked like any other: one of loopback must be known before."""
-    async with (
-        answering(answer_bytes()) as first,
-        answering(answer_bytes()) as second,
-        make_transport(first, named_addresses=frozenset({first.url, second.url})) as transport,
-    ):
-        await transport.exchange(ApiRequest(method="GET", path=PATH, base=second.url))
-        with pytest.raises(HostRefused):
-            await transport.exchange(ApiRequest(method="GET", path=PATH, base="https://evil.example.net"))
-        with pytest.raises(HostRefused):
-            await transport.exchange(ApiRequest(method="GET", path=PATH, base="http://127.0.0.1:9"))
+    async with answering(answer_bytes()) as first, answering(answer_bytes()) as second:
+        named = frozenset({first.url, second.url})
+        transport = make_transport(first, addresses=ServiceAddresses(SPEC, {"ads_url": first.url}, named=named))
+        async with transport:
+            await transport.exchange(ApiRequest(method="GET", path=PATH, base=second.url))
+            with pytest.raises(HostRefused):
+                await transport.exchange(ApiRequest(method="GET", path=PATH, base="https://evil.example.net"))
+            with pytest.raises(HostRefused):
+                await transport.exchange(ApiRequest(method="GET", path=PATH, base="http://127.0.0.1:9"))
     assert (len(first.requests), len(second.requests)) == (0, 1)
 
 
@@ -309,10 +292,10 @@ def test_the_working_directory_does_not_choose_authorities(
     """A relative path of the environment would take the authorities from wherever the program is started."""
     monkeypatch.setenv(name, "authority.pem")
     with pytest.raises(UsageError, match=f"{name} is not an absolute path"):
-        HttpTransport(profile=X, credentials=credentials)
-    HttpTransport(profile=SPEC, credentials=credentials, addresses={"ads_url": "http://127.0.0.1:9"})
+        HttpTransport(credentials=credentials, addresses=ServiceAddresses(X))
+    HttpTransport(credentials=credentials, addresses=ServiceAddresses(SPEC, {"ads_url": "http://127.0.0.1:9"}))
     monkeypatch.setenv(name, "/etc/ssl/authority.pem")
-    HttpTransport(profile=X, credentials=credentials)
+    HttpTransport(credentials=credentials, addresses=ServiceAddresses(X))
 
 
 async def test_base_with_a_path(
@@ -325,21 +308,6 @@ async def test_base_with_a_path(
         assert listener.requests[0][0].startswith(f"GET /ads{PATH} HTTP/1.1\r\n")
         found, expected = _signed_again(listener.requests[0][0], listener.port, credentials)
     assert found == expected
-
-
-async def test_missing_address_is_named(credentials: Credentials) -> None:
-    """A base without address is a UsageError that names the setting."""
-    async with HttpTransport(profile=SPEC, credentials=credentials) as transport:
-        with pytest.raises(UsageError) as caught:
-            await transport.exchange(GET)
-    assert caught.value.hint == "set AUDIENCEKIT_ADS_URL"
-
-
-def test_profile_gives_the_addresses(credentials: Credentials) -> None:
-    """The public service's own addresses are there without settings, and a given one takes precedence."""
-    transport = HttpTransport(profile=X, credentials=credentials, addresses={"base_url": "http://127.0.0.1:9"})
-    assert transport._find_address("ads_url").prefix == "https://ads-api.x.com"
-    assert transport._find_address("base_url").prefix == "http://127.0.0.1:9"
 
 
 async def test_unopened_transport(make_transport: Any, answering: Any, answer_bytes: Any) -> None:
@@ -369,7 +337,7 @@ async def test_an_unused_proxy_is_named_when_the_host_is_not_reached(monkeypatch
     credentials = Credentials(**dict.fromkeys(names, Secret("invented")))
     hints = {}
     for address in ("https://ads-api.x.com", "http://127.0.0.1:9"):
-        transport = HttpTransport(profile=X, credentials=credentials, addresses={"ads_url": address})
+        transport = HttpTransport(credentials=credentials, addresses=ServiceAddresses(X, {"ads_url": address}))
         async with transport:
             with pytest.raises(TransportFailed) as caught:
                 await transport.exchange(GET)

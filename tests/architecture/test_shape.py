@@ -24,15 +24,11 @@ PARAMETERS = {
     "audiencekit/cli/upload.py:upload": 10,
     # to be shortened
     "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/api/oauth.py:authorization_header": 9,
-    "audiencekit/api/transport.py:__init__": 10,
     "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
     "audiencekit/pipeline.py:upload_async": 8,
     "audiencekit/pipeline.py:upload_to": 8,
     "audiencekit/runs/execution.py:execute": 9,
-    "audiencekit/runs/run.py:start": 9,
-    "audiencekit/sources/source.py:__init__": 9,
 }
 IMPORTS = {
     # the public list, and the commands
@@ -41,22 +37,20 @@ IMPORTS = {
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 18,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/synchronisation/plan/plannedsync.py": 18,
     "audiencekit/audiences/synchronisation/renewal.py": 35,
     "audiencekit/audiences/synchronisation/session.py": 28,
-    "audiencekit/audiences/synchronisation/sync.py": 22,
+    "audiencekit/audiences/synchronisation/sync.py": 21,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/pipeline.py": 23,
     "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/planning/planinputs.py": 16,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
     "audiencekit/runs/execution.py": 30,
-    "audiencekit/runs/run.py": 26,
+    "audiencekit/runs/run.py": 21,
 }
 
 

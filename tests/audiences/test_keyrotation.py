@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -31,6 +29,7 @@ from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.selection.forgotten.file import read_memory
 from audiencekit.settings import Settings
+from tests.fakekeyring import install_keyring
 
 PEOPLE = [f"person{number}@example.org" for number in range(30)]
 NEW = StateKey(b"n" * 32)
@@ -112,7 +111,7 @@ async def test_keys_in_the_keyring_of_two_directories(
     filled: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has an entry of its own; that of the key before is gone."""
-    kept = keyring_in_place(monkeypatch)
+    kept = install_keyring(monkeypatch)
     other = find_state_key(tmp_path / "other", None)
     for directory in (filled.state_dir, tmp_path / "other"):
         move_key(directory, None, "keyring")
@@ -148,19 +147,6 @@ def _end_at(point: str) -> Callable[[str], None]:
             raise Killed
 
     return end
-
-
-def keyring_in_place(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Return the entries of a fake keyring that stands in for the library."""
-    kept: dict[str, str] = {}
-    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
-    module.get_password = lambda service, name: kept.get(name)  # type: ignore[attr-defined]
-    module.set_password = lambda service, name, content: kept.update({name: content})  # type: ignore[attr-defined]
-    module.delete_password = lambda service, name: kept.pop(name)  # type: ignore[attr-defined]
-    errors.NoKeyringError = KeyError  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", module)
-    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
-    return kept
 
 
 async def test_the_key_of_now_is_no_new_one(filled: Settings) -> None:

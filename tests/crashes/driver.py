@@ -95,28 +95,28 @@ def make_settling_short() -> None:
 
 def fix_run_id() -> None:
     """One id for the first run of a state directory, so that its files have known paths."""
-    from audiencekit.runs import run
+    from audiencekit.runs import beginning
     from audiencekit.runs.store import RUNS
 
-    fresh = run.new_run_id
+    fresh = beginning.new_run_id
 
     def new_run_id(now: float) -> str:
         taken = os.path.exists(os.path.join(os.environ["AUDIENCEKIT_STATE_DIR"], RUNS, RUN_ID))
         return fresh(now) if taken else RUN_ID
 
-    run.new_run_id = new_run_id
+    beginning.new_run_id = new_run_id
 
 
 def set_clock_ahead(seconds: float) -> None:
     """Set the clock that dates new runs ahead by `seconds`."""
-    from audiencekit.runs import run
+    from audiencekit.runs import beginning, run
 
     class Ahead(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + timedelta(seconds=seconds)
 
-    run.datetime = Ahead  # type: ignore[misc]
+    beginning.datetime = run.datetime = Ahead  # type: ignore[misc]
 
 
 def arm(kill: dict[str, Any] | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.oauth import Credentials
@@ -266,9 +267,8 @@ async def test_a_server_that_takes_one_connection_at_a_time_gets_all(reads: bool
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     names = ("consumer_key", "consumer_secret", "access_token", "access_token_secret")
     credentials = Credentials(**dict.fromkeys(names, Secret("invented")))
-    client = AdsClient(
-        HttpTransport(profile=SPEC, credentials=credentials, addresses={"ads_url": address}), account_id="18ce54d4x5t"
-    )
+    transport = HttpTransport(credentials=credentials, addresses=ServiceAddresses(SPEC, {"ads_url": address}))
+    client = AdsClient(transport, account_id="18ce54d4x5t")
     body = b'[{"operation_type":"Update","params":{"users":[{"partner_user_id":["a1"]}]}}]'
 
     async def send(request: PackedRequest) -> Any:

@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
+from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.client import AdsClient
 from audiencekit.api.oauth import Credentials
@@ -64,9 +65,10 @@ def _connect(world: World, token: tuple[str, str] | None = None) -> AdsClient:
     values = {name: emulator.env[f"AUDIENCEKIT_{name.upper()}"] for name in names}
     values |= dict(zip(names[2:], token, strict=True)) if token else {}
     transport = HttpTransport(
-        profile=SPEC,
         credentials=Credentials(**{name: Secret(text) for name, text in values.items()}),
-        addresses={name: getattr(emulator, name) for name in ("ads_url", "ads_sandbox_url", "base_url")},
+        addresses=ServiceAddresses(
+            SPEC, {name: getattr(emulator, name) for name in ("ads_url", "ads_sandbox_url", "base_url")}
+        ),
         clock=ServiceClock(wall=emulator.clock.now),
     )
     return AdsClient(transport, account_id=emulator.account_id, clock=lambda: START)

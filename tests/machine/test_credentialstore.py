@@ -6,13 +6,13 @@ import json
 import stat
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, Kept
 from audiencekit.personal import Secret
+from tests.fakekeyring import NoKeyringError, install_calls
 
 SERVICE = "spec http://127.0.0.1:1"
 KEPT = Kept(
@@ -20,10 +20,6 @@ KEPT = Kept(
     user_id="7",
     screen_name="someone",
 )
-
-
-class NoKeyringError(Exception):
-    """As the library's."""
 
 
 class Keyring(dict[tuple[str, str], str]):
@@ -50,12 +46,9 @@ class Keyring(dict[tuple[str, str], str]):
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> Keyring:
     """One that works."""
-    made, module, errors = Keyring(), ModuleType("keyring"), ModuleType("keyring.errors")
-    for name in ("get_password", "set_password", "delete_password"):
-        setattr(module, name, getattr(made, name))
-    errors.NoKeyringError = NoKeyringError  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", module)
-    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    made = Keyring()
+    calls = ("get_password", "set_password", "delete_password")
+    install_calls(monkeypatch, **{name: getattr(made, name) for name in calls})
     return made
 
 

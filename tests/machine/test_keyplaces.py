@@ -6,7 +6,6 @@ import base64
 import contextlib
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -17,6 +16,7 @@ from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE
 from audiencekit.machine.keyplaces import KeyPlace, fingerprint, move_key, place_of_key
 from audiencekit.machine.keys import KEY_FILE, StateKey, find_state_key, write_earlier
 from audiencekit.personal import Secret
+from tests.fakekeyring import install_keyring
 
 OTHER = "6b" * 32
 
@@ -28,15 +28,7 @@ class Killed(BaseException):
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A keyring in place of the library."""
-    kept: dict[str, str] = {}
-    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
-    module.get_password = lambda service, name: kept.get(name)  # type: ignore[attr-defined]
-    module.set_password = lambda service, name, content: kept.update({name: content})  # type: ignore[attr-defined]
-    module.delete_password = lambda service, name: kept.pop(name)  # type: ignore[attr-defined]
-    errors.NoKeyringError = KeyError  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", module)
-    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
-    return kept
+    return install_keyring(monkeypatch)
 
 
 def _brought(place: str, digits: str) -> GivenKey:

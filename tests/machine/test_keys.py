@@ -8,7 +8,6 @@ import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,12 +17,9 @@ from audiencekit.machine.keyentry import KEYRING_NAME
 from audiencekit.machine.keyrings import KEYRING_SERVICE
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
+from tests.fakekeyring import NoKeyringError, install_calls
 
 HEX = "00112233445566778899aabbccddeeff" * 2
-
-
-class NoKeyringError(Exception):
-    """As the library's."""
 
 
 @pytest.fixture
@@ -38,11 +34,7 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         answer: str | None = kept["answer"]
         return answer
 
-    module, errors = ModuleType("keyring"), ModuleType("keyring.errors")
-    module.get_password = get_password  # type: ignore[attr-defined]
-    errors.NoKeyringError = NoKeyringError  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", module)
-    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    install_calls(monkeypatch, get_password=get_password)
     return kept
 
 

@@ -34,6 +34,20 @@ class EndsAfter:
         self.left -= 1
 
 
+class Listener:
+    """A progress that keeps the messages that it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def step(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
+
+    def tell(self, message: str) -> None:
+        """Keep it."""
+        self.told.append(message)
+
+
 async def begin(source: Path, emulator: Emulator, settings: Settings, *, places: int = 2, **keywords: Any) -> str:
     """A run that ends after `places` requests; its id."""
     with pytest.raises(NotFinished) as caught:

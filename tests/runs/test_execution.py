@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from audiencekit.pipeline import upload_async
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs import execution
 from audiencekit.settings import load_settings
-from tests.runs.begun import ROWS
+from tests.runs.begun import ROWS, Listener
 
 LATE_SECONDS = 0.2
 BROKEN = {
@@ -38,19 +37,6 @@ class SoonOver(SystemClock):
             self.skipped += seconds
             seconds = 2 * LATE_SECONDS
         await super().sleep(seconds)
-
-
-class Listener:
-    """Progress that keeps what was told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def step(self, *_: Any, **__: Any) -> None:
-        """Nothing."""
-
-    def tell(self, message: str) -> None:
-        self.told.append(message)
 
 
 def _members(emulator: Emulator) -> int:

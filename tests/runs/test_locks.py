@@ -12,14 +12,13 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
-from audiencekit.runs.locks import TargetLock, at_work, erasure_lock, is_running, nothing_at_work
+from audiencekit.runs.locks import TargetLock, at_work, erasure_lock, nothing_at_work
 
 ROOT = Path(__file__).resolve().parents[2]
-AUDIENCE = Target.audience("aud")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from audiencekit.runs.locks import at_work, TargetLock
+from audiencekit.runs.locks import TargetLock
 from audiencekit.destinations.target import Target
 with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-another"):
     print("held", flush=True)
@@ -29,7 +28,7 @@ with TargetLock(Path(sys.argv[1]), "acc", Target.audience("aud"), "run-of-anothe
 RACE = """
 import os, sys
 from pathlib import Path
-from audiencekit.runs.locks import at_work, TargetLock
+from audiencekit.runs.locks import TargetLock
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy
 rounds = []
@@ -82,8 +81,8 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     assert holder.stdout is not None
     assert holder.stdin is not None
     assert holder.stdout.readline() == "held\n"
-    assert is_running(tmp_path, "acc", AUDIENCE, "run-of-another")
-    assert not is_running(tmp_path, "acc", AUDIENCE, "run-1")
+    assert at_work(tmp_path, {"run-of-another"}) == {"run-of-another"}
+    assert at_work(tmp_path, {"run-1"}) == set()
     with pytest.raises(AudienceBusy, match="run-of-another"), _lock(tmp_path):
         pass
     holder.send_signal(signal.SIGKILL)
@@ -91,8 +90,8 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     holder.stdin.close()
     holder.stdout.close()
     with _lock(tmp_path):
-        assert is_running(tmp_path, "acc", AUDIENCE, "run-1")
-    assert not is_running(tmp_path, "acc", AUDIENCE, "run-1")
+        assert at_work(tmp_path, {"run-1"}) == {"run-1"}
+    assert at_work(tmp_path, {"run-1"}) == set()
 
 
 def test_of_two_that_start_at_once_exactly_one_proceeds(tmp_path: Path) -> None:
@@ -129,7 +128,7 @@ def test_a_planted_lock_is_a_failure(tmp_path: Path, kind: str) -> None:
 
 def test_a_run_without_a_lock_file_is_not_running(tmp_path: Path) -> None:
     """Looking makes nothing."""
-    assert not is_running(tmp_path / "none", "acc", AUDIENCE, "run-1")
+    assert at_work(tmp_path / "none", {"run-1"}) == set()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -27,24 +27,10 @@ from audiencekit.runs import execution
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings
-from tests.runs.begun import EndsAfter
+from tests.runs.begun import EndsAfter, Listener
 
 RUN = "20261121-000000-task"
 ROWS = 30
-
-
-class Listener:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def step(self, *_: Any, **__: Any) -> None:
-        """Nothing."""
-
-    def tell(self, message: str) -> None:
-        """Keep it."""
-        self.told.append(message)
 
 
 @pytest.fixture(autouse=True)

@@ -21,13 +21,11 @@ from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefuse
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
-from audiencekit.runs import execution, run as run_module
+from audiencekit.runs import execution
 from audiencekit.runs.journal.moments import this_moment
-from audiencekit.runs.run import Run
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
-from tests.runs.journal.conftest import FACTS
 
 pytestmark = pytest.mark.usefixtures("small_requests")
 
@@ -197,32 +195,7 @@ async def test_a_state_directory_may_stand_elsewhere(
     assert is_copy or not settings.state_dir.exists()
 
 
-def test_the_path_of_older_versions_is_known_by_its_shape(tmp_path: Path, settings: Settings) -> None:
-    """One that was asked for is another."""
-    run_id = "20261121-013000-1f3a9c"
-    run = Run(facts=FACTS, store=None, directory=tmp_path, journal=None, key=None, spool_key=None)  # type: ignore[arg-type]
-    for kept, meant in (
-        ("rejections.csv", tmp_path / "rejections.csv"),
-        (f"/old/place/runs/{run_id}/rejections.csv", tmp_path / "rejections.csv"),
-        ("/old/place/runs/20261121-013000-000000/rejections.csv", None),
-        ("/asked/for.csv", None),
-    ):
-        assert replace(run, facts=replace(FACTS, rejections=kept)).rejections == (meant or Path(kept))
-
-
 FAR_AHEAD = datetime(2999, 1, 1, tzinfo=UTC).timestamp()
-
-
-def _set_clock(monkeypatch: pytest.MonkeyPatch, module: Any, *times: str) -> None:
-    """Have `module` read these times, the last one for ever."""
-    left = [datetime.fromisoformat(time) for time in times]
-
-    class Fixed(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
-            return left.pop(0) if len(left) > 1 else left[0]
-
-    monkeypatch.setattr(module, "datetime", Fixed)
 
 
 @pytest.mark.parametrize("operation", ["update", "delete"])
@@ -257,15 +230,6 @@ async def test_what_is_confirmed_is_complete_though_it_has_expired(
     journal.close()
     monkeypatch.setattr(SystemClock, "now", lambda _: FAR_AHEAD)
     assert (await resume_async(report.run_id, settings=settings)).state == "complete"
-
-
-async def test_a_run_never_ends_before_it_began(
-    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The clock may be set back while it goes on."""
-    _set_clock(monkeypatch, run_module, "2026-11-21T01:30:00Z", "2026-11-20T01:30:00Z")
-    report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
-    assert report.started_at == report.finished_at == "2026-11-21T01:30:00Z"
 
 
 async def test_a_refusal_says_what_is_known(source: Path, emulator: Emulator, settings: Settings) -> None:

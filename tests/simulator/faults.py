@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,26 @@ class Effect:
         if self.said is not None:
             return self.said(service, answer)
         return service.response(*answer)
+
+
+def deliver(chance: random.Random, effect: Effect, apply: Callable[[], Answer]) -> asyncio.Future[Answer]:
+    """Apply a request soon, late or never, whether or not the client still waits for the answer."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[Answer] = loop.create_future()
+    if effect.apply == "never":
+        answered.set_result((200, {}, None))
+        return answered
+
+    def apply_soon() -> None:
+        answer = apply()
+        if not answered.done():
+            answered.set_result(answer)
+
+    loop.call_later(chance.uniform(0.02, 0.5), apply_soon)
+    if effect.apply == "late":
+        answered.set_result((200, {}, None))
+        loop.call_later(chance.uniform(1, 890), apply)
+    return answered
 
 
 def lost() -> AudiencekitError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import functools
 import hashlib
 import random
 import sys
@@ -30,7 +29,7 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.synchronisation import sync as sync_module
+from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
@@ -43,6 +42,8 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.preparation.times import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import execute
 from audiencekit.runs.journal.facts import SYNC
@@ -140,11 +141,11 @@ class History:
         keywords = plain_keywords(Keywords(operation_column="verb", columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            run = Run.start(source, target, keywords, self.settings, None, stack)
+            run = start_run(RunArguments(source=source, target=target, keywords=keywords), self.settings, stack)
             is_complete = await self._went_well(self._execute(run))
         if not is_complete and self.chance.random() < 0.5:
             with ExitStack() as stack:
-                run = Run.reopen(run.facts.run_id, self.settings, stack)
+                run = reopen_run(run.facts.run_id, self.settings, stack)
                 is_complete = await self._went_well(self._execute(run), may_stop=False)
         self.reference.upload(rows, is_complete=is_complete)
 
@@ -160,11 +161,13 @@ class History:
         source = self._write(rows)
         keywords = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
-            run = Run.start(source, Target.audience(AUDIENCE), keywords, self.settings, None, stack, operation=SYNC)
+            target = Target.audience(AUDIENCE)
+            arguments = RunArguments(source=source, target=target, keywords=keywords, operation=SYNC)
+            run = start_run(arguments, self.settings, stack)
             session = Session(
                 self.settings, AUDIENCE, stack, clock=self.clock, progress=NoProgress(), moment=self.moment
             )
-            planning = functools.partial(sync_module._plan, session, 1.0, False)
+            planning = SyncPlanner(session, 1.0)
             limiter = PacedLimiter(clock=self.clock)
             going = session.carry_out(run, planning, self.client, self.settings, limiter)
             is_complete = await self._went_well(going)

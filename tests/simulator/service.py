@@ -14,7 +14,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from audiencekit.api.exchange import ApiRequest, ApiResponse
-from tests.simulator.faults import BLAMING, EFFECTS, Effect
+from tests.simulator.faults import BLAMING, EFFECTS, Effect, deliver
 from tests.simulator.sources import Keys
 from tests.virtualtime import VirtualClock
 
@@ -52,28 +52,9 @@ class Service:
             self.on_fault(fault)
         if fault in BLAMING and body.count(b'{"email"') + body.count(b'{"handle"') < 2:
             effect = Effect()  # what is refused alone is bad, by the service's last word
-        answer = self._deliver(body, effect)
+        answer = deliver(self.chance, effect, lambda: self._apply(json.loads(body)))
         await self.clock.sleep(effect.seconds(self.chance))
         return effect.answer(self, await asyncio.shield(answer))
-
-    def _deliver(self, body: bytes, effect: Effect) -> asyncio.Future[Answer]:
-        """Apply `body` soon, late or never, whether or not the client still waits for the answer."""
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Answer] = loop.create_future()
-        if effect.apply == "never":
-            answered.set_result((200, {}, None))
-            return answered
-
-        def apply() -> None:
-            answer = self._apply(json.loads(body))
-            if not answered.done():
-                answered.set_result(answer)
-
-        loop.call_later(self.chance.uniform(0.02, 0.5), apply)
-        if effect.apply == "late":
-            answered.set_result((200, {}, None))
-            loop.call_later(self.chance.uniform(1, 890), self._apply, json.loads(body))
-        return answered
 
     def _apply(self, operations: list[dict[str, Any]]) -> Answer:
         refused = [place for place, operation in enumerate(operations) if self._holds_bad(operation)]

@@ -16,8 +16,7 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.store import new_run_id
+from audiencekit.runs.beginning import hold_target
 from audiencekit.settings import Settings
 
 
@@ -39,8 +38,7 @@ async def dry_renewal_async(
 
     def plan(progress: Progress) -> Plan:
         with ExitStack() as stack:
-            run_id = new_run_id(now.timestamp())
-            stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
+            hold_target(target, settings, stack, now)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
             means = Means(stack=stack, progress=progress)

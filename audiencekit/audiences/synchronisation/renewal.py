@@ -13,7 +13,6 @@ from typing import Final
 import numpy as np
 
 from audiencekit.api.opening import open_client
-from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.synchronisation.plan.guards import warn_of_pace
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncChanges
 from audiencekit.audiences.synchronisation.plan.removals import as_records
@@ -36,8 +35,9 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Bits, Bools
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
-from audiencekit.runs.run import Run
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.suppression import KeyMemory, held_keys
@@ -69,13 +69,13 @@ async def renew_async(
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
-    check_identifier("audience", audience_id)
+    target = Target.audience(audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     client = open_client(settings)
     with ExitStack() as stack:
-        target = Target.audience(audience_id)
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
-            run = Run.start(None, target, keywords, settings, None, stack, operation=RENEW)
+            arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
+            run = start_run(arguments, settings, stack)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
             planner = functools.partial(plan_renewal, session, days)
             return await session.carry_out(run, planner, client, settings, pace)

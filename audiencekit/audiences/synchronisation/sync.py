@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncPlanner
+from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
@@ -22,11 +21,10 @@ from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import hold_target, start_run
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.run import Run
-from audiencekit.runs.store import new_run_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
@@ -61,9 +59,12 @@ async def sync_async(
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
             plain = plain_keywords(keywords, few_people=settings.few_people)
             await look_first(target.connect(settings), progress)
-            run = Run.start(source, target, plain, settings, rejections, stack, operation=SYNC)
+            arguments = RunArguments(
+                source=source, target=target, keywords=plain, rejections=rejections, operation=SYNC
+            )
+            run = start_run(arguments, settings, stack)
             session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
-            planner = functools.partial(_plan, session, allowed, rebuild)
+            planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)
             return await session.carry_out(run, planner, client, settings, pace)
 
 
@@ -92,24 +93,12 @@ def plan_sync(
     now = datetime.now(UTC)
     target = Target.audience(audience_id)
     with ExitStack() as stack:
-        stack.enter_context(
-            TargetLock(settings.state_dir, settings.require_account(), target, new_run_id(now.timestamp()))
-        )
+        hold_target(target, settings, stack, now)
         session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
         terms = Terms.of(keywords, settings, now=now)
         means = Means(stack=stack, progress=progress, rejections=rejections)
-        return _plan(session, allowed, rebuild, source, terms, means).to_plan()
-
-
-def _plan(
-    session: Session, allowed_shrink: float, rebuild: bool, source: AnySource, terms: Terms, means: Means
-) -> PlannedSync:
-    """The plan with the snapshot as it is now."""
-    snapshot, notes = session.open()
-    planner = SyncPlanner(
-        snapshot=snapshot, tagger=session.tagger, allowed_shrink=allowed_shrink, all_members=rebuild, remarks=notes
-    )
-    return planner(source, terms, means)
+        planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)
+        return planner(source, terms, means).to_plan()
 
 
 def _check(

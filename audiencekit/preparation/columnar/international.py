@@ -16,12 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, lower
+from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
 from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
-from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
-from audiencekit.preparation.columnar.checks import FEW, SPACES, compiled, matches
+from audiencekit.preparation.columnar.checks import FEW, compiled, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, domain_in_ascii
 
@@ -56,23 +55,6 @@ def decide_international(lowered: Any) -> tuple[Any, Codes]:
     found[pc.binary_length(addresses).to_numpy() > MAX_ADDRESS_BYTES] = UNDECIDED
     codes[rows] = found
     return put(lowered, rows, addresses), codes
-
-
-def decide_one(text: str) -> str | Reason | None:
-    """The same of one text that is not ASCII, as it stands in its cell; None where nothing is certain. Holds it.
-
-    Quicker than a column of a few hundred, since no pattern is compiled anew.
-    """
-    lowered = lower(text.strip(SPACES))
-    if lowered.startswith(("'", "=")) or len(lowered.encode()) > _MAX_BYTES or not _has_certain_form(lowered):
-        return None
-    local, _, domain = lowered.partition("@")
-    answer = domain_in_ascii(domain)
-    if isinstance(answer, Reason):
-        return None if is_placeholder_email(lowered) else answer
-    address = f"{local}@{answer}"
-    is_certain = len(address.encode()) <= MAX_ADDRESS_BYTES and not is_placeholder_email(address)
-    return address if is_certain and not is_placeholder_email(lowered) else None
 
 
 def _parts(addresses: Any) -> tuple[Any, Any]:

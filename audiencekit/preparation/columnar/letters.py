@@ -18,10 +18,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower, normalize_email
+from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
 from audiencekit.preparation.columnar.international import certain_letters
+from audiencekit.preparation.columnar.odd_addresses import is_certain_letter
 from audiencekit.preparation.columnar.signs import signs
 from audiencekit.preparation.columnar.textkernels import Letters
 
@@ -38,7 +39,6 @@ _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on 
 _LONGEST: Final = 1_024  # characters; longer texts are no addresses
 _BITS: Final = 21  # of a code point, three of which are a fold
 _SYLLABLES: Final = range(0xAC00, 0xD7A4)  # of Hangul: joined by a rule; Python knows their parts from 3.14 on
-_FORMS: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
 _DOMAIN: Final = re.compile(r"@([^@]*)")
 # To decode a longer label takes the square of its length, and no label is longer.
 _ENCODED: Final = re.compile(rf"(?i)\bxn--([a-z0-9-]{{1,{MAX_LABEL_LENGTH}}})")
@@ -102,7 +102,7 @@ class KnownLetters:
             self._judge(small)
             if self.kinds[ord(small)] == CERTAIN_LETTER:
                 self._folds[letter, "\0"] = small
-        elif ord(letter) < CODE_POINTS and _stays(letter):
+        elif ord(letter) < CODE_POINTS and is_certain_letter(letter):
             self.kinds[ord(letter)] = _kind(letter)
 
     def _compositions(self, mark: str) -> Iterator[tuple[tuple[str, str], str]]:
@@ -112,7 +112,7 @@ class KnownLetters:
         for base, composed in composing()[mark]:
             if not _is_same_of_capitals(base, mark, composed):
                 continue
-            if not self.kinds[ord(composed)] and _stays(composed):
+            if not self.kinds[ord(composed)] and is_certain_letter(composed):
                 self.kinds[ord(composed)] = _kind(composed)
             if self.kinds[ord(composed)] in (CERTAIN_LETTER, CERTAIN_MARK):
                 yield (base, mark), composed
@@ -133,11 +133,6 @@ def _becomes_another(letter: str) -> bool:
     """Whether lower case and NFC always make the same other letter of `letter`, a capital or one of two codes."""
     other = lower(letter)
     return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(max(letter, other)) < CODE_POINTS
-
-
-def _stays(letter: str) -> bool:
-    """Whether the definition takes an address with `letter` as it stands."""
-    return all(normalize_email(form.format(letter)) == form.format(letter) for form in _FORMS)
 
 
 def _kind(letter: str) -> int:

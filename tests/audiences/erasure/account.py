@@ -16,7 +16,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from audiencekit.api.exchange import ApiRequest, ApiResponse
-from tests.simulator.faults import BLAMING, EFFECTS, Effect
+from tests.simulator.faults import BLAMING, EFFECTS, Effect, deliver
 from tests.virtualtime import VirtualClock
 
 ACCOUNT, PAGE = "18ce54d4x5t", 7
@@ -78,7 +78,7 @@ class Account:
         effect = self.chance.choice(EFFECTS[fault]) if fault else Effect()
         if fault in BLAMING and body.count(b'":["') < 2:
             effect = Effect()  # what is refused alone is bad, by the service's last word
-        answer = self._deliver(found[1], json.loads(body), effect)
+        answer = deliver(self.chance, effect, lambda: self.apply(found[1], json.loads(body)))
         await self.clock.sleep(effect.seconds(self.chance))
         return effect.answer(self, await asyncio.shield(answer))  # type: ignore[arg-type]
 
@@ -104,25 +104,6 @@ class Account:
         return 200, {}, {"data": page, "next_cursor": cursor}
 
     # --- users ---
-
-    def _deliver(self, audience_id: str, operations: list[dict[str, Any]], effect: Effect) -> asyncio.Future[Answer]:
-        """Apply soon, late or never, whether or not the caller still waits for the answer."""
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Answer] = loop.create_future()
-        if effect.apply == "never":
-            answered.set_result((200, {}, None))
-            return answered
-
-        def apply() -> None:
-            answer = self.apply(audience_id, operations)
-            if not answered.done():
-                answered.set_result(answer)
-
-        loop.call_later(self.chance.uniform(0.02, 0.5), apply)
-        if effect.apply == "late":
-            answered.set_result((200, {}, None))
-            loop.call_later(self.chance.uniform(1, 890), self.apply, audience_id, operations)
-        return answered
 
     def apply(self, audience_id: str, operations: list[dict[str, Any]]) -> Answer:
         """Apply one request as the service does."""

@@ -13,18 +13,17 @@ from typing import Any, Self
 
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Answer
-from audiencekit.audiences.synchronisation import sync as sync_module
+from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment
-from audiencekit.runs.run import Run
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]
@@ -148,15 +147,13 @@ class Owner:
         plain = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}, **keywords))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            run = Run.start(source, target, plain, self.settings, None, stack, operation=SYNC)
+            arguments = RunArguments(source=source, target=target, keywords=plain, operation=SYNC)
+            run = start_run(arguments, self.settings, stack)
             session = Session(
                 self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild,
                 moment=lambda: Moment("one start", self.clock.time),
             )  # fmt: skip
-
-            def planner(source: Any, terms: Terms, means: Means) -> PlannedRun:
-                return sync_module._plan(session, allow_shrink, rebuild, source, terms, means)
-
+            planner = SyncPlanner(session, allow_shrink, rebuild)
             return await session.carry_out(run, planner, self.service, self.settings, Unlimited())  # type: ignore[arg-type]
 
 

@@ -21,8 +21,9 @@ from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
-from audiencekit.runs.run import Run
 from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]
@@ -31,9 +32,9 @@ LATER = [(str(number), str(number)) for number in range(5, 12)]
 
 async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
     with ExitStack() as stack:
-        run = Run.start(
-            None, Target.audience(AUDIENCE), plain_keywords(Keywords()), owner.settings, None, stack, operation=RENEW
-        )
+        target, keywords = Target.audience(AUDIENCE), plain_keywords(Keywords())
+        arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
+        run = start_run(arguments, owner.settings, stack)
         session = Session(owner.settings, AUDIENCE, stack, clock=owner.clock, progress=owner)
 
         def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:

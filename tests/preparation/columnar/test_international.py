@@ -14,7 +14,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import international
 from audiencekit.preparation.columnar.checks import FEW
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
-from audiencekit.preparation.columnar.international import decide_international, decide_one
+from audiencekit.preparation.columnar.international import decide_international
 
 
 def _certain_letters() -> list[str]:
@@ -77,34 +77,3 @@ def test_a_few_have_the_form_that_many_have(form: str) -> None:
     few = [international._has_certain_form(text) for text in texts.to_pylist()]
     assert few == international._are_certain(texts).tolist()
     assert international._are_certain(texts[:FEW]).tolist() == few[:FEW]
-
-
-NAMES = ["anna", "jörg.99", "JÖRG", "花子", "Иван.8", "a\u0308", "noemail", "fake", "a..b", "o'neil", ""]
-HOSTS = [
-    "münchen.de",
-    "ü.test",
-    "почта.example",
-    "例え28.EXAMPLE",
-    "mün_chen.de",
-    "fake.ü.de",
-    "x.de\u200b",
-    "b@ü.de",
-    "ＡＢＣ.de",
-]
-
-
-@pytest.mark.parametrize("host", HOSTS, ids=ascii)
-def test_one_by_one_as_the_definition(host: str) -> None:
-    """A certain text has the definition's answer; the rest is left."""
-    texts = [f"{around}{name}@{host}{around}" for name in NAMES for around in ("", " ", "\xa0")]
-    found = {text: decide_one(text) for text in texts if not text.isascii()}
-    assert {text: answer for text, answer in found.items() if answer not in (None, normalize_email(text))} == {}
-
-
-def test_one_by_one_most_is_certain() -> None:
-    """Addresses at internationalised domains, and certain letters, whatever their case."""
-    assert decide_one(" Anna@MÜNCHEN.de\n") == "anna@xn--mnchen-3ya.de"
-    assert decide_one("jörg@larchpost.example") == "jörg@larchpost.example"
-    assert decide_one("anna@ü.test") is Reason.SPECIAL_USE_DOMAIN
-    assert decide_one("JÖRG@larchpost.example") == "jörg@larchpost.example"
-    assert decide_one("a\u0308\u0323@larchpost.example") is None

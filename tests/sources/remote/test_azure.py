@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +21,7 @@ from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
 from tests.azurite import Container, azurite
+from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, serving
 
 LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(2 * PIECE_BYTES // 26 + 1))
@@ -52,19 +52,12 @@ def opened(patience: Patience) -> Open:
     return lambda address: open_address(Address.read(address), patience)
 
 
-def _read(file: RawFile) -> bytes:
-    with closing(file.open()) as handle:
-        data = b"".join(iter(partial(handle.read, 262_144), b""))
-        file.check_unchanged(handle)
-    return data
-
-
 @pytest.mark.parametrize("key", ["people.csv", "a/b c/päople+?#.csv", "a%20b.csv"])
 def test_a_blob_is_read_in_pieces(container: Container, opened: Open, key: str) -> None:
     """Whatever signs its name has."""
     file = opened(container.put(key, LARGE))
     assert (file.seekable, file.repeatable, file.size_bytes) == (True, True, len(LARGE))
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -85,7 +78,7 @@ def test_a_blob_that_is_removed(container: Container, opened: Open) -> None:
     file = opened(address)
     container.client.delete_blob("removed.csv")
     with pytest.raises(AudiencekitError):
-        _read(file)
+        read_whole(file)
     with pytest.raises(SourceRefused, match="no such file"):
         opened(address)
 
@@ -131,7 +124,7 @@ def test_the_variables_of_the_emulator(
     monkeypatch.setenv("AZURE_STORAGE_USE_EMULATOR", true)
     monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "https://elsewhere.example.com")
     monkeypatch.setenv("AZURITE_BLOB_STORAGE_URL", container.url.replace("127.0.0.1", host))
-    assert _read(opened(address)) == b"email\n"
+    assert read_whole(opened(address)) == b"email\n"
 
 
 def test_an_emulator_in_plain_http(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from audiencekit.sources.remote.address import Address
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
+from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, serving
 
 pytest.importorskip("obstore", reason="obstore is not installed")
@@ -95,13 +95,6 @@ def opened(patience: Patience) -> Callable[[str], RawFile]:
     return lambda key: open_address(Address.read(f"s3://{BUCKET}/{key}"), patience)
 
 
-def _read(file: RawFile) -> bytes:
-    with closing(file.open()) as handle:
-        data = b"".join(iter(partial(handle.read, 262_144), b""))
-        file.check_unchanged(handle)
-    return data
-
-
 Open = Callable[[str], RawFile]
 
 
@@ -111,13 +104,13 @@ def test_an_object_is_read_in_pieces(s3: Any, opened: Open, key: str) -> None:
     s3.put_object(Bucket=BUCKET, Key=key, Body=LARGE)
     file = opened(key)
     assert (file.seekable, file.repeatable, file.size_bytes) == (True, True, len(LARGE))
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
 
 
 def test_an_empty_object(s3: Any, opened: Open) -> None:
     """It has no pieces."""
     s3.put_object(Bucket=BUCKET, Key="empty.csv", Body=b"")
-    assert _read(opened("empty.csv")) == b""
+    assert read_whole(opened("empty.csv")) == b""
 
 
 @pytest.mark.parametrize("versioned", [False, True])
@@ -142,7 +135,7 @@ def test_an_object_that_is_removed(s3: Any, opened: Open) -> None:
     file = opened("people.csv")
     s3.delete_object(Bucket=BUCKET, Key="people.csv")
     with pytest.raises(AudiencekitError):
-        _read(file)
+        read_whole(file)
     with pytest.raises(SourceRefused, match="no such file"):
         opened("people.csv")
 
@@ -179,7 +172,7 @@ def test_credentials_of_a_profile(s3: Any, environment: pytest.MonkeyPatch, open
     lines = "[of-the-test]\naws_access_key_id = invented\naws_secret_access_key = invented-secret\n"
     (tmp_path / ".aws" / "credentials").write_text(lines)
     environment.setenv("AWS_PROFILE", "of-the-test")
-    assert _read(opened("people.csv")) == b"email\n"
+    assert read_whole(opened("people.csv")) == b"email\n"
 
 
 # --- a server that stands in the place of a cloud ---
@@ -213,7 +206,7 @@ def cloud(
 def test_each_cloud_is_read_in_pieces(cloud: Callable[..., RawFile]) -> None:
     """Under the ETag that was seen first."""
     with serving(Manner(body=LARGE)) as server:
-        assert _read(cloud(server)) == LARGE
+        assert read_whole(cloud(server)) == LARGE
         parts = [headers for _, headers in server.manner.requests if "range" in headers]
         assert {headers["if-match"] for headers in parts} == {server.manner.etag}
 
@@ -224,7 +217,7 @@ def test_a_reading_goes_on_where_it_was_cut(cloud: Callable[..., RawFile], fault
     with serving(Manner(body=LARGE)) as server:
         file = cloud(server)
         setattr(server.manner, fault, 2)
-        assert _read(file) == LARGE
+        assert read_whole(file) == LARGE
 
 
 @pytest.mark.parametrize(
@@ -249,7 +242,7 @@ def test_another_file_in_the_middle(cloud: Callable[..., RawFile], wrong: dict[s
         for name, value in wrong.items():
             setattr(server.manner, name, value)
         with pytest.raises(AudiencekitError, match=why):
-            _read(file)
+            read_whole(file)
 
 
 def test_redirects_reach_no_other_host(cloud: Callable[..., RawFile]) -> None:

@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
 from audiencekit.sources.remote.sftp import KNOWN_HOSTS
 from tests.sources.remote.conftest import Waits
+from tests.sources.remote.reading import read_whole
 
 asyncssh: Any = pytest.importorskip("asyncssh", reason="asyncssh is not installed")
 LARGE = b"".join(b"person%07d@example.com\n" % number for number in range(3 * PIECE_BYTES // 26 + 1))
@@ -152,18 +152,11 @@ def opened(patience: Patience) -> Open:
     return open_file
 
 
-def _read(file: RawFile) -> bytes:
-    with closing(file.open()) as handle:
-        data = b"".join(iter(partial(handle.read, 262_144), b""))
-        file.check_unchanged(handle)
-    return data
-
-
 def test_a_file_is_read_in_pieces(known: SftpServer, opened: Open) -> None:
     """By a key of the user, from a host that the user knows."""
     file = opened(known)
     assert (file.seekable, file.repeatable, file.size_bytes) == (True, True, len(LARGE))
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
     with closing(file.open()) as handle:
         handle.seek(len(LARGE) - 5)
         assert handle.read() == LARGE[-5:]
@@ -175,7 +168,7 @@ def test_the_file_of_known_hosts_may_be_named(
     """By its whole path."""
     (tmp_path / "hosts").write_text(server.known_hosts)
     monkeypatch.setenv(KNOWN_HOSTS, str(tmp_path / "hosts"))
-    assert _read(opened(server)) == LARGE
+    assert read_whole(opened(server)) == LARGE
     monkeypatch.setenv(KNOWN_HOSTS, "hosts")
     with pytest.raises(UsageError, match="not an absolute path"):
         opened(server)
@@ -245,7 +238,7 @@ def test_a_connection_that_is_cut(known: SftpServer, opened: Open, waits: Waits)
     """A new one goes on where the last one ended."""
     file = opened(known)
     known.reads_until_drop = 3
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
     assert waits
 
 
@@ -256,7 +249,7 @@ def test_a_server_that_is_gone(known: SftpServer, opened: Open, home: Path) -> N
     known._acceptor.get_loop().call_soon_threadsafe(known._acceptor.close)
     known._loop.call_soon_threadsafe(known.drop)
     with pytest.raises(InputOutputFailed, match=r"127\.0\.0\.1: no connection was made"):
-        _read(file)
+        read_whole(file)
     assert Address.read(address).port == known.port
 
 

@@ -7,7 +7,6 @@ import gzip
 import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 
 import pytest
 
@@ -20,6 +19,7 @@ from audiencekit.sources.remote.patience import ATTEMPTS, Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
 from audiencekit.sources.remote.remotefile import RemoteFile
 from tests.sources.remote.conftest import Waits
+from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, WebServer, serving
 
 # A list of several pieces, all of them different.
@@ -42,20 +42,13 @@ def opened(patience: Patience) -> Open:
     return lambda server, query="": open_address(Address.read(server.url + query), patience)
 
 
-def _read(file: RawFile) -> bytes:
-    with closing(file.open()) as handle:
-        data = b"".join(iter(partial(handle.read, 262_144), b""))
-        file.check_unchanged(handle)
-    return data
-
-
 def test_a_file_is_read_in_pieces(server: WebServer, opened: Open) -> None:
     """Every one of them asks for the version that was seen first, and for nothing packed."""
     file = opened(server)
     assert file.seekable
     assert file.size_bytes == len(LARGE)
-    assert _read(file) == LARGE
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
+    assert read_whole(file) == LARGE
     parts = [headers for _, headers in server.manner.requests if headers["range"] != "bytes=0-0"]
     assert len(parts) >= 4
     assert {headers["if-match"] for headers in parts} == {server.manner.etag}
@@ -91,7 +84,7 @@ def test_a_reading_goes_on_where_it_was_cut(server: WebServer, opened: Open, fau
     """Of the same version, after a wait."""
     file = opened(server)
     setattr(server.manner, fault, 3)
-    assert _read(file) == LARGE
+    assert read_whole(file) == LARGE
     assert len(waits) == 3
     assert all(seconds > 0 for seconds in waits)
 
@@ -112,7 +105,7 @@ def test_a_server_that_never_recovers(server: WebServer, opened: Open, fault: st
     file = opened(server)
     setattr(server.manner, fault, 1_000)
     with pytest.raises(InputOutputFailed, match=f"127.0.0.1.*{ATTEMPTS} times"):
-        _read(file)
+        read_whole(file)
 
 
 def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, server: WebServer, opened: Open) -> None:
@@ -147,7 +140,7 @@ def test_another_file_in_the_middle(server: WebServer, opened: Open, wrong: dict
     for name, value in wrong.items():
         setattr(server.manner, name, value)
     with pytest.raises(SourceRefused, match=why):
-        _read(file)
+        read_whole(file)
 
 
 def test_a_file_that_changes_after_its_last_piece(server: WebServer, opened: Open) -> None:
@@ -204,7 +197,7 @@ def test_a_server_without_pieces_or_versions(opened: Open, poor: dict[str, objec
         for _ in range(3):
             with closing(file.open()) as handle:
                 assert handle.read(64) == LARGE[:64]
-        assert _read(file) == LARGE
+        assert read_whole(file) == LARGE
         assert len([path for path, headers in server.manner.requests if "range" not in headers]) == 1
 
 
@@ -226,13 +219,13 @@ def test_a_stream_whose_end_cannot_be_told(opened: Open) -> None:
 def test_an_empty_file(opened: Open) -> None:
     """No part of it can be asked for."""
     with serving(Manner(body=b"")) as server:
-        assert _read(opened(server)) == b""
+        assert read_whole(opened(server)) == b""
 
 
 def test_a_file_that_its_server_packs(opened: Open) -> None:
     """Nothing is unpacked on the way: what is packed is recognised by its bytes, and bounded there."""
     with serving(Manner(body=SMALL, packs=True)) as server:
-        assert gzip.decompress(_read(opened(server))) == SMALL
+        assert gzip.decompress(read_whole(opened(server))) == SMALL
 
 
 def test_an_address_that_is_signed_arrives_as_it_was_given(server: WebServer, opened: Open) -> None:

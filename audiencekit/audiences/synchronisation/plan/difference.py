@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import asdict, dataclass, field, replace
-from typing import Final
+from datetime import datetime
+from typing import Final, Self
 
 import numpy as np
 
 from audiencekit.kernels.library import kernels
+from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
@@ -17,7 +19,7 @@ from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.snapshots.markkernels import Compared, DecidingDays, MarkKernels
 from audiencekit.snapshots.marks import Marks
-from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, joined, to_bytes
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, day_of, joined, to_bytes
 from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Index, Snapshot
 
@@ -34,6 +36,16 @@ class Horizon:
     lapsed_before: int
     renewed_to: int
     all_members: bool = False
+
+    @classmethod
+    def of(cls, now: datetime, expires_at: datetime, *, all_members: bool) -> Self:
+        """The days of a sync whose entries are to end at `expires_at`."""
+        today, lifetime = day_of(now), day_of(expires_at) - day_of(now)
+        return cls(
+            lapsed_before=today - 1,  # entries expire in the course of a day, by the clock of the service
+            renewed_to=today + min(RENEW_BEFORE_DAYS, int(lifetime * RENEW_BEFORE_SHARE)),
+            all_members=all_members,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,13 @@ from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots import marks
 from audiencekit.snapshots.marks import Marks
-from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, from_bytes
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, day_of, from_bytes
 from audiencekit.snapshots.snapshot import Index
 from tests.audiences.synchronisation.people import TAGGER, Known, names, records
 from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
 
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
 DAYS = st.sampled_from([DOUBTFUL, 99, 100, 130, 131, 400])
@@ -119,3 +121,11 @@ def test_all_records_are_sent_when_the_snapshot_is_not_relied_on() -> None:
     """Known ones count as renewals."""
     found, _ = _find([("a", ""), ("b", "")], {("a", ""): 400}, Horizon(100, 130, all_members=True))
     assert (found.additions, found.renewals, found.unchanged) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(("days", "renewed_within"), [(390, 30), (60, 30), (59, 29), (20, 10), (1, 0)])
+def test_half_of_a_short_life_is_left_alone(days: int, renewed_within: int) -> None:
+    """30 days before its end an entry is renewed, or in its second half."""
+    horizon = Horizon.of(NOW, NOW + timedelta(days=days), all_members=False)
+    today = day_of(NOW)
+    assert (horizon.lapsed_before, horizon.renewed_to) == (today - 1, today + renewed_within)

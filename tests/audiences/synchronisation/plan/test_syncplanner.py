@@ -1,21 +1,18 @@
-"""The plan of a sync: what it counts, when an entry is renewed, and where every row is."""
+"""The plan of a sync: what it counts, and where every row is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from audiencekit.audiences.synchronisation.plan import plannedsync
 from audiencekit.audiences.synchronisation.sync import plan_sync
 from audiencekit.reporting.plan import Plan
 from tests.audiences.synchronisation.service import AUDIENCE, Owner, Person
 
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD: list[Person] = [(str(number), str(number)) for number in range(20)]
 
 
@@ -36,14 +33,6 @@ def _plan(owner: Owner, text: str, **keywords: Any) -> Plan:
 
 def _lines(people: list[Person]) -> str:
     return "".join(f"person{mail}@example.com,handle_{name}\n" for mail, name in people)
-
-
-@pytest.mark.parametrize(("days", "renewed_within"), [(390, 30), (60, 30), (59, 29), (20, 10), (1, 0)])
-def test_half_of_a_short_life_is_left_alone(days: int, renewed_within: int) -> None:
-    """30 days before its end an entry is renewed, or in its second half."""
-    horizon = plannedsync._horizon(NOW, NOW + timedelta(days=days), all_members=False)
-    today = plannedsync.day_of(NOW)
-    assert (horizon.lapsed_before, horizon.renewed_to) == (today - 1, today + renewed_within)
 
 
 async def test_people_are_counted(owner: Owner) -> None:

@@ -1,0 +1,54 @@
+"""Addresses that are in no form of a column, one by one: by the definition's steps, each letter shown to it once."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LOCAL_LENGTH, lower, normalize_email
+from audiencekit.identifiers.invisible import has_invisible, trim
+from audiencekit.identifiers.placeholders import is_placeholder_email
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.columnar.domains import domain_in_ascii
+
+_LONGEST: Final = 1_024  # characters; longer texts are for the definition
+# Names, marks of a spreadsheet, and a second at sign are for the definition.
+_FORM: Final = re.compile(r"(?!mailto:|['=])(?P<local>[^@<]+)@(?P<domain>[^@<]+)", re.DOTALL)
+_ATOM: Final = r'[^\x00- "(),.:;<>@A-Z\[\\\]\x7f]+'  # a class of all other characters takes 6 ms to compile
+_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_SHOWN: Final = ("a{}a@example.com", "a{}@example.com", "a.{}a@example.com")
+
+
+def decide_one(text: str) -> str | Reason | None:
+    """The definition's decision on `text`, as it stands in its cell; None where nothing is certain, and for ASCII.
+
+    Certain are local parts of letters of which each is, since the library judges letter by letter, once the whole is in
+    lower case and in NFC. Holds raw values.
+    """
+    trimmed = trim(text)
+    if len(trimmed) > _LONGEST or has_invisible(trimmed):
+        return None
+    address = lower(trimmed)
+    form = _FORM.fullmatch(address)
+    if form is None or address.isascii() or not _LOCAL.fullmatch(form["local"]) or is_placeholder_email(address):
+        return None
+    local, domain = form["local"], form["domain"]
+    if len(local) > MAX_LOCAL_LENGTH or len(address.encode()) > MAX_ADDRESS_BYTES:
+        return Reason.TOO_LONG
+    if unicodedata.category(local[0]).startswith("M"):
+        return Reason.INVALID_SYNTAX
+    if not all(letter.isascii() or is_certain_letter(letter) for letter in local):
+        return None
+    in_ascii = domain_in_ascii(domain)
+    if isinstance(in_ascii, Reason):
+        return in_ascii
+    normalized = f"{local}@{in_ascii}"
+    return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else normalized
+
+
+@cache
+def is_certain_letter(letter: str) -> bool:
+    """Whether the definition takes an address with `letter` as it stands, between others and as the last one."""
+    return all(normalize_email(form.format(letter)) == form.format(letter) for form in _SHOWN)

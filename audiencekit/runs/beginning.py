@@ -1,0 +1,90 @@
+"""How a process comes to a run: it starts a new one, or opens one again that was begun before."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from audiencekit.destinations.target import Target
+from audiencekit.errors import AudienceBusy, AudiencekitError
+from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
+from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.purge.retention import let_expire
+from audiencekit.runs.resumption import given_again, refuse_changes, refuse_what_came_once
+from audiencekit.runs.run import Run
+from audiencekit.runs.store import RunStore, new_run_id
+from audiencekit.runs.storedreports import known_of, paces_of
+from audiencekit.settings import Settings
+from audiencekit.sources.files import FilePath
+
+
+def start_run(arguments: RunArguments, settings: Settings, stack: ExitStack) -> Run:
+    """A new run; `stack` gives up its lock and its journal. Runs past the retention are purged first.
+
+    Raises AudienceBusy, and InputOutputFailed when the state directory cannot be written.
+    """
+    target, now = arguments.target, datetime.now(UTC)
+    run_id, store = arguments.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
+    note = let_expire(settings.state_dir, settings.retention, now=now)
+    stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
+    state_key = find_state_key(settings.state_dir, settings.key)
+    directory = store.create(run_id)
+    facts = arguments.facts(run_id, now, settings)
+    key = facts.key(state_key)
+    journal = JournalFile.begin(directory / JOURNAL, facts, key)
+    stack.callback(journal.close)
+    return Run(
+        facts=facts, store=store, directory=directory, journal=journal, key=key,
+        spool_key=state_key.derive(SPOOL, run_id), items=arguments.items, note=note,
+    )  # fmt: skip
+
+
+def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
+    """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+
+    `given` are its sources once more, for addresses of which the journal does not keep all.
+
+    What is known of a run that may have sent something is the document of what is raised.
+    """
+    store = RunStore(settings.state_dir)
+    failure: AudiencekitError
+    try:
+        return _reopened(run_id, store, settings, stack, given)
+    except AudiencekitError as error:
+        failure = error
+    if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
+        failure.document = known_of(store, run_id)
+    raise failure.bare()
+
+
+def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...]) -> Run:
+    directory = store.directory(run_id)
+    journal = JournalFile.open(directory / JOURNAL)
+    stack.callback(journal.close)
+    state_key = existing_state_key(settings.state_dir, settings.key)
+    if state_key is None:
+        raise without_key(directory)
+    facts = journal.facts()
+    sources = facts.sources
+    key = journal.check_by(run_id, state_key)
+    if journal.ending() is None:
+        refuse_changes(facts)
+        # How far it came is looked at under the lock only: until then another process may be writing.
+        stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
+        sources = given_again(facts.sources, given)
+        refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
+    return Run(
+        facts=facts, store=store, directory=directory, journal=journal, key=key,
+        spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
+        earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
+    )  # fmt: skip
+
+
+def hold_target(target: Target, settings: Settings, stack: ExitStack, now: datetime) -> None:
+    """Keep runs off `target`, for a plan that is only shown. Raises AudienceBusy while one is at work on it."""
+    run_id = new_run_id(now.timestamp())
+    stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))

@@ -1,0 +1,156 @@
+"""How a process comes to a run: a new one, or one that was begun before."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from audiencekit.errors import AudienceBusy, NotFinished, ResumeRefused
+from audiencekit.runs.arguments import settings_of
+from audiencekit.runs.beginning import hold_target, reopen_run
+from audiencekit.runs.journal.facts import SYNC
+from audiencekit.runs.locks import at_work
+from audiencekit.settings import Settings
+from tests.runs.started import ACCOUNT, AUDIENCE, offline, start
+
+NOW = datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings that lead nowhere."""
+    return offline(tmp_path)
+
+
+def _abandon(settings: Settings, **more: object) -> str:
+    """The id of a run whose process ended at once."""
+    with ExitStack() as stack:
+        return start(settings, stack, **more).facts.run_id
+
+
+def test_a_new_run_is_in_its_journal_before_anything_is_read(settings: Settings) -> None:
+    """With all that reads its source again; the file need not be there yet."""
+    with ExitStack() as stack:
+        run = start(settings, stack, keep_spool=True)
+        facts = run.journal.facts()
+    assert facts == run.facts
+    assert (facts.account_id, facts.target, facts.operation, facts.keep_spool) == (ACCOUNT, AUDIENCE, "update", True)
+    assert facts.sources == [os.path.abspath("list.csv")]
+    assert run.rejections == run.directory / "rejections.csv"
+
+
+def test_it_holds_its_target_until_the_stack_is_left(settings: Settings) -> None:
+    """Another run, and a plan that is only shown, are told which one is at work; nothing is made for them."""
+    with ExitStack() as stack:
+        run = start(settings, stack)
+        with pytest.raises(AudienceBusy, match=run.facts.run_id), ExitStack() as other:
+            start(settings, other)
+        with pytest.raises(AudienceBusy, match=run.facts.run_id), ExitStack() as other:
+            hold_target(AUDIENCE, settings, other, NOW)
+        assert run.store.ids() == [run.facts.run_id]
+        assert at_work(settings.state_dir, run.store.ids()) == {run.facts.run_id}
+    assert at_work(settings.state_dir, run.store.ids()) == set()
+    with ExitStack() as other:
+        hold_target(AUDIENCE, settings, other, NOW)
+    assert run.store.ids() == [run.facts.run_id]
+
+
+def test_two_runs_have_other_salts(settings: Settings) -> None:
+    """An id that is given a second time makes another key."""
+    salts = set()
+    for run_id in ("the-first-list", "the-second-list"):
+        with ExitStack() as stack:
+            salts.add(start(settings, stack, run_id=run_id).facts.salt)
+    assert len(salts) == 2
+
+
+def test_a_run_past_the_retention_goes_before_the_next_begins(settings: Settings) -> None:
+    """And the next one says so."""
+    with ExitStack() as stack:
+        run = start(settings, stack)
+        run.fail(ResumeRefused("over", reason="refused"), run.report(None), run.earlier)
+    os.utime(run.directory, (0, 0))
+    with ExitStack() as stack:
+        later = start(replace(settings, retention=timedelta(days=30)), stack)
+        assert later.store.ids() == [later.facts.run_id]
+        assert later.note.endswith("1 older run purged")
+
+
+def test_a_run_is_opened_again_as_it_was_begun(settings: Settings) -> None:
+    """With its keys, under its lock, for its own account and profile."""
+    with ExitStack() as stack:
+        run = start(settings, stack)
+    with ExitStack() as stack:
+        again = reopen_run(run.facts.run_id, settings, stack)
+        assert (again.facts, again.items, again.plan) == (run.facts, tuple(run.facts.sources), None)
+        assert (again.key.unwrap(), again.spool_key.unwrap()) == (run.key.unwrap(), run.spool_key.unwrap())
+        assert at_work(settings.state_dir, run.store.ids()) == {run.facts.run_id}
+    other = replace(settings, account_id="18ce5other")
+    assert settings_of(again.facts, other).account_id == ACCOUNT
+
+
+def test_a_run_at_work_is_not_opened(settings: Settings) -> None:
+    """The facts of it are for the process that works on it."""
+    with ExitStack() as stack, ExitStack() as other:
+        run = start(settings, stack)
+        with pytest.raises(AudienceBusy) as caught:
+            reopen_run(run.facts.run_id, settings, other)
+    assert caught.value.document is None
+
+
+@pytest.mark.parametrize(
+    ("left", "reason", "has_document"),
+    [
+        ("no journal", "no_journal", False),
+        ("empty journal", "not_begun", False),
+        ("damaged journal", "damaged", True),
+        ("no key", "key", True),
+        ("sync", "changes", True),
+        ("standard input", "standard_input", True),
+    ],
+)
+def test_a_run_that_cannot_go_on_says_why(settings: Settings, left: str, reason: str, has_document: bool) -> None:
+    """With what is known of it, unless nothing of it can have been sent."""
+    more = {"sync": {"operation": SYNC}, "standard input": {"source": "-"}}.get(left, {})
+    run_id = _abandon(settings, **more)
+    journal = settings.state_dir / "runs" / run_id / "journal.sqlite"
+    if left == "no journal":
+        journal.unlink()
+    elif left == "empty journal":
+        journal.write_bytes(b"")
+    elif left == "damaged journal":
+        journal.write_bytes(b"x" * 200)
+    elif left == "no key":
+        (settings.state_dir / "key").unlink()
+    with pytest.raises(ResumeRefused) as caught, ExitStack() as stack:
+        reopen_run(run_id, settings, stack)
+    assert caught.value.reason == reason
+    assert (caught.value.document is not None) == has_document
+    assert at_work(settings.state_dir, {run_id}) == set()
+
+
+def test_a_run_that_has_ended_is_opened_without_its_lock(settings: Settings) -> None:
+    """To be shown, whatever is at work on its target now."""
+    with ExitStack() as stack:
+        run = start(settings, stack)
+        run.complete(run.report(None, "complete"))
+    with ExitStack() as stack:
+        start(settings, stack)
+        ended = reopen_run(run.facts.run_id, settings, stack).ended()
+    assert ended is not None
+    assert ended.state == "complete"
+
+
+def test_the_paces_of_the_parts_before_are_known(settings: Settings) -> None:
+    """As the report of each kept them."""
+    pace = {"began_at": "2026-11-21T01:30:00Z", "step_seconds": 1, "requests": [1]}
+    with ExitStack() as stack:
+        run = start(settings, stack)
+        run.fail(NotFinished("over"), run.report(None, pace=pace), run.earlier)
+    with ExitStack() as stack:
+        assert reopen_run(run.facts.run_id, settings, stack).earlier_paces == (pace,)
