@@ -160,7 +160,7 @@ def _spellings() -> tuple[ValueKind, ...]:
 
 
 def _in_fragments() -> tuple[ValueKind, ...]:
-    """A kind for each kind of identifier: cells that know of none."""
+    """Each kind of identifier that has a rule for whole columns: cells that know of none."""
     decide: dict[Kind, Callable[[Any, Any], Decisions]] = {
         Kind.EMAIL: lambda texts, _: decide_emails(texts),
         Kind.PHONE_NUMBER: lambda texts, countries: decide_phone_numbers(texts, countries, DEFAULT_RULES),
@@ -173,13 +173,13 @@ def _in_fragments() -> tuple[ValueKind, ...]:
         ValueKind(
             f"{FRAGMENTS}{kind.value}",
             lambda chance: lambda: (draw_cell(chance), chance.choice([*REGIONS, None])),
-            decide[kind],
+            in_bulk,
             _of_kind(kind),
             1,
             _plain(kind),
             decide_one if kind is Kind.EMAIL else lambda text: None,
         )
-        for kind in Kind
+        for kind, in_bulk in decide.items()
     )
 
 

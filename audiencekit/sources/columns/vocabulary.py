@@ -44,7 +44,7 @@ message language locale currency timezone ip ext extension area prefix calling d
 facebook instagram linkedin youtube tiktok github telegram whatsapp skype signal sms social media owner agent manager
 assigned sales rep referrer referred support sender recipient billing shipping delivery invoice row index record line
 new old current previous temp test sample demo display label madid msisdn gsm assistant emergency mailing buyer iso
-territory residence cc
+territory residence cc mails mobiles screenname ifa madids numeric
 """
 _GERMAN: Final = """
 mailadresse telefon telefonnummer rufnummer festnetz handy mobil mobilnummer mobiltelefon handynummer durchwahl
@@ -53,12 +53,13 @@ kundennummer kundin nutzer benutzer benutzername mitglied mitglieder mitgliedsnu
 adresse adressen anschrift vorname nachname familienname anrede titel geschlecht geburtsdatum geburtstag land laender
 landercode landerkurzel landeskennung staat ort stadt strasse hausnummer plz postleitzahl bundesland datum uhrzeit
 anmeldung abmeldung einwilligung sprache bemerkung notiz notizen gruppe gruppen quelle wert anzahl umsatz aktiv
+festnetznummer emailadresse
 """
 _FRENCH: Final = """
 courriel mel adresse telephone telephones numero numeros portable fixe mobile bureau domicile prive professionnel
 client cliente clients utilisateur membre contact societe entreprise nom prenom civilite sexe naissance anniversaire
 pays ville rue code postal departement langue date creation inscription consentement statut groupe groupes commentaire
-identifiant electronique
+identifiant electronique courriels
 """
 _SPANISH: Final = """
 correo correos electronico direccion telefono telefonos movil celular fijo casa trabajo oficina principal secundario
@@ -86,7 +87,7 @@ opmerking nummer adres
 _ARTICLES: Final = "de del der die das du la le les el il lo da do et und oder ou van het en"
 VOCABULARY: Final = words(" ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _ARTICLES)))
 # Words that stand for themselves: names of people and places begin or end with them by chance (Maille, Rowland).
-_ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land")
+_ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land ifa")
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")

@@ -15,16 +15,19 @@ from audiencekit.sources.columns.naming import (
     names_something_else,
     names_unsupported_hash,
 )
+from audiencekit.sources.columns.vocabulary import is_showable
 
 NAMES = {
     Kind.EMAIL: """email|E-Mail|e-mail address|EmailAddress|email_work|Mail|courriel|E-Mail-Adresse|e_mail|email1|
         Correo electrónico|Indirizzo e-mail|Posta elettronica|E-mail 1 - Value|Customer Email|hashed_email|
-        email_sha256""",
+        email_sha256|Mails|Courriels|Emailadresse""",
     Kind.PHONE_NUMBER: """phone|phone1|phone_2|mobile|Telefon|Telefonnummer|phone_work|Tel.|Tel. Nr|Téléphone portable|
         Teléfono móvil|Handynummer|Cell Phone|MobilePhone|Phone 1 - Value|GSM|mobiel nummer|telemóvel|cellulare|
-        phone_sha256|Default Address Phone""",
-    Kind.DEVICE_ID: "idfa|IDFA|aaid|gaid|advertising_id|device_id|maid|Mobile Advertising ID|madid|android_id",
-    Kind.HANDLE: "handle|twitter|twitter handle|x handle|screen_name|twitter_screen_name|X username|Twitter URL",
+        phone_sha256|Default Address Phone|Mobiles|Festnetznummer""",
+    Kind.DEVICE_ID: """idfa|IDFA|aaid|gaid|advertising_id|device_id|maid|Mobile Advertising ID|madid|android_id|IFA|
+        MADIDs""",
+    Kind.HANDLE: """handle|twitter|twitter handle|x handle|screen_name|twitter_screen_name|twitter screenname|
+        X username|Twitter URL""",
     Kind.PLATFORM_ID: "twitter_id|x_user_id|platform_id|twitter user id|platform_user_id|twitterid",
     Kind.PARTNER_USER_ID: "partner_user_id| Partner_User_ID ",
     None: """name|id|user_id|customer id|username|fax|Fax Nummer|home fax|email_opt_in|Email Opt Out|phone type|
@@ -40,6 +43,12 @@ CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in 
 def test_names_say_kinds(name: str, kind: Kind | None) -> None:
     """In several languages and spellings; names of something about an identifier say none."""
     assert named_kind(name) == kind
+
+
+@pytest.mark.parametrize("name", [name for name, kind in CASES if kind is not None])
+def test_a_name_that_says_a_kind_is_shown(name: str) -> None:
+    """Reports and rejections name the column; of any other it could be the name of a person."""
+    assert is_showable(name)
 
 
 @pytest.mark.parametrize(
