@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `.ci/run` does it: a warning is an error, and a broken link is a warning."""
+    """Build the site: a warning is an error, and a broken link is a warning."""
     pytest.importorskip("furo", reason="the extra docs is not installed")
     built = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(DOCS), str(ROOT), str(built)]

@@ -90,6 +90,6 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
 def _text(found: Expiry) -> str:
     lines = [f"Audience {found.audience_id}: {found.members:,} members", ""]
     lines += [f"  within {days:>2} days  {count:>12,}" for days, count in found.within.items()]
-    lines += [f"  {name:<14}{count:>13,}" for name, count in (("lapsed", found.lapsed), ("in doubt", found.doubtful))]
-    lines += ["", *(f"  {day}    {count:>12,}" for day, count in found.days.items())]
+    lines += [f"  {name:<16}{count:>12,}" for name, count in (("expired", found.lapsed), ("in doubt", found.doubtful))]
+    lines += ["", *(f"  {day}      {count:>12,}" for day, count in found.days.items())]
     return "\n".join(lines).rstrip()

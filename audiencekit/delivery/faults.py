@@ -15,6 +15,7 @@ from audiencekit.errors import (
     AudiencekitError,
     CertificateRefused,
     CountMismatch,
+    EndlessList,
     ExchangeError,
     InputOutputFailed,
     MalformedAnswer,
@@ -101,6 +102,7 @@ GATEWAY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction
 SENSELESS: Final = RetryClass(
     sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, is_late=True
 )
+ENDLESS: Final = RetryClass(sign=Sign(EndlessList), reaction=Reaction.REFUSE)  # all of it would be asked for again
 MISCOUNTED: Final = RetryClass(
     sign=Sign(CountMismatch), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, afterwards=Reaction.ISOLATE
 )
@@ -173,10 +175,11 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(37, "texts that act, or quote the request", (BAD_RECORDS,), met_by="escapes; no word of the service is kept"),
     Fault(38, "an answer that does not end, or inflates", (LOST,)),
     Fault(39, "the answer to another request", (MISCOUNTED,), met_by="an audience is asked for by its id"),
+    Fault(40, "a list whose pages do not end", (ENDLESS,)),
 )
 CLASSES: Final = (
-    LOST, STALE, BUSY, GATEWAY, SENSELESS, MISCOUNTED, LIMITED, BAD_RECORDS, WRONG_CALL, REVOKED, CLOCK_OFF, FORBIDDEN,
-    GONE, ELSEWHERE, UNTRUSTED, NO_RECORD, INTERRUPTED, UNFORESEEN,
+    LOST, STALE, BUSY, GATEWAY, SENSELESS, ENDLESS, MISCOUNTED, LIMITED, BAD_RECORDS, WRONG_CALL, REVOKED, CLOCK_OFF,
+    FORBIDDEN, GONE, ELSEWHERE, UNTRUSTED, NO_RECORD, INTERRUPTED, UNFORESEEN,
 )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 _TOLD: Final = {
-    UPLOAD: "who is put in now and is not in its source stays until the entry expires",
-    REMOVAL: "its next sync does not know who is taken out now, and is refused until it is rebuilt",
+    UPLOAD: "people who are put in now and are not in its source stay until their entries expire",
+    REMOVAL: "its next sync does not know the people who are taken out now, and is refused until it is rebuilt",
 }
 
 

@@ -15,7 +15,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannotes import few_note, lost_numbers, refuse_few
+from audiencekit.planning.plannotes import few_note, lost_numbers, lost_rows, refuse_few
 from audiencekit.planning.sharing import SharedOutcome
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
@@ -126,10 +126,11 @@ class PlannedRun:
 
     @property
     def small_losses(self) -> tuple[str, ...]:
-        """Notes on numbers that an option would save, where they are too few for a warning; and on shared values."""
+        """Notes on numbers and rows that an option would save, too few for a warning; and on shared values."""
         warned = {loss.column for loss in self.warnings if loss.code == Reason.NO_COUNTRY}
         shared = () if self.shared is None else self.shared.notes
-        return lost_numbers(self.tally, self.mapping, warned) + shared
+        rows = () if any(loss.code == Reason.ENCODING for loss in self.warnings) else lost_rows(self.tally)
+        return lost_numbers(self.tally, self.mapping, warned) + rows + shared
 
     @property
     def changes(self) -> dict[str, Any]:

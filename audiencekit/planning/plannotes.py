@@ -116,6 +116,15 @@ def lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | N
     return tuple(found)
 
 
+def lost_rows(tally: Tally) -> tuple[str, ...]:
+    """Rows that another encoding would save, in words."""
+    count = tally.reasons["encoding"]
+    if not count:
+        return ()
+    rows = "1 row is" if count == 1 else f"{count:,} rows are"
+    return (f"{rows} lost, with bytes that are not text in this encoding: give `encoding='cp1252'`, or another one",)
+
+
 def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
     """Raises UsageError when the rejections would be written over a file that is read."""
     if rejections is not None and any(_is_same_file(path, rejections) for path in read):

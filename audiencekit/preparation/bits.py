@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Bools = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
+
+_PIECE_BYTES: Final = 2**20
 
 
 class Bits:
@@ -22,7 +25,8 @@ class Bits:
     def of(cls, length: int, value: bool) -> Bits:
         """`length` bits, all equal to `value`."""
         bits = cls()
-        bits._bytes, bits._length = bytearray(b"\xff" if value else b"\0") * -(-length // 8), length
+        bits._bytes, bits._length = bytearray(-(-length // 8)), length
+        bits.packed().fill(0xFF if value else 0)
         if value and length % 8:
             bits._bytes[-1] = (1 << length % 8) - 1
         return bits
@@ -78,12 +82,17 @@ class Bits:
 
     def subtract(self, others: Bits) -> None:
         """Clear every bit that is set in `others`, which has as many."""
-        own = self.packed()
-        np.bitwise_and(own, ~others.packed(), out=own)
+        for own, other in zip(self._pieces(), others._pieces(), strict=True):
+            np.bitwise_and(own, ~other, out=own)
 
     def count(self) -> int:
         """How many are set."""
-        return int.from_bytes(self._bytes, "little").bit_count()
+        return sum(int.from_bytes(piece, "little").bit_count() for piece in self._pieces())
+
+    def _pieces(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Its bytes, some at a time: what is made of all of them would be as large as they are."""
+        packed = self.packed()
+        return (packed[start : start + _PIECE_BYTES] for start in range(0, len(packed), _PIECE_BYTES))
 
 
 def bools_of(column: Any) -> Bools:

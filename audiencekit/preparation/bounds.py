@@ -34,22 +34,22 @@ WRONG_KIND: Final = frozenset(
     }
 )
 _LOOK: Final = "read the rejections (`rejections=FILE`)"
-_COUNTRY: Final = "look whether the country is the right one (`country=`, `country_column=`)"
+_COUNTRY: Final = "check the country (`country=`, `country_column=`)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
-    Reason.NO_COUNTRY: "say the country of the phone numbers with `country=` or `country_column=`",
-    Reason.ENCODING: "say the right encoding, for example `encoding='cp1252'`",
-    Reason.RAGGED: "repair the rows, in NDJSON one flat object a line; say `delimiter=` if columns were divided"
+    Reason.NO_COUNTRY: "give the country of the phone numbers with `country=` or `country_column=`",
+    Reason.ENCODING: "give the right encoding, for example `encoding='cp1252'`",
+    Reason.RAGGED: "repair the rows (NDJSON: one flat object a line), or give `delimiter=` if the columns were split"
     " wrongly",
-    Reason.ALREADY_HASHED: "say `hashed=KIND` if the whole column is SHA-256",
+    Reason.ALREADY_HASHED: "give `hashed=KIND` if the whole column is SHA-256",
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
-    Reason.INVALID_SYNTAX: "say `split_cells=` if the cells hold several values",
+    Reason.INVALID_SYNTAX: "give `split_cells=` if the cells hold several values",
     Reason.NOT_VALID: _COUNTRY,
     Reason.NOT_POSSIBLE: _COUNTRY,
     Reason.EXTENSION: "export numbers that reach the person, without extensions",
-    Reason.SHARED: "say `shared_values=N` if more people than that may share a value, or `shared_values='keep'`",
+    Reason.SHARED: "give `shared_values=N` if N people may share a value, or `shared_values='keep'`",
     Reason.UNKNOWN_OPERATION: "write update or delete in the operation column",
     Reason.NO_IDENTIFIER: "map more columns with `columns={'KIND': 'COLUMN'}` if others hold identifiers",
 }

@@ -16,10 +16,10 @@ from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
 _APART: Final = "put the hashes in a column of their own, and say `hashed=` of a list of that column"
 _DUBIOUS: Final = {
-    TYPING_ERROR: "valid addresses{where} are at domains that are likely typing errors of {provider}: sent as they are,"
-    " they reach no one",
-    ROLE: "valid addresses{where} are of an office, such as info@ or sales@: more than one person may read them",
-    THROWAWAY_MAILBOX: "valid addresses{where} are mailboxes for a few minutes: they match no one",
+    TYPING_ERROR: "valid {addresses}{where} with a likely typing error in the domain of {provider}: sent unchanged, and"
+    " likely to reach no one",
+    ROLE: "valid {addresses}{where} of an office, such as info@ or sales@: several people may read the mail",
+    THROWAWAY_MAILBOX: "valid {addresses}{where} of a disposable mailbox: likely to match no one",
 }
 
 
@@ -97,7 +97,8 @@ def _people_saved(trials: Trials, reason: str, option: str | None) -> int:
 
 def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
     for (code, provider), count in trials.dubious.items():
-        words = _DUBIOUS[code].format(where=f" of column {column.name}", provider=provider)
+        addresses = "address" if count == 1 else "addresses"
+        words = _DUBIOUS[code].format(addresses=addresses, where=f" in column {column.name}", provider=provider)
         message = f"{count:,} {words}"
         yield Finding(code=code, column=column.name, count=count, share=count / seen.present, message=message)
 

@@ -20,17 +20,17 @@ _OF_ROWS: Final = (
     *(Reason.UNKNOWN_OPERATION, Reason.NO_IDENTIFIER),
 )
 _WORDS: Final = {
-    Reason.NO_COUNTRY: "have no country",
-    Reason.EXTENSION: "have an extension",
-    Reason.SHARED: "stand for more people than one household",
-    Reason.NOT_VALID: "are no assigned numbers of their country",
-    Reason.NOT_POSSIBLE: "have too many or too few digits for their country",
-    Reason.INVALID_SYNTAX: "are not in the form of their kind",
-    Reason.RAGGED: "have more or fewer cells than the header",
-    Reason.ENCODING: "hold bytes that are not text in this encoding",
-    Reason.TOO_LARGE: "hold a cell that is too large",
-    Reason.UNKNOWN_OPERATION: "name no operation",
-    Reason.NO_IDENTIFIER: "hold no identifier",
+    Reason.NO_COUNTRY: "no country",
+    Reason.EXTENSION: "an extension",
+    Reason.SHARED: "shared by more people than one household",
+    Reason.NOT_VALID: "not an assigned number of its country",
+    Reason.NOT_POSSIBLE: "too many or too few digits for the country",
+    Reason.INVALID_SYNTAX: "not in the form of the kind",
+    Reason.RAGGED: "more or fewer cells than the header",
+    Reason.ENCODING: "bytes that are not text in this encoding",
+    Reason.TOO_LARGE: "a cell is too large",
+    Reason.UNKNOWN_OPERATION: "no operation",
+    Reason.NO_IDENTIFIER: "no identifier",
 }
 
 
@@ -90,7 +90,8 @@ def _loss(reason: Reason, column: MappedColumn | None, count: int, of: int) -> L
 def describe(reason: Reason, column: MappedColumn | None, count: int, of: int) -> str:
     """Values of `column`, or rows, that are lost for `reason`, in words."""
     what = "rows" if column is None else f"values of column {column.name}"
-    return f"{count:,} of {of:,} {what} are not sent: they {_WORDS.get(reason, f'are rejected as {reason}')}"
+    verb = "is" if count == 1 else "are"
+    return f"{count:,} of {of:,} {what} {verb} not sent: {_WORDS.get(reason, f'rejected as {reason}')}"
 
 
 def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:

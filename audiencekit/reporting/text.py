@@ -31,7 +31,7 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
     lines += [
         "requests",
-        f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_count(attempts)} attempts",
+        f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_attempts(attempts)}",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
         f"  {_reconciliation(counts)}",
@@ -76,7 +76,7 @@ def render_plan(plan: Plan) -> str:
     lines += [
         "plan",
         f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
-        f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}, at least {_minutes(planned['minutes'])}",
+        f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
     ]
@@ -180,6 +180,8 @@ def _saving(finding: Mapping[str, Any]) -> str | None:
         remedy: str | None = finding["remedy"]
         return remedy
     people = f" values and {_people(finding['saves_people'])}" if finding["people"] else ""
+    if finding["saves"] == 1:
+        people = people.replace("values", "value")
     return f"{finding['option']} saves {finding['saves']:,}{people}"
 
 
@@ -195,6 +197,10 @@ def _number(counts: Mapping[str, int], name: str) -> str:
     return f"{counts[name]:,} {name if counts[name] != 1 else name.removesuffix('s')}"
 
 
+def _attempts(count: int | None) -> str:
+    return "1 attempt" if count == 1 else f"{_count(count)} attempts"
+
+
 def _count(count: int | None) -> str:
     return UNKNOWN if count is None else f"{count:,}"
 
@@ -204,4 +210,8 @@ def _fill(ratio: float | None) -> str:
 
 
 def _minutes(minutes: float) -> str:
-    return f"{minutes:.1f} minutes" if minutes >= 1 else f"{minutes * 60:.0f} seconds"
+    """The shortest time that the pace allows; empty where it does not matter."""
+    if minutes >= 1:
+        return f", at least {minutes:.1f} minutes"
+    seconds = round(minutes * 60)
+    return f", at least {seconds} second{'' if seconds == 1 else 's'}" if seconds else ""

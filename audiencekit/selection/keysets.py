@@ -201,9 +201,11 @@ class KeySets:
             kept.set(dropped, False)
             superseded.set(overruled, True)
         dropped_count = records - kept.count()
-        kept.subtract(suppressed)
+        suppressed_count = 0 if suppressed is None else suppressed.count()
+        if suppressed is not None:
+            kept.subtract(suppressed)
         if not self.mixed:
-            return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed.count())
+            return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed_count)
         overruled_count = superseded.count()
         conflicts = find_conflicts(self._keys, kept, superseded, self._deletes)
         kept.set(conflicts.far_reaching, True)
@@ -213,13 +215,13 @@ class KeySets:
             conflicts.later,
             duplicates=dropped_count - overruled_count,
             superseded=overruled_count - len(conflicts.far_reaching),
-            suppressed=suppressed.count(),
+            suppressed=suppressed_count,
         )
 
-    def _find_suppressed(self) -> Bits:
-        """Flag records to be put in that have a suppressed key. Deletes are never suppressed."""
+    def _find_suppressed(self) -> Bits | None:
+        """Flag records to be put in that have a suppressed key; None without any. Deletes are never suppressed."""
         if self._suppressed is None:
-            return Bits.of(len(self), False)
+            return None
         found = Bits.of(len(self), False)
         for records in in_order(partial(self._suppressed.owners, self._keys), self._keys.parts(), workers=cores()):
             found.set(records[~self._deletes.at(records)], True)
@@ -230,11 +232,11 @@ class KeySets:
         changed = [] if self._changes is None else self._changes.key_sets.pieces(parts)
         return self._key_sets.pieces(parts), np.concatenate([np.zeros(0, dtype=ENTRY), *changed])
 
-    def _decide(self, suppressed: Bits, pieces: tuple[list[Entries], Entries]) -> tuple[Indices, Indices]:
+    def _decide(self, suppressed: Bits | None, pieces: tuple[list[Entries], Entries]) -> tuple[Indices, Indices]:
         """Of the records of whole parts, those that are not sent, and those of them that are superseded."""
         as_read, changed = pieces
         every = [*as_read, changed]
-        if self._suppressed is not None:
+        if suppressed is not None:
             every = [entries[~suppressed.at(entries["record"])] for entries in every]
         entries = repeated(*every)
         if self._changes is not None:

@@ -55,14 +55,12 @@ class PeopleOfValues:
         people = _Aside(self._chunks, PEOPLE)
         for counted in in_order(_people_of, self._pairs.pieces(), workers=cores()):
             people.add(counted, counted["high"])
-        shared = [np.zeros(0, dtype=PEOPLE)]
-        for counted in map(_added_up, people.pieces()):
-            shared.append(counted[counted["people"] > self._most])
-        found = np.concatenate(shared)
-        found = found[np.lexsort([found["low"], found["high"]])]
-        tags = np.empty(len(found), dtype=TAG)
-        tags["high"], tags["low"] = found["high"], found["low"]
-        return SharedValues(tags, int(found["people"].max(initial=0)))
+        tags, most = [np.zeros(0, dtype=TAG)], 0
+        for counted in map(_added_up, people.pieces()):  # the parts ascend, as the first bits of their tags do
+            shared = counted[counted["people"] > self._most]
+            tags.append(_tags_of(shared[np.lexsort([shared["low"], shared["high"]])]))
+            most = max(most, int(shared["people"].max(initial=0)))
+        return SharedValues(np.concatenate(tags), most)
 
 
 @guarded
@@ -173,6 +171,12 @@ def _people_of(pairs: Pairs) -> Pairs:
     counted = np.empty(len(whole), dtype=PEOPLE)
     counted["high"], counted["low"], counted["people"] = found["high"][whole], found["low"][whole], 1
     return _added_up(counted)
+
+
+def _tags_of(counted: Pairs) -> Tags:
+    tags = np.empty(len(counted), dtype=TAG)
+    tags["high"], tags["low"] = counted["high"], counted["low"]
+    return tags
 
 
 def _added_up(counted: Pairs) -> Pairs:

@@ -14,6 +14,7 @@ from audiencekit.errors import (
     Bug,
     CertificateRefused,
     CountMismatch,
+    EndlessList,
     ExchangeError,
     HostRefused,
     InputOutputFailed,
@@ -117,6 +118,7 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
     (37, bad(400), "I", False),
     (38, LOST, "R", True),
     (39, MISCOUNTED, "R", False),
+    (40, EndlessList("no end", status=200), "F", False),
 ]
 
 
@@ -138,8 +140,8 @@ def test_every_class_of_a_fault_is_shown_by_an_example(fault: Fault) -> None:
 
 
 def test_the_catalogue_is_whole() -> None:
-    """39 faults, counted from 1; every class that decides belongs to one, or is for unforeseen ones."""
-    assert [fault.number for fault in FAULTS] == list(range(1, 40))
+    """40 faults, counted from 1; every class that decides belongs to one, or is for unforeseen ones."""
+    assert [fault.number for fault in FAULTS] == list(range(1, 41))
     assert {id(answer) for fault in FAULTS for answer in fault.answers} == {id(one) for one in CLASSES} - {
         id(UNFORESEEN)
     }

@@ -11,6 +11,7 @@ import pytest
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
+    EndlessList,
     Outcome,
     RateLimited,
     RequestRefused,
@@ -22,6 +23,7 @@ from tests.virtualtime import VirtualClock
 AWAY = TemporarilyUnavailable("not available", status=503, outcome=Outcome.UNKNOWN)
 LIMITED = RateLimited("the service asks to wait", status=429)
 LOST = TransportFailed("reset", sent=True)
+ENDLESS = EndlessList("no end", status=200)
 REFUSED = RequestRefused("refused", status=400)
 
 
@@ -45,7 +47,7 @@ def test_what_passes_is_waited_for(
     assert len(made) == calls
 
 
-@pytest.mark.parametrize(("failure", "calls"), [(REFUSED, 1), (LOST, None)])
+@pytest.mark.parametrize(("failure", "calls"), [(REFUSED, 1), (ENDLESS, 1), (LOST, None)])
 def test_what_does_not_pass_is_raised(
     failure: AudiencekitError, calls: int | None, virtually: Callable[..., Any], clock: VirtualClock
 ) -> None:

@@ -35,6 +35,11 @@ class Harm:
         return "-".join([str(self.fault), *told, *["late"] * self.late])
 
     @property
+    def is_wait(self) -> bool:
+        """Whether it is a wait that the service asks for: it is read alike in every answer."""
+        return self.fault in (6, 10)
+
+    @property
     def order(self) -> dict[str, Any]:
         match = {"match": {"method": "POST"}} if self.late else {}
         return {"fault": self.fault, "times": None, **self.settings, **match}

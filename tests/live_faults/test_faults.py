@@ -55,5 +55,5 @@ async def test_places_are_those_of_the_run(tmp_path: Path) -> None:
 
 
 def test_every_fault_has_its_case() -> None:
-    """All of the catalogue but those of the client's own machine."""
+    """All of the catalogue but those that no answer to an upload can show."""
     assert {case.fault for case in CASES} | OUTSIDE == {fault.number for fault in FAULTS}

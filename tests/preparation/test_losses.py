@@ -64,7 +64,7 @@ def test_losses_of_rows() -> None:
 def test_what_is_said_of_a_loss() -> None:
     """Counts, share, and the option that would save it; never a value."""
     (loss,) = find_losses(_tally(999, no_country=999), MAPPING)
-    assert loss.message == "999 of 999 values of column phone are not sent: they have no country"
+    assert loss.message == "999 of 999 values of column phone are not sent: no country"
     assert loss.share == 1.0
     assert "`country=`" in (loss.remedy or "")
     (hashes,) = find_losses(_tally(999, already_hashed=400), MAPPING)

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from audiencekit.api.audiences import PermissionScope
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.donotreachlist import DoNotReachService
 from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import (
-    EndlessList,
-    ExchangeError,
-    MalformedAnswer,
-    RateLimited,
-    TemporarilyUnavailable,
-    TransportFailed,
-)
-from audiencekit.limits import MAX_ATTEMPTS, MAX_PAGE_ROWS
+from audiencekit.errors import MalformedAnswer
+from audiencekit.limits import MAX_PAGE_ROWS
 from audiencekit.serviceids import is_service_id
-
-T = TypeVar("T")
 
 _FOLLOWS: Final = "a flexible audience has no people of its own: it follows the audiences that it is made of"
 _FILLED: Final = "the service fills it itself, from what it observed: lists of people cannot change it"
@@ -62,29 +53,7 @@ async def list_account(service: ErasureService, account_id: str, policy: RetryPo
             _sort(account, audience, is_ours=False)
         return account
 
-    return await patiently(list_once, policy)
-
-
-async def patiently(ask: Callable[[], Awaitable[T]], policy: RetryPolicy) -> T:
-    """The answer to `ask`, asked again while the service is away or says wait. Only for what changes nothing twice.
-
-    Raises the ExchangeError of the last of MAX_ATTEMPTS, and at once one that asking again does not change.
-    """
-    for failures in range(1, MAX_ATTEMPTS):
-        try:
-            return await ask()
-        except EndlessList:
-            raise
-        except (TransportFailed, TemporarilyUnavailable, RateLimited, MalformedAnswer) as error:
-            delay = _delay(error.bare(), failures, policy)
-        await policy.clock.sleep(delay)
-    return await ask()
-
-
-def _delay(error: ExchangeError, failures: int, policy: RetryPolicy) -> float:
-    if isinstance(error, RateLimited):
-        return policy.rate_limit_delay(error, failures)
-    return policy.resend_delay(error, failures)
+    return await policy.patiently(list_once)
 
 
 async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
-from audiencekit.audiences.erasure.account import list_account, patiently
+from audiencekit.audiences.erasure.account import list_account
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
@@ -126,7 +126,7 @@ class Erasing:
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
         ensure = functools.partial(ensure_list, self._client, clock=self._policy.clock)
-        found = await patiently(ensure, self._policy)
+        found = await self._policy.patiently(ensure)
         known = self._receipt.do_not_reach
         if known is None or known.id != found.id:
             self._receipt.do_not_reach = TargetReceipt(id=found.id, name=_LIST_NAME)

@@ -57,7 +57,7 @@ class Asked:
     def check(self, *, what: str, skip_rejected: bool) -> None:
         """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
-            hint = f"correct them; or give `skip_rejected=True`, and those {what}s are left out"
+            hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
         if not self._keys:
             raise PlanRefused(

@@ -42,9 +42,9 @@ from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SnapshotStore
 
-_STAYS: Final = "stays until the entry expires"
-_LOST: Final = f"the snapshot is lost: all members are sent again; who was in it and is not in the source, {_STAYS}"
-_NEW: Final = f"the audience comes under sync: who was put in by other means is not known and {_STAYS}"
+_STAY: Final = "stay until their entries expire"
+_LOST: Final = f"the snapshot is lost: all members are sent again; past members that are not in the source {_STAY}"
+_NEW: Final = f"this is the first sync of the audience: people who were put in by other means are unknown, and {_STAY}"
 
 
 class Session:

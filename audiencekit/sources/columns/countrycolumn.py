@@ -99,8 +99,8 @@ class CountryColumn:
         filled = len(self.sample.filled(place))
         if countries == filled:
             return
-        rest = "`country=` is taken for such rows" if self.options.country else "such rows have none"
+        rest = "such rows get `country=`" if self.options.country else "such rows have no country"
         self.notes.append(
-            f"{self.header.shown(place)}: {filled - countries} of the first {filled} cells: no country known here"
-            f" (codes of two or three letters, English names); {rest}"
+            f"{self.header.shown(place)}: unknown country in {filled - countries} of the first {filled} cells"
+            f" (known are codes of two or three letters, and English names); {rest}"
         )

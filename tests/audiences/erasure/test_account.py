@@ -8,19 +8,10 @@ from typing import Any
 import pytest
 
 from audiencekit.api.client import AdsClient
-from audiencekit.audiences.erasure.account import list_account, patiently
+from audiencekit.audiences.erasure.account import list_account
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.emulator.faults.lists import HOSTILE_IDS
-from audiencekit.errors import (
-    EndlessList,
-    ExchangeError,
-    MalformedAnswer,
-    RateLimited,
-    RequestRefused,
-    TemporarilyUnavailable,
-    TransportFailed,
-)
-from audiencekit.limits import MAX_ATTEMPTS
+from audiencekit.errors import MalformedAnswer
 from tests.audiences.erasure.account import ACCOUNT, PAGE, Account
 from tests.virtualtime import VirtualClock, run_virtually
 
@@ -66,28 +57,3 @@ def test_an_audience_without_an_id_is_no_answer() -> None:
         account.add("a1").id = given  # type: ignore[assignment]
         with pytest.raises(MalformedAnswer):
             _list(account)
-
-
-@pytest.mark.parametrize(
-    ("error", "calls"),
-    [
-        (TransportFailed("lost", sent=True), MAX_ATTEMPTS),
-        (TemporarilyUnavailable("away", status=503), MAX_ATTEMPTS),
-        (RateLimited("wait", status=429), MAX_ATTEMPTS),
-        (MalformedAnswer("nonsense", status=200), MAX_ATTEMPTS),
-        (EndlessList("no end", status=200), 1),
-        (RequestRefused("no", status=400), 1),
-    ],
-)
-def test_patience_ends(error: ExchangeError, calls: int) -> None:
-    """And what asking again does not change is raised at once."""
-    asked = 0
-
-    async def ask() -> None:
-        nonlocal asked
-        asked += 1
-        raise error
-
-    with pytest.raises(type(error)):
-        run_virtually(patiently(ask, _policy()))
-    assert asked == calls

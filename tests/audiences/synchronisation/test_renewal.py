@@ -128,8 +128,8 @@ async def test_an_audience_that_is_not_under_sync(tmp_path: Path) -> None:
         expiry(audience_id=AUDIENCE, settings=owner.settings)
     with pytest.raises(PlanRefused, match="not under sync") as caught:
         await _renew(owner, 30)
-    assert "comes under sync" not in str(caught.value.document)
-    assert not any("comes under sync" in each for each in owner.told)
+    assert "first sync of the audience" not in str(caught.value.document)
+    assert not any("first sync of the audience" in each for each in owner.told)
 
 
 async def test_resume_refuses_a_sync(owner: Owner) -> None:

@@ -33,12 +33,12 @@ def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country
 def test_countries_that_are_not_known_are_noted(open_bytes: Open) -> None:
     """A user who gives a country for blank cells is told that other cells take it, too."""
     data = b"email,Land\na@example.com,Deutschland\nb@example.com,\nc@example.com,Spanien\n"
-    assert "Land: 1 of the first 2 cells: no country known here" in "\n".join(open_bytes(data).notes)
-    assert "`country=` is taken for such rows" in "\n".join(open_bytes(data, country="DE").notes)
-    assert "known here" not in "\n".join(open_bytes(b"email,Land\na@example.com,DE\nb@example.com,\n").notes)
+    assert "Land: unknown country in 1 of the first 2 cells" in "\n".join(open_bytes(data).notes)
+    assert "such rows get `country=`" in "\n".join(open_bytes(data, country="DE").notes)
+    assert "unknown country" not in "\n".join(open_bytes(b"email,Land\na@example.com,DE\nb@example.com,\n").notes)
     few = data + b"d@example.com,Frankreich\n"
     assert "say `country_column='Land'` if it is one" in "\n".join(open_bytes(few).notes)
-    assert "known here" in "\n".join(open_bytes(few, country_column="Land").notes)
+    assert "unknown country" in "\n".join(open_bytes(few, country_column="Land").notes)
 
 
 def test_a_given_country_column_is_used_whatever_it_holds(open_bytes: Open) -> None:

@@ -11,7 +11,7 @@ from audiencekit.snapshots.facts import SnapshotFacts
 
 _PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
 _EMPTY_HINT: Final = (
-    "see whether the source is whole; an audience that no one is to be in is deleted: `audiencekit audiences delete`"
+    "check that the source is complete; to empty an audience, delete it: `audiencekit audiences delete`"
 )
 
 
@@ -29,15 +29,15 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
             PlanRefused(
                 f"the audience would shrink from {members:,} members to {wanted:,}, more than the share of"
                 f" {allowed_shrink:g} allows",
-                hint="see whether the source is whole; if it is, allow more with `allow_shrink=`,"
-                " or say `replace=True`",
+                hint="check that the source is complete; if it is, allow a larger share with `allow_shrink=`, or give"
+                " `replace=True`",
             )
         ]
     if lost > max(TOLERATED_LOST_MEMBERS, members * max(MAX_LOST_SHARE, allowed_shrink)):
         return [
             PlanRefused(
                 f"{lost:,} of {members:,} members are not in the source at all: it looks like another list",
-                hint="see whether it is the source of this audience; if the audience is to hold others,"
+                hint="check that it is the source of this audience; if the audience is to hold others,"
                 " say `replace=True`",
             )
         ]

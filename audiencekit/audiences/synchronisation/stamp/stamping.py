@@ -24,19 +24,19 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 
 _REBUILD: Final = (
-    "`audiencekit sync … --rebuild` sends all people of the source again from here; who was put in by others and is not"
-    " in the source stays until the entry expires"
+    "`audiencekit sync … --rebuild` sends all people of the source again from here; people who were put in by others"
+    " and are not in the source stay until their entries expire"
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"
-_OTHER_HINT: Final = f"sync from there, or put its state directory in the place of this one; else {_REBUILD}"
+_OTHER_HINT: Final = f"sync from there, or use its state directory here; otherwise {_REBUILD}"
 _REMOVED: Final = "an upload has taken people out of the audience since the last sync"
 _UPLOADED: Final = (
-    "an upload has put people in since the last sync: who is not in the source stays until the entry expires"
+    "an upload has put people in since the last sync: those who are not in the source stay until their entries expire"
 )
 _CUT_SHORT: Final = "the audience was changed by others, and a rebuild of its snapshot was cut short"
 _UNSTAMPED: Final = (
-    "the description of the audience does not bear the stamp of the last sync, which was cut short, or others have"
-    " edited it: whether another machine has changed the audience is not known"
+    "the description of the audience does not bear the stamp of the last sync: the sync was cut short, or others have"
+    " edited the description. It is unknown whether another machine has changed the audience"
 )
 _LATER: Final = "while this run was at work, something else changed the audience or its stamp: the next sync is refused"
 _UNKNOWN: Final = (
@@ -113,7 +113,7 @@ class Stamping:
         if not self._is_behind:
             return ()
         why = _OTHER if is_foreign else _REMOVED if is_overtaken else _CUT_SHORT
-        return (f"{why}: who was put in so and is not in the source stays until the entry expires",)
+        return (f"{why}: people who were put in by this and are not in the source stay until their entries expire",)
 
     def _known(self) -> KnownStamps | None:
         try:

@@ -235,7 +235,7 @@ async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
     first, second = owners
     await first.sync(PEOPLE[:5])
     await overtake_sync(first.service, AUDIENCE, POLICY, second.tell, removes=False)  # type: ignore[arg-type]
-    assert "stays until the entry expires" in second.told[-1]
+    assert "stay until their entries expire" in second.told[-1]
     assert any("an upload has put people in" in note for note in (await first.sync(PEOPLE[:6])).notes)
     await overtake_sync(first.service, AUDIENCE, POLICY, second.tell, removes=True)  # type: ignore[arg-type]
     assert "is refused until it is rebuilt" in second.told[-1]
