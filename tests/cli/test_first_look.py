@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Service
+from tests.forking import FASTER
 
 COMMANDS = pytest.mark.parametrize("command", ["upload", "sync"])
 
@@ -28,7 +29,7 @@ def source(tmp_path: Path) -> str:
         ("", {"AUDIENCEKIT_ACCESS_TOKEN_SECRET": "wrong"}, 77, ("401", "check all four credentials")),
         ("", {"AUDIENCEKIT_CONSUMER_KEY": "wrong"}, 77, ("401",)),
         ("", {"AUDIENCEKIT_ACCOUNT_ID": "zzzzz"}, 77, ("nothing was read", "check the account id")),
-        ("", {"AUDIENCEKIT_ADS_URL": "https://127.0.0.1:9"}, 69, ("nothing was read",)),
+        ("", {"AUDIENCEKIT_ADS_URL": "https://127.0.0.1:9", FASTER: "1000"}, 69, ("nothing was read",)),
     ],
     ids=["audience", "secret", "key", "account", "no answer"],
 )

@@ -162,7 +162,7 @@ class _Reader:
         self._refuse_unknown(place, content, _KEYWORDS | _OWN_KEYS)
         command = content.get("command", "sync")
         if command not in get_args(Command):
-            self.problems.append((f"{place}.command", "this is sync, upload or do-not-reach"))
+            self.problems.append((f"{place}.command", "it must be sync, upload or do-not-reach"))
         account = self._named(place, "account", content, accounts)
         given = {**self._named(place, "list", content, lists), **content}
         audience, sources = self._target(place, command, given), self._paths(place, "source", given)
