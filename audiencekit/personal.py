@@ -18,6 +18,8 @@ from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed
 T = TypeVar("T")
 P = ParamSpec("P")
 _RUST: Final = "pyo3_runtime"  # the module that panics are said to come from
+# The last two are of an interpreter that lost its own MemoryError.
+_SIGNS_OF_SHORTAGE: Final = ("failed to map segment", "without exception set", "without setting an exception")
 
 
 class Personal(Generic[T]):
@@ -106,11 +108,11 @@ def without_frames(error: BaseException) -> AudiencekitError:
 
 def shortage_of(error: BaseException) -> InputOutputFailed | None:
     """The error for a lack of memory or threads; None for any other `error`."""
-    text = str(error) if isinstance(error, RuntimeError | ImportError) else ""
+    text = str(error) if isinstance(error, RuntimeError | ImportError | SystemError) else ""
     if "can't start new thread" in text:
         return InputOutputFailed("the system gives this process no new thread", hint="raise its limit (`ulimit -u`)")
     is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
-    if isinstance(error, MemoryError) or is_refused or "failed to map segment" in text:
+    if isinstance(error, MemoryError) or is_refused or any(sign in text for sign in _SIGNS_OF_SHORTAGE):
         return InputOutputFailed("there is not enough memory", hint="give the process more, or end other programs")
     return None
 

@@ -91,6 +91,7 @@ def test_a_bug_names_type_and_place() -> None:
         (pa.ArrowMemoryError("malloc of size 1 failed"), "not enough memory"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
         (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
+        (SystemError("error return without exception set"), "not enough memory"),
         (RuntimeError("can't start new thread"), "no new thread"),
         (OSError(errno.EACCES, "no"), None),
         (RuntimeError("ada@example.com"), None),
