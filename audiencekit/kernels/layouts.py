@@ -97,4 +97,4 @@ def room_in(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_voi
 
 def require(result: int) -> None:
     if result != _DONE:
-        raise Bug("a kernel stopped at a place that is not there")
+        raise Bug("kernel index out of range")

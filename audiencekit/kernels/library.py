@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
-    """The functions that `binding` has of the library, one of the classes in the modules `*kernels`; None without it.
+    """Return the functions of the library as `binding`, a class of a module `*kernels`; None without the library.
 
-    Each may be called in several threads; all hold personal data. What they are told wrongly is a ValueError, and a
-    place that is not there a Bug.
+    They may be called in several threads, and hold personal data. They raise ValueError for invalid arguments, and Bug
+    for an index out of range.
     """
     library = find_library()
     return None if library is None else binding(library)

@@ -13,7 +13,7 @@ from audiencekit.selection.tagkernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import TAG
 from tests.kernels.installed import installed
 
-OUTSIDE = "a place that is not there"
+OUTSIDE = "index out of range"
 REFUSED = "a kernel|there is|contiguous"
 
 

@@ -85,7 +85,7 @@ def test_tags_are_looked_for(compiled: MarkKernels, tags: Any) -> None:
 @pytest.mark.parametrize("begins", [[], [0], [0, 1, 1], [1, 0], [2**32 - 1] * 2])
 def test_a_table_out_of_order_is_refused(compiled: MarkKernels, begins: list[int]) -> None:
     """An order that does not hold is refused."""
-    with pytest.raises(Bug, match="a place that is not there"):
+    with pytest.raises(Bug, match="index out of range"):
         compiled.find_tags(np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.array(begins, dtype=np.uint32))
 
 
@@ -101,7 +101,7 @@ def test_what_is_prepared_is_of_words(compiled: MarkKernels) -> None:
 @pytest.mark.parametrize("record", [16, 2**31, 2**32 - 1])
 def test_records_are_there(compiled: MarkKernels, record: int) -> None:
     """Of each there is a bit that says whether it is wanted."""
-    with pytest.raises(Bug, match="a place that is not there"):
+    with pytest.raises(Bug, match="index out of range"):
         compiled.compare(
             [_entries(0), _entries(record)], np.zeros(2, np.uint8), _halves(1), np.zeros(1, dtype=np.int16), BY
         )

@@ -1,4 +1,4 @@
-"""Whatever else of Python holds rows, as a frame or an open file: series, batches one by one, cursors, open files.
+"""Other objects of Python that hold rows, as a frame or an open file: series, batches one by one, cursors, open files.
 
 Nothing is read here: batches and rows are fetched when the frame is opened, and once.
 """

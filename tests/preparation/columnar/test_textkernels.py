@@ -271,7 +271,7 @@ def test_a_plus_without_a_calling_code_is_not_possible(compiled: TextKernels) ->
 )
 def test_tables_that_point_outside_are_a_bug(compiled: TextKernels, broken: dict[str, Any]) -> None:
     """No place is read that is not there, and the process goes on."""
-    with pytest.raises(Bug, match="a place that is not there"):
+    with pytest.raises(Bug, match="index out of range"):
         compiled.decide_phone_numbers(NUMBER, regions=REGION, plans=_plans(**broken))
 
 
@@ -346,5 +346,5 @@ def test_many_distinct_texts_are_not_numbered(compiled: TextKernels) -> None:
 def test_no_text_is_read_outside_to_be_numbered(compiled: TextKernels) -> None:
     """Invalid offsets are a bug."""
     offsets = np.array([0, 99, 4], dtype=np.int32)
-    with pytest.raises(Bug, match="a place that is not there"):
+    with pytest.raises(Bug, match="index out of range"):
         compiled.number(pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(b"DEAT")))
