@@ -167,7 +167,7 @@ async def upload_to(
         await look_first(session, progress)
         with ExitStack() as stack:
             run = start_run(arguments, settings, stack)
-            return await execute(run, session, settings, limiter=pace, progress=progress)
+            return await execute(run, session, limiter=pace, progress=progress)
 
 
 async def resume_async(
@@ -188,8 +188,8 @@ async def resume_async(
     """
     from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter import open_limiter
-    from audiencekit.runs.arguments import settings_of
     from audiencekit.runs.beginning import reopen_run
+    from audiencekit.runs.endings import ended, untouched
     from audiencekit.runs.execution import execute
     from audiencekit.runs.store import RunStore
 
@@ -197,12 +197,11 @@ async def resume_async(
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
         reopened = reopen_run(run_id, settings, stack)
-        if (report := reopened.ended()) is not None:
+        if (report := ended(reopened)) is not None:
             progress.tell(f"run {run_id} is complete: nothing is left to send")
             return report
-        stack.enter_context(reopened.kept_out())
-        settings = settings_of(reopened.facts, settings)
-        target = reopened.facts.target
+        stack.enter_context(untouched(reopened))
+        target, settings = reopened.facts.target, reopened.settings
         session = target.connect(settings)
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
-            return await execute(reopened, session, settings, limiter=pace, progress=progress)
+            return await execute(reopened, session, limiter=pace, progress=progress)
