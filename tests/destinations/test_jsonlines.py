@@ -10,9 +10,10 @@ import pytest
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, Refused
-from audiencekit.pipeline import check, resume_async, upload_to
+from audiencekit.pipeline import check, resume_async
 from audiencekit.reporting.text import render_plan, render_report
 from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
 from tests.destinations.jsonlines import REFUSED, REVOKED, JsonLines, registered
 
