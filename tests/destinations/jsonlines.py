@@ -145,4 +145,5 @@ def registered() -> Iterator[JsonLines]:
 
 
 REVOKED = Unauthorized("no", status=401, codes=("89",), outcome=Outcome.REFUSED)
+LOST = TransportFailed("the connection broke", sent=True)
 REFUSED = RequestRefused("no", status=400, outcome=Outcome.REFUSED)
