@@ -65,6 +65,7 @@ async def execute(
     """
     time = _Time(clock or SystemClock(), moment)
     accept = accept or functools.partial(_begin, run, session, time, progress)
+    session.identify(run.facts.idempotency_key)
     if run.note:
         progress.tell(run.note)
     with ExitStack() as stack:
