@@ -37,6 +37,7 @@ async def execute(
     """
     time = time or RunClock()
     accept = accept or functools.partial(_begin, run, session, time, progress)
+    session.identify(run.facts.idempotency_key)
     if run.note:
         progress.tell(run.note)
     with ExitStack() as stack:
