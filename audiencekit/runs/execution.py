@@ -171,7 +171,7 @@ async def _send_planned(
         sums, notes = _sums_after(run, delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
-        failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
+        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
     except ExchangeError as error:
         sums, failure = (
             run.journal.sums(),

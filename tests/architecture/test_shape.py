@@ -44,7 +44,7 @@ IMPORTS = {
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/pipeline.py": 23,
-    "audiencekit/planning/plannedrun.py": 22,
+    "audiencekit/planning/plannedrun.py": 21,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
