@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError
 from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
-from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.arguments import RunArguments, settings_of
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
@@ -39,7 +39,7 @@ def start_run(arguments: RunArguments, settings: Settings, stack: ExitStack) -> 
     stack.callback(journal.close)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
-        spool_key=state_key.derive(SPOOL, run_id), items=arguments.items, note=note,
+        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note,
     )  # fmt: skip
 
 
@@ -74,13 +74,14 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
     if journal.ending() is None:
         refuse_unknown(facts)
         refuse_changes(facts)
+        settings = settings_of(facts, settings)
         # How far it came is looked at under the lock only: until then another process may be writing.
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         sources = given_again(facts.sources, given)
         refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
-        spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
+        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
         earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import at_work
-from audiencekit.runs.planfacts import miscounts_for_report
+from audiencekit.runs.reports import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore
 from audiencekit.sources.files import names_of
