@@ -108,7 +108,9 @@ def test_a_connection_that_is_cut_refuses_the_source(server: str) -> None:
     sql = "SELECT 'p' || i || '@example.com' AS email FROM generate_series(1, 3000000) AS i"
     batches = open_source(from_sql(server, sql), SourceOptions()).batches()
     next(batches)
-    assert rows_in(server, f"(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {OURS}) AS ended") == [(True,)]
+    assert rows_in(server, f"(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {OURS}) AS ended") == [
+        (True,)
+    ]
     with pytest.raises(InputOutputFailed, match=LOST):
         list(batches)
 
