@@ -2,17 +2,16 @@
 
     source -> text -> records -> plan     pass one (`planning`): everything is read and judged, nothing is sent
     spool -> bodies -> service            pass two (`runs.execution`): what the plan says, and nothing else
-    outcomes -> report                    the sums close, or it is an error (`runs.run`)
+    outcomes -> report                    the sums close, or it is an error (`runs.endings`)
 
 `check` stops after the plan, `prepare` writes what `upload` would send, `upload` sends it. Every request is in the
-journal before it leaves and after it was confirmed (`delivery/journal`), so that `resume` can finish what anything has
+journal before it leaves and after it was confirmed (`runs/journal`), so that `resume` can finish what anything has
 ended early.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,15 +22,14 @@ from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination
 from audiencekit.destinations.target import Target
 from audiencekit.machine.eventloop import blocking
-from audiencekit.machine.heap import give_back
-from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.planner import plan_run
+from audiencekit.planning.options import Keywords, with_keywords
+from audiencekit.planning.planinputs import Terms
+from audiencekit.planning.preview import preview
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+from audiencekit.sources.files import AnySource, FilePath, items_of
 
 
 @with_keywords(Keywords)
@@ -55,14 +53,10 @@ def check(
     Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
-    with ExitStack() as stack:
-        means = Means(stack=stack, progress=heard_by(progress), rejections=rejections, keeps_records=False)
-        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
-        if doctor:
-            terms = replace(terms, options=replace(terms.options, examines=True))
-        plan = plan_run(source, terms, means).to_plan()
-    give_back()
-    return plan
+    terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
+    if doctor:
+        terms = replace(terms, options=replace(terms.options, examines=True))
+    return preview(source, terms, rejections=rejections, progress=heard_by(progress))
 
 
 @with_keywords(Keywords)
@@ -112,7 +106,9 @@ async def upload_async(
     not ended, or returns the report of a complete one, and nothing is sent twice. When the arguments or the content of
     the source have changed, a new run begins, under the id followed by --2.
     """
-    source = items_of(source)
+    # HTTP, and all that waits, takes room and time that only those who send have to spend.
+    from audiencekit.runs.uploads import upload_to
+
     return await upload_to(
         Target.audience(audience_id),
         source,
@@ -127,47 +123,6 @@ async def upload_async(
 
 
 upload = blocking(upload_async)
-
-
-async def upload_to(
-    target: Target,
-    source: AnySource,
-    *,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
-    """Do as `upload_async`, for any target."""
-    # HTTP, and all that waits, takes room and time that only those who send have to spend.
-    from audiencekit.delivery.clock import SystemClock
-    from audiencekit.delivery.limiter import open_limiter
-    from audiencekit.runs.arguments import RunArguments
-    from audiencekit.runs.beginning import start_run
-    from audiencekit.runs.execution import execute
-    from audiencekit.runs.firstlook import look_first
-    from audiencekit.runs.namedruns import NamedRun
-
-    source = items_of(source)
-    settings, progress = settings or load_settings(), heard_by(progress)
-    keywords = plain_keywords(keywords, few_people=settings.few_people)
-    read_keywords(keywords, settings.profile)
-    # What could never work is said before the source is read.
-    arguments = RunArguments(
-        source=source, target=target, keywords=keywords, rejections=rejections, keep_spool=keep_spool
-    )
-    named = None if run_id is None else NamedRun(run_id, paths_of(source), arguments, settings)
-    session = target.connect(settings)
-    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
-        if named is not None:
-            return await named.carry_out(session, pace, progress)
-        await look_first(session, progress)
-        with ExitStack() as stack:
-            run = start_run(arguments, settings, stack)
-            return await execute(run, session, settings, limiter=pace, progress=progress)
 
 
 async def resume_async(
@@ -186,23 +141,6 @@ async def resume_async(
     sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
     the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
     """
-    from audiencekit.delivery.clock import SystemClock
-    from audiencekit.delivery.limiter import open_limiter
-    from audiencekit.runs.arguments import settings_of
-    from audiencekit.runs.beginning import reopen_run
-    from audiencekit.runs.execution import execute
-    from audiencekit.runs.store import RunStore
+    from audiencekit.runs.uploads import resume_run
 
-    settings, progress = settings or load_settings(), heard_by(progress)
-    run_id = RunStore(settings.state_dir).find(run)
-    with ExitStack() as stack:
-        reopened = reopen_run(run_id, settings, stack)
-        if (report := reopened.ended()) is not None:
-            progress.tell(f"run {run_id} is complete: nothing is left to send")
-            return report
-        stack.enter_context(reopened.kept_out())
-        settings = settings_of(reopened.facts, settings)
-        target = reopened.facts.target
-        session = target.connect(settings)
-        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
-            return await execute(reopened, session, settings, limiter=pace, progress=progress)
+    return await resume_run(run, settings or load_settings(), progress=heard_by(progress), limiter=limiter)

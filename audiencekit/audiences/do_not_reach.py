@@ -13,11 +13,12 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import NotFinished, Refused
 from audiencekit.machine.eventloop import blocking
-from audiencekit.pipeline import check, upload_to
+from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
 

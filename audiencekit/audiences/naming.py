@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import secrets
-
 from audiencekit.api.opening import open_client
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.retry import RetryPolicy
@@ -18,6 +15,6 @@ async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience`."""
     if is_service_id(given):
         return given
-    policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
+    policy = RetryPolicy.seeded(SystemClock())
     async with open_client(settings) as client:
         return await find_audience(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))

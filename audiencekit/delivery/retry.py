@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -81,6 +82,11 @@ class RetryPolicy:
         if isinstance(attempted, AudiencekitError):
             raise attempted.bare()
         return found[0]
+
+    @classmethod
+    def seeded(cls, clock: Clock) -> RetryPolicy:
+        """One that waits by `clock`, with a new seed of the system: processes that fail together wait differently."""
+        return cls(clock=clock, randomness=random.Random(secrets.randbits(64)))
 
     def succeeded(self, *, began_at: float, after_resend: bool) -> None:
         """Notes that an exchange which began then was confirmed: the budget grows, an outage is over."""

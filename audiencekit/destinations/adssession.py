@@ -43,6 +43,9 @@ class _AdsSession:
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Nothing is to be announced."""
 
+    def identify(self, idempotency_key: str) -> None:
+        """Nothing is remembered: a request that is sent again changes nothing."""
+
     async def finish(self) -> None:
         """Every request stands for itself."""
 

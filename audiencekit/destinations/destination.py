@@ -51,6 +51,12 @@ class Session(Protocol):
         Raises an AudiencekitError that refuses the run, of which nothing is kept then.
         """
 
+    def identify(self, idempotency_key: str) -> None:
+        """Take the key of the run: the same when it is resumed, and of no other run. Comes before `begin`.
+
+        With the number of a request it tells one that is sent again, the same bytes, from one that is new.
+        """
+
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         """Announce a run, before its first request, that `removes` people or not; comes outside of the block.
 

@@ -11,6 +11,7 @@ from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, Session
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.unknowndestination import UnknownDestination
 from audiencekit.errors import UsageError
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
@@ -44,8 +45,12 @@ class Target:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The target whose `to_json` is `document`. Raises ValueError, KeyError or TypeError for what is none."""
-        destination, target_id = DESTINATIONS[document["kind"]], document["id"]
+        """The target whose `to_json` is `document`; that of a destination which is not installed has only its name.
+
+        Raises ValueError, KeyError or TypeError for what is none.
+        """
+        name, target_id = document["kind"], document["id"]
+        destination = DESTINATIONS.get(name) or UnknownDestination(name)
         if not is_service_id(target_id):
             raise ValueError("not an id")
         return cls(destination, target_id)
@@ -56,6 +61,11 @@ class Target:
 
     def __str__(self) -> str:
         return f"{self.destination.noun} {self.id}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this installation has its destination."""
+        return self.destination.name in DESTINATIONS
 
     @property
     def audience_id(self) -> str | None:

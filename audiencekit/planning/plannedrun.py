@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from audiencekit.destinations.destination import Destination, RequestForm
-from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf
+from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf, pack_requests
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannotes import few_note, lost_numbers, lost_rows, refuse_few
@@ -145,6 +147,11 @@ class PlannedRun:
     def users_of(self) -> UsersOf:
         """The encoded Updates and Deletes of each request. To be called from any thread."""
         return RequestRecords(self.layout, self.batches, self.profile).users_of
+
+    def packed(self, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
+        """The requests whose number is wanted, in order, with their bodies."""
+        wanted = (request for request in self.requests if is_wanted(request.number))
+        return pack_requests(wanted, self.users_of, self.form)
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is when `sent` records were confirmed and the service refused others one by one."""

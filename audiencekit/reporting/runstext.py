@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.durationtext import in_short, seconds_of
+from audiencekit.reporting.text import NOT_INSTALLED
 from audiencekit.shown import shown
 
 _JOURNALS: Final = {
@@ -88,4 +89,6 @@ def _remark(run: Mapping[str, Any]) -> str:
     if "journal" in run:
         why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
         return ", ".join(filter(None, (why, until)))
+    if "unknown_destination" in run and not run["running"]:
+        return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
     return "running" if run["running"] else "resumable" if run["resumable"] else until

@@ -13,6 +13,7 @@ from audiencekit.shown import shown
 
 Lines = list[str]
 UNKNOWN = "not known"
+NOT_INSTALLED = "the destination {} is not installed"
 
 
 def render_report(report: Report | Mapping[str, Any]) -> str:
@@ -50,6 +51,8 @@ def _heading(document: Mapping[str, Any]) -> Lines:
     target, name = Target.from_json(document["target"]), document.get("audience_name")
     named = f"{target.destination.noun} {shown(repr(name))} ({target.id})" if name else str(target)
     lines = [f"Run {document['run_id']}: {document['operation']} {named}"]
+    if not target.is_known:
+        lines.append(f"  unknown   {NOT_INSTALLED.format(target.destination.name)}")
     if names := document.get("source_names"):
         lines.append(f"  list      {shown(', '.join(names))}")
     seconds = seconds_of(document)

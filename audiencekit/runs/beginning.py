@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError
 from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
-from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.arguments import RunArguments, settings_of
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import given_again, refuse_changes, refuse_what_came_once
+from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown, refuse_what_came_once
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore, new_run_id
 from audiencekit.runs.storedreports import known_of, paces_of
@@ -39,7 +39,7 @@ def start_run(arguments: RunArguments, settings: Settings, stack: ExitStack) -> 
     stack.callback(journal.close)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
-        spool_key=state_key.derive(SPOOL, run_id), items=arguments.items, note=note,
+        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note,
     )  # fmt: skip
 
 
@@ -72,14 +72,16 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
     sources = facts.sources
     key = journal.check_by(run_id, state_key)
     if journal.ending() is None:
+        refuse_unknown(facts)
         refuse_changes(facts)
+        settings = settings_of(facts, settings)
         # How far it came is looked at under the lock only: until then another process may be writing.
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         sources = given_again(facts.sources, given)
         refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
-        spool_key=state_key.derive(SPOOL, run_id), items=tuple(sources),
+        spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
         earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
     )  # fmt: skip
 

@@ -90,8 +90,11 @@ class EarlierRuns:
             return 0.0 if refusal.reason in NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
         except InputOutputFailed:
             return max(0.0, SETTLE_SECONDS - age)
-        if (facts.account_id, facts.target) != (self._account_id, target) or earlier is None:
+        # A destination that is not known here may be another name of the same place.
+        is_known = facts.target.is_known
+        if facts.account_id != self._account_id or earlier is None or (is_known and facts.target != target):
             return 0.0
+        plan = plan if is_known else None
         left = [moment for number, moment in departures.items() if plan is None or _undoes(earlier, number, plan)]
         if not left:
             return 0.0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
-import secrets
 
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.retry import RetryPolicy
@@ -18,7 +16,7 @@ async def look_first(session: Session, progress: Progress) -> None:
 
     Raises the error that refuses the run, and NotFinished for a cancellation. No run is kept of it.
     """
-    policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
+    policy = RetryPolicy.seeded(SystemClock())
     try:
         await session.look(policy=policy, tell=progress.tell)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audiencekit.errors import AudiencekitError, NotFinished
@@ -21,21 +21,23 @@ from audiencekit.runs.journal.facts import PlanFacts
 from audiencekit.runs.planfacts import facts_for_journal
 from audiencekit.runs.resumption import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.run import Run
-from audiencekit.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """The result of pass one: the plan, and its facts, which are compared when the run is resumed."""
+
+    planned: PlannedRun
+    facts: PlanFacts
 
 
 async def read_and_plan(
-    run: Run,
-    planner: Planner,
-    settings: Settings,
-    fingerprints: Fingerprints,
-    progress: Progress,
-    stack: ExitStack,
-) -> PlannedRun | AudiencekitError:
+    run: Run, planner: Planner, progress: Progress, stack: ExitStack
+) -> ReadPlan | AudiencekitError:
     """Pass one; the error that ended it, which is NotFinished for a cancellation."""
     try:
         with short_of_memory():
-            return await _plan(run, planner, settings, fingerprints, progress, stack, rejections=run.rejections)
+            return await _plan(run, planner, progress, stack, rejections=run.rejections)
     except AudiencekitError as error:
         return error
     except asyncio.CancelledError:
@@ -43,20 +45,13 @@ async def read_and_plan(
 
 
 async def _plan(
-    run: Run,
-    planner: Planner,
-    settings: Settings,
-    fingerprints: Fingerprints,
-    progress: Progress,
-    stack: ExitStack,
-    *,
-    rejections: Path | None,
-) -> PlannedRun:
+    run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
+) -> ReadPlan:
     """Plan the source on the terms that the run was begun with, in a thread of its own."""
-    stoppable = Stoppable(progress)
-    terms = Terms.of(run.keywords, settings, now=run.started_at, destination=run.facts.target.destination)
+    stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
+    terms = Terms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
     if run.plan is None:  # a plan that was made is not judged by what has become known since
-        terms = replace(terms, members=known_members(run.facts.target, settings))
+        terms = replace(terms, members=known_members(run.facts.target, run.settings))
     means = Means(
         stack=stack,
         progress=stoppable,
@@ -66,7 +61,8 @@ async def _plan(
         on_suppressed=fingerprints.add_suppressed,
     )
     work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
-    return await in_thread(work, stoppable)
+    planned = await in_thread(work, stoppable)
+    return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
 
 
 def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
@@ -80,24 +76,18 @@ def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: 
     return planner(run.items, terms, means)
 
 
-async def is_unchanged(run: Run, settings: Settings, progress: Progress) -> bool:
+async def is_unchanged(run: Run, progress: Progress) -> bool:
     """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
 
     Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
     with ExitStack() as stack:
-        planned, facts = await plan_again(run, settings, progress, stack)
-        return not planned.refusals and run.plan is not None and run.plan.difference(facts) is None
+        read = await plan_again(run, progress, stack)
+        return not read.planned.refusals and run.plan is not None and run.plan.difference(read.facts) is None
 
 
-async def plan_again(
-    run: Run, settings: Settings, progress: Progress, stack: ExitStack
-) -> tuple[PlannedRun, PlanFacts]:
-    """The plan of the source as it is now, and its facts for a comparison. Raises NotFinished for a cancellation."""
-    fingerprints = Fingerprints(run)
-    planned: PlannedRun | None = None
+async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan:
+    """The plan of the source as it is now. Raises NotFinished for a cancellation."""
     with suppress(asyncio.CancelledError):
-        planned = await _plan(run, plan_run, settings, fingerprints, progress, stack, rejections=None)
-    if planned is None:
-        raise NotFinished("interrupted while the source was read: nothing was sent")
-    return planned, facts_for_journal(planned, fingerprints.finish(), settings.profile)
+        return await _plan(run, plan_run, progress, stack, rejections=None)
+    raise NotFinished("interrupted while the source was read: nothing was sent")

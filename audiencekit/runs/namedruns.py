@@ -17,6 +17,7 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import reopen_run, start_run
+from audiencekit.runs.endings import ended
 from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.firstpass import is_unchanged
@@ -68,19 +69,19 @@ class NamedRun:
         with ExitStack() as stack:
             arguments = replace(self.arguments, run_id=store.next_in_line(self.run_id))
             run = start_run(arguments, self.settings, stack)
-            return await execute(run, session, self.settings, limiter=limiter, progress=progress)
+            return await execute(run, session, limiter=limiter, progress=progress)
 
     async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
             run = reopen_run(run_id, self.settings, stack, self.sources)
-            report = run.ended()
+            report = ended(run)
             if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self.settings):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")
-                return await execute(run, session, self.settings, limiter=limiter, progress=progress)
-            if not await is_unchanged(run, self.settings, progress):
+                return await execute(run, session, limiter=limiter, progress=progress)
+            if not await is_unchanged(run, progress):
                 return None
             progress.tell(f"run {run_id} is complete, and its source is the same: nothing is left to send")
             return report

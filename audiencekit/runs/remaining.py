@@ -8,8 +8,8 @@ from typing import Any
 
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
-from audiencekit.runs.arguments import settings_of
 from audiencekit.runs.beginning import reopen_run
+from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.firstpass import plan_again
 from audiencekit.runs.store import RunStore
@@ -45,21 +45,21 @@ async def find_remaining_async(run: str, *, settings: Settings, progress: Progre
     """
     with ExitStack() as stack:
         reopened = reopen_run(RunStore(settings.state_dir).find(run), settings, stack)
-        if (report := reopened.ended()) is not None:
+        if (report := ended(reopened)) is not None:
             return Remaining(run_id=report.run_id, requests=0, planned=report.requests_planned, records=0, bytes=0)
-        stack.enter_context(reopened.kept_out())
-        settings = settings_of(reopened.facts, settings)
-        planned, facts = await plan_again(reopened, settings, progress, stack)
-        if planned.refusals:
-            raise planned.refusals[0]
-        if reopened.plan is not None and (difference := reopened.plan.difference(facts)) is not None:
+        stack.enter_context(untouched(reopened))
+        read = await plan_again(reopened, progress, stack)
+        requests = read.planned.requests
+        if read.planned.refusals:
+            raise read.planned.refusals[0]
+        if reopened.plan is not None and (difference := reopened.plan.difference(read.facts)) is not None:
             raise cannot_resume(*difference)
         confirmed = reopened.journal.confirmed_numbers()
-        left = [request for request in planned.requests if request.number not in confirmed]
+        left = [request for request in requests if request.number not in confirmed]
         return Remaining(
             run_id=reopened.facts.run_id,
             requests=len(left),
-            planned=len(planned.requests),
+            planned=len(requests),
             records=sum(request.records for request in left),
             bytes=sum(request.body_bytes for request in left),
         )

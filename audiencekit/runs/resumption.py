@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from audiencekit.destinations.unknowndestination import INSTALL
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SubKey
@@ -114,6 +115,18 @@ def new_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
 def forget_spool(directory: Path) -> None:
     """Leave nothing of the spool, if there is one. Raises InputOutputFailed."""
     destroy_spool(directory / KEPT)
+
+
+def refuse_unknown(facts: RunFacts) -> None:
+    """Raises ResumeRefused for a run whose destination this installation does not know."""
+    if not facts.target.is_known:
+        name = facts.target.destination.name
+        raise ResumeRefused(
+            f"run {facts.run_id} goes to the destination `{name}`, which this installation does not have: nothing more"
+            " was sent",
+            reason="destination",
+            hint=f"{INSTALL}; then resume the run",
+        )
 
 
 def refuse_changes(facts: RunFacts) -> None:

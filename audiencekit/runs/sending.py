@@ -1,4 +1,4 @@
-"""Pass two as it goes on: what is told of it, and its pace for the report."""
+"""Pass two for people: notes before it begins, its progress, and its pace for the report."""
 
 from __future__ import annotations
 
@@ -11,12 +11,25 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import RequestResult
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.times import format_time
+from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress
+from audiencekit.runs.run import Run
+from audiencekit.shown import shown
 
 MOST_STEPS: Final = 60  # of a pace: as many as a picture shows
 
 _LOG: Final = logging.getLogger(__name__)
 _COUNTED: Final = ("requests", "attempts", "waits", "records")
+
+
+def tell_of_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
+    """Tell how the run could be resumed, then the notes and warnings of its plan."""
+    facts = run.facts
+    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.again))
+    told = [f"note: {shown(note)}" for note in planned.plan_notes]
+    told += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
+    if told:
+        progress.tell("\n".join(told))
 
 
 class Sending:

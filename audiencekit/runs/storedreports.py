@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, InputOutputFailed, ResumeRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import StateKey
@@ -16,7 +17,7 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import at_work
-from audiencekit.runs.planfacts import miscounts_for_report
+from audiencekit.runs.reports import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore
 from audiencekit.sources.files import names_of
@@ -25,6 +26,7 @@ from audiencekit.sources.files import names_of
 def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
     """Every run, newest first: what sums it up, `resumable`, and `running` for one that is at work now.
 
+    `unknown_destination` is the name of its destination where this installation does not have it; nothing resumes it.
     What its journal has confirmed is counted. `journal` is there, with the reason of the refusal, when that cannot be
     trusted; then the counts that it would tell are None. With `key` the journals are checked as `resume` does.
     """
@@ -221,8 +223,14 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             summary["state"] = ending.state
         running = run_id in at_work(state_dir, {run_id})
         is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
-        resumable = not running and not facts.again and is_there
-    return {**summary, "resumable": resumable, "running": running}
+        resumable = not running and not facts.again and is_there and facts.target.is_known
+    return {**summary, **_unknown_destination(summary), "resumable": resumable, "running": running}
+
+
+def _unknown_destination(summary: Mapping[str, Any]) -> dict[str, str]:
+    if "target" not in summary or (target := Target.from_json(summary["target"])).is_known:
+        return {}
+    return {"unknown_destination": target.destination.name}
 
 
 def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:

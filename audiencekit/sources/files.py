@@ -26,7 +26,8 @@ FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows]
 _ROWS: Final = (
-    "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, or a file open as bytes; collect a lazy frame first"
+    "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, dicts in a list, or a file open as bytes;"
+    " collect a lazy frame first"
 )
 
 

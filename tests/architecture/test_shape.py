@@ -27,8 +27,7 @@ PARAMETERS = {
     "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
     "audiencekit/pipeline.py:upload_async": 8,
-    "audiencekit/pipeline.py:upload_to": 8,
-    "audiencekit/runs/execution.py:execute": 9,
+    "audiencekit/runs/uploads.py:upload_to": 8,
 }
 IMPORTS = {
     # the public list, and the commands
@@ -43,14 +42,11 @@ IMPORTS = {
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
-    "audiencekit/pipeline.py": 23,
-    "audiencekit/planning/plannedrun.py": 22,
+    "audiencekit/planning/plannedrun.py": 23,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
-    "audiencekit/runs/execution.py": 30,
-    "audiencekit/runs/run.py": 21,
 }
 
 

@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.destinations.target import Target
+from audiencekit.errors import CredentialsRefused
+from audiencekit.pipeline import upload_to
 from audiencekit.reporting.durationtext import in_short
 from audiencekit.reporting.runstext import render_runs
+from audiencekit.settings import load_settings
 from tests.cli.conftest import Begin, Run, Service
+from tests.destinations.jsonlines import REVOKED, registered
 
 RUN = {
     "run_id": "20261122-215618-1fd80221", "state": "complete", "started_at": "2026-11-22T21:56:18Z",
@@ -77,6 +83,29 @@ def test_names_that_cannot_be_told_apart_are_refused(run: Run, service: Service,
     assert f"give an id, perhaps: {made['id']} 'Spring customers'" in unknown.stderr
     assert run("audiences", "show", "Spring customers", **service.env).stdout.startswith(made["id"])
     assert json.loads(run("runs", "--json").stdout) == []
+
+
+async def test_a_run_whose_destination_is_not_installed(run: Run, tmp_path: Path) -> None:
+    """It is listed and shown, with its destination; `resume` says what is missing, and where to go on."""
+    settings = load_settings({"AUDIENCEKIT_ACCOUNT_ID": "18ce54d4x5t"}, state_dir=tmp_path / "state", concurrency=1)
+    with registered() as destination:
+        destination.mailbox.script = [None, *[REVOKED] * 16]
+        with pytest.raises(CredentialsRefused):
+            await upload_to(
+                Target(destination, "m1"), _list(tmp_path, "list.csv", 1_500), settings=settings, limiter=Unlimited()
+            )
+    (listed,) = json.loads(run("runs", "--json").stdout)
+    assert (listed["unknown_destination"], listed["resumable"]) == ("json_lines", False)
+    assert run("runs").stdout.splitlines()[1].endswith("the destination json_lines is not installed")
+    assert "the destination json_lines is not installed" in run("report", "last").stdout
+    assert run("report", "last", "--html", "page.html").returncode == 0
+    assert "The destination json_lines is not installed" in (tmp_path / "page.html").read_text()
+    for command in (("resume", "last"), ("resume", "last", "--dry-run")):
+        refused = run(*command, AUDIENCEKIT_ACCOUNT_ID="18ce54d4x5t")
+        assert refused.returncode == 3
+        assert f"run {listed['run_id']} goes to the destination `json_lines`" in refused.stderr
+        assert "install the package that brings" in refused.stderr.splitlines()[-1]
+    assert json.loads(run("runs", "--json").stdout) == [listed]
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["text", "json"])

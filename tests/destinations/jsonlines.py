@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 from unittest import mock
 
 import numpy as np
@@ -22,6 +23,7 @@ from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes,
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import PlanTimes
@@ -33,13 +35,46 @@ MOST_PEOPLE = 1_000
 
 @dataclass
 class Mailbox:
-    """The service: it keeps what it is sent. `script` are the errors of its next exchanges, None for none."""
+    """The service: a file that it appends to, a line a person, and behind those of a request one that names it.
 
-    people: list[dict[str, Any]] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
+    A request whose line is there is not written again; people without such a line were cut off by a crash, and go.
+    `script` are the errors of its next exchanges, None for none, and `lost` those that come once the lines are written.
+    """
+
+    file: IO[bytes] = field(default_factory=BytesIO)
     said: list[str] = field(default_factory=list)
     script: list[Exception | None] = field(default_factory=list)
+    lost: list[Exception] = field(default_factory=list)
     is_unfinished: bool = False
+
+    @property
+    def people(self) -> list[dict[str, Any]]:
+        return [each for each in self._lines() if "request" not in each]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [each["people"] for each in self._lines() if "request" in each]
+
+    def write(self, run: str, request: int, people: bytes) -> None:
+        whole = 0
+        for place, each in enumerate(lines := self._lines(), 1):
+            if each.get("request") == request and each["run"] == run:
+                return
+            whole = place if "request" in each else whole
+        self.file.seek(0)
+        for _ in lines[:whole]:
+            self.file.readline()
+        self.file.truncate(self.file.tell())
+        self.file.write(people)
+        self.file.flush()
+        pass_point("between lines")
+        named = {"run": run, "request": request, "people": people.count(b"\n")}
+        self.file.write(json.dumps(named).encode() + b"\n")
+        self.file.flush()
+
+    def _lines(self) -> list[dict[str, Any]]:
+        self.file.seek(0)
+        return [json.loads(line) for line in self.file]
 
 
 @dataclass(frozen=True)
@@ -83,8 +118,8 @@ class JsonLines:
     quota = "lines"
     suppresses = True
 
-    def __init__(self) -> None:
-        self.mailbox = Mailbox()
+    def __init__(self, mailbox: Mailbox | None = None) -> None:
+        self.mailbox = mailbox or Mailbox()
 
     def lock_name(self, place_id: str) -> str:
         return f"lines-{place_id}"
@@ -106,7 +141,7 @@ class Posting:
     """Its Session."""
 
     def __init__(self, mailbox: Mailbox) -> None:
-        self._mailbox = mailbox
+        self._mailbox, self._run = mailbox, ""
 
     async def __aenter__(self) -> Posting:
         self._mailbox.said.append("connected")
@@ -118,6 +153,9 @@ class Posting:
     async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         self._mailbox.said.append("look")
 
+    def identify(self, idempotency_key: str) -> None:
+        self._run = idempotency_key
+
     async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
         self._mailbox.said.append("begin")
 
@@ -125,10 +163,10 @@ class Posting:
         error = self._mailbox.script.pop(0) if self._mailbox.script else None
         if error is not None:
             raise error
-        people = [json.loads(line) for line in bytes(request.body.unwrap()).splitlines()]
-        self._mailbox.people += people
-        self._mailbox.sizes.append(len(people))
-        return Counts(len(people), len(people))
+        self._mailbox.write(self._run, request.number, bytes(request.body.unwrap()))
+        if self._mailbox.lost:
+            raise self._mailbox.lost.pop(0)
+        return Counts(request.records, request.records)
 
     async def finish(self) -> None:
         self._mailbox.said.append("finish")
@@ -137,12 +175,13 @@ class Posting:
 
 
 @contextmanager
-def registered() -> Iterator[JsonLines]:
+def registered(mailbox: Mailbox | None = None) -> Iterator[JsonLines]:
     """The destination, known by its name for as long as the block lasts."""
-    destination = JsonLines()
+    destination = JsonLines(mailbox)
     with mock.patch.dict(DESTINATIONS, {destination.name: destination}):
         yield destination
 
 
 REVOKED = Unauthorized("no", status=401, codes=("89",), outcome=Outcome.REFUSED)
+LOST = TransportFailed("the connection broke", sent=True)
 REFUSED = RequestRefused("no", status=400, outcome=Outcome.REFUSED)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +14,12 @@ import pytest
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, Refused
-from audiencekit.pipeline import check, resume_async, upload_to
+from audiencekit.pipeline import check, resume_async
 from audiencekit.reporting.text import render_plan, render_report
 from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
-from tests.destinations.jsonlines import REFUSED, REVOKED, JsonLines, registered
+from tests.destinations.jsonlines import LOST, REFUSED, REVOKED, JsonLines, Mailbox, registered
 
 ROWS = 2_500
 
@@ -80,6 +85,33 @@ async def test_a_run_that_was_ended_early_is_resumed(destination: JsonLines, set
     assert (report.state, report.rows.sent) == ("complete", ROWS)
     assert sorted(destination.mailbox.sizes) == [500, 1_000, 1_000]
     assert destination.mailbox.said.count("finish") == 1
+
+
+async def test_a_request_that_is_sent_again_is_written_once(
+    destination: JsonLines, settings: Settings, source: Path
+) -> None:
+    """Its key and its number tell it from a new one; another run under the same id has another key."""
+    mailbox, target = destination.mailbox, Target(destination, "m1")
+    mailbox.lost = [LOST] * 2
+    report = await upload_to(target, source, settings=settings, limiter=Unlimited(), run_id="a-run-of-ours")
+    assert (report.state, report.rows.sent, mailbox.sizes) == ("complete", ROWS, [1_000, 1_000, 500])
+    shutil.rmtree(settings.state_dir / "runs")
+    await upload_to(target, source, settings=settings, limiter=Unlimited(), run_id="a-run-of-ours")
+    assert mailbox.sizes == [1_000, 1_000, 500] * 2
+
+
+@pytest.mark.parametrize("point", ["between lines", "after send"])
+def test_a_killed_run_writes_no_person_twice(tmp_path: Path, source: Path, point: str) -> None:
+    """In a process that dies while it writes, or before the journal says that it did."""
+    job = {"directory": str(tmp_path), "source": str(source), "kill": {"point": point, "nth": 2}}
+    assert subprocess.run([sys.executable, "-m", "tests.destinations.killedlines", json.dumps(job)]).returncode == -9
+    before = (tmp_path / "mailbox").read_bytes().count(b'"request"')
+    job |= {"kill": None}
+    subprocess.run([sys.executable, "-m", "tests.destinations.killedlines", json.dumps(job)], check=True)
+    with (tmp_path / "mailbox").open("rb") as file:
+        mailbox = Mailbox(file)
+        assert (before, mailbox.sizes) == (1 if point == "between lines" else 2, [1_000, 1_000, 500])
+        assert len({person["email"][0] for person in mailbox.people}) == len(mailbox.people) == ROWS
 
 
 async def test_a_request_without_parts_is_refused_as_a_whole(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator.faults.lists import HOSTILE_IDS
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.pipeline import check
+from audiencekit.settings import load_settings
 
 AUDIENCE, LIST = Target.audience("1a2b"), Target.do_not_reach_list("1a2b")
 
@@ -36,11 +39,28 @@ def test_what_is_no_id_is_no_target(given: Any) -> None:
         Target.from_json({"kind": "audience", "id": given})
 
 
-@pytest.mark.parametrize("document", [{}, {"kind": "audience"}, {"kind": "other", "id": "1"}, None])
+NO_TARGETS = [{}, {"kind": "audience"}, *({"kind": kind, "id": "1"} for kind in (7, [], "", "Other", "a\n")), None]
+
+
+@pytest.mark.parametrize("document", NO_TARGETS)
 def test_what_is_no_target_is_refused(document: Any) -> None:
     """With the errors that a journal takes for damage."""
     with pytest.raises((KeyError, ValueError, TypeError)):
         Target.from_json(document)
+
+
+def test_a_destination_that_is_not_installed_is_known_by_its_name(tmp_path: Path) -> None:
+    """It stays in the document, and nothing can be planned or sent."""
+    document = {"kind": "mail_boxes2", "id": "1"}
+    target = Target.from_json(document)
+    assert (target.to_json(), str(target), target.is_known) == (document, "mail_boxes2 1", False)
+    assert target.lock_name not in {AUDIENCE.lock_name, Target.do_not_reach_list("1").lock_name}
+    with pytest.raises(UsageError, match="this installation has no destination `mail_boxes2`"):
+        target.connect(load_settings({}))
+    with pytest.raises(UsageError, match="mail_boxes2"):
+        check(tmp_path / "list.csv", destination=target.destination)
+    assert AUDIENCE.is_known
+    assert LIST.is_known
 
 
 def test_an_audience_and_a_list_never_share_a_lock() -> None:

@@ -24,7 +24,8 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.runs import execution
+from audiencekit.runs import execution, rundelivery
+from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import Settings, load_settings
 from tests.live_faults.cases import At, Case
 from tests.oracle.reckoning import Verdict, compare, read_applied, read_expected
@@ -145,9 +146,11 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state", concurrency=1)
         with (
             mock.patch.object(Packing, "within", return_value=packing),
-            mock.patch.object(execution, "SystemClock", FastClock),
+            mock.patch.object(execution, "RunClock", functools.partial(RunClock, FastClock())),
             mock.patch.object(
-                execution, "deliver", functools.partial(execution.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS))
+                rundelivery,
+                "deliver",
+                functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS)),
             ),
             mock.patch(CLIENT_TRANSPORT, functools.partial(HttpTransport, timeouts=timeouts)),
         ):

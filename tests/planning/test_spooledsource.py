@@ -65,7 +65,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
             else:
                 kept = stack.enter_context(KeptSpool.open(directory / "spool.sealed", KEY))
                 planned = plan_kept(kept, terms, means)
-            facts = facts_for_journal(planned, ("fingerprint", ""), PROFILE)
+            facts = facts_for_journal(planned, ("fingerprint", ""))
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
             found.append((facts, planned.to_plan(), tally, records, rejections, _bodies(planned), planned.source))

@@ -13,8 +13,10 @@ import pytest
 from audiencekit.errors import AudienceBusy, NotFinished, ResumeRefused
 from audiencekit.runs.arguments import settings_of
 from audiencekit.runs.beginning import hold_target, reopen_run
+from audiencekit.runs.endings import complete, ended, fail
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.locks import at_work
+from audiencekit.runs.reports import report_of
 from audiencekit.settings import Settings
 from tests.runs.started import ACCOUNT, AUDIENCE, offline, start
 
@@ -73,7 +75,7 @@ def test_a_run_past_the_retention_goes_before_the_next_begins(settings: Settings
     """And the next one says so."""
     with ExitStack() as stack:
         run = start(settings, stack)
-        run.fail(ResumeRefused("over", reason="refused"), run.report(None), run.earlier)
+        fail(run, ResumeRefused("over", reason="refused"), report_of(run, None), run.earlier)
     os.utime(run.directory, (0, 0))
     with ExitStack() as stack:
         later = start(replace(settings, retention=timedelta(days=30)), stack)
@@ -138,12 +140,12 @@ def test_a_run_that_has_ended_is_opened_without_its_lock(settings: Settings) -> 
     """To be shown, whatever is at work on its target now."""
     with ExitStack() as stack:
         run = start(settings, stack)
-        run.complete(run.report(None, "complete"))
+        complete(run, report_of(run, None, "complete"))
     with ExitStack() as stack:
         start(settings, stack)
-        ended = reopen_run(run.facts.run_id, settings, stack).ended()
-    assert ended is not None
-    assert ended.state == "complete"
+        report = ended(reopen_run(run.facts.run_id, settings, stack))
+    assert report is not None
+    assert report.state == "complete"
 
 
 def test_the_paces_of_the_parts_before_are_known(settings: Settings) -> None:
@@ -151,6 +153,6 @@ def test_the_paces_of_the_parts_before_are_known(settings: Settings) -> None:
     pace = {"began_at": "2026-11-21T01:30:00Z", "step_seconds": 1, "requests": [1]}
     with ExitStack() as stack:
         run = start(settings, stack)
-        run.fail(NotFinished("over"), run.report(None, pace=pace), run.earlier)
+        fail(run, NotFinished("over"), report_of(run, None, pace=pace), run.earlier)
     with ExitStack() as stack:
         assert reopen_run(run.facts.run_id, settings, stack).earlier_paces == (pace,)

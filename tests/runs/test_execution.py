@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.pipeline import upload_async
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs import execution
+from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import load_settings
 from tests.runs.begun import ROWS, Listener
 
@@ -51,7 +53,7 @@ async def test_a_doubt_that_another_run_left_is_waited_for(
 ) -> None:
     """A late Update brings back people that a Delete took out; the same Update once more changes nothing."""
     monkeypatch.setattr(SoonOver, "waited", [], raising=False)
-    monkeypatch.setattr(execution, "SystemClock", SoonOver)
+    monkeypatch.setattr(execution, "RunClock", functools.partial(RunClock, SoonOver()))
     async with Emulator(EmulatorOptions(faults=tuple(read_faults([BROKEN])))) as emulator:
         given = {**emulator.env, "AUDIENCEKIT_CONCURRENCY": "1"}
         settings = load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
@@ -72,7 +74,7 @@ async def test_a_wait_within_the_run_is_told_after_a_storm(
 ) -> None:
     """The lines about lost answers, which came just before, do not silence the line that explains the wait."""
     monkeypatch.setattr(SoonOver, "waited", [], raising=False)
-    monkeypatch.setattr(execution, "SystemClock", SoonOver)
+    monkeypatch.setattr(execution, "RunClock", functools.partial(RunClock, SoonOver()))
     source, lines = tmp_path / "both.csv", io.StringIO()
     people = [f"person{number}@example.com,+1201555{number:04},update" for number in range(ROWS)]
     overruling = [f"person{number}@example.com,,delete" for number in range(ROWS)]

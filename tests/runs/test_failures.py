@@ -34,9 +34,9 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import planner
+from audiencekit.planning import plannedrun, planner
 from audiencekit.reporting.text import render_report
-from audiencekit.runs import execution
+from audiencekit.runs import rundelivery
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.writer import RunJournal
@@ -218,7 +218,7 @@ async def test_no_memory_is_no_bug(
     def exhausted(*_: Any, **__: Any) -> Any:
         raise MemoryError
 
-    for module, name in ((planner, "open_source"), (execution, "pack_requests"), (execution, "deliver")):
+    for module, name in ((planner, "open_source"), (plannedrun, "pack_requests"), (rundelivery, "deliver")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, exhausted)
             with pytest.raises(InputOutputFailed, match="not enough memory") as caught:

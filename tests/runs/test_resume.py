@@ -21,7 +21,7 @@ from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefuse
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
-from audiencekit.runs import execution
+from audiencekit.runs import rundelivery
 from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
@@ -162,7 +162,7 @@ async def test_what_earlier_processes_left_on_its_way_is_waited_for(
     lines = [f"{person},h{number},update" for number, person in enumerate(people)]
     lines += [f"{person},,delete" for person in people[:3]]
     source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
-    monkeypatch.setattr(execution, "deliver", functools.partial(execution.deliver, waits=Waits(settle_seconds=1.0)))
+    monkeypatch.setattr(rundelivery, "deliver", functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=1.0)))
     run_id = await begin(source, emulator, settings, operation_column="what")
     if seconds_ago is not None:
         moment = this_moment()

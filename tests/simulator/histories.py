@@ -50,6 +50,7 @@ from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
+from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import load_settings
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
@@ -151,9 +152,8 @@ class History:
 
     async def _execute(self, run: Run, **more: Any) -> Any:
         return await execute(
-            run, AudienceSession(self.client, "acc", AUDIENCE), self.settings, limiter=PacedLimiter(clock=self.clock),
-            progress=NoProgress(),
-            clock=self.clock, moment=self.moment, **more,
+            run, AudienceSession(self.client, "acc", AUDIENCE), limiter=PacedLimiter(clock=self.clock),
+            progress=NoProgress(), time=RunClock(self.clock, self.moment), **more,
         )  # fmt: skip
 
     async def _sync(self) -> None:
@@ -164,12 +164,11 @@ class History:
             target = Target.audience(AUDIENCE)
             arguments = RunArguments(source=source, target=target, keywords=keywords, operation=SYNC)
             run = start_run(arguments, self.settings, stack)
-            session = Session(
-                self.settings, AUDIENCE, stack, clock=self.clock, progress=NoProgress(), moment=self.moment
-            )
+            time = RunClock(self.clock, self.moment)
+            session = Session(self.settings, AUDIENCE, stack, progress=NoProgress(), time=time)
             planning = SyncPlanner(session, 1.0)
             limiter = PacedLimiter(clock=self.clock)
-            going = session.carry_out(run, planning, self.client, self.settings, limiter)
+            going = session.carry_out(run, planning, self.client, limiter)
             is_complete = await self._went_well(going)
         self.reference.sync(rows, is_complete=is_complete)
 

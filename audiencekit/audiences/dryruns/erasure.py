@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
-import secrets
 from collections.abc import Iterable
 from typing import Unpack
 
@@ -45,7 +43,7 @@ async def dry_forget_async(
         refuse_shared_in_any(
             records, people.shared_people, state_dir=settings.state_dir, account_id=account_id, key=key
         )
-    policy = RetryPolicy(clock=SystemClock(), randomness=random.Random(secrets.randbits(64)))
+    policy = RetryPolicy.seeded(SystemClock())
     async with client:
         await check_access(client, account_id)
         account = await list_account(client, account_id, policy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Unpack
@@ -10,11 +9,10 @@ from typing import Unpack
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.dryruns.looking import look_and_plan
 from audiencekit.destinations.target import Target
-from audiencekit.machine.heap import give_back
 from audiencekit.planning.knownmembers import known_members
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.planner import plan_run
+from audiencekit.planning.planinputs import Terms
+from audiencekit.planning.preview import preview
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
@@ -30,8 +28,7 @@ async def plan_upload_async(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan of the run that `pipeline.upload_to` would make. The target is looked at as for a run; nothing is sent
-    or kept.
+    """The plan of the run that `upload_to` would make. The target is looked at as for a run; nothing is sent or kept.
 
     Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
     """
@@ -43,10 +40,6 @@ async def plan_upload_async(
     def plan_source(progress: Progress) -> Plan:
         terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
         terms = replace(terms, members=known_members(target, settings))
-        with ExitStack() as stack:
-            means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
-            return plan_run(source, terms, means).to_plan()
+        return preview(source, terms, rejections=rejections, progress=progress)
 
-    plan = await look_and_plan(session, progress, plan_source)
-    give_back()
-    return plan
+    return await look_and_plan(session, progress, plan_source)

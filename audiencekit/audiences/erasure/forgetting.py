@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import random
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -201,7 +199,7 @@ async def _erase(
     async with open_limiter(settings, AUDIENCE.quota, clock=clock, given=limiter) as pace:
         surroundings = Surroundings(
             limiter=pace,
-            policy=RetryPolicy(clock=clock, randomness=random.Random(secrets.randbits(64))),
+            policy=RetryPolicy.seeded(clock),
             lock=lock,
             doubts=EarlierRuns(settings.state_dir, account_id, now=clock.now, moment=this_moment).seconds_left,
             leave=leave,

@@ -76,9 +76,9 @@ async def renew_async(
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
             arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
             run = start_run(arguments, settings, stack)
-            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress)
+            session = Session(settings, audience_id, stack, progress=progress)
             planner = functools.partial(plan_renewal, session, days)
-            return await session.carry_out(run, planner, client, settings, pace)
+            return await session.carry_out(run, planner, client, pace)
 
 
 renew = blocking(renew_async)

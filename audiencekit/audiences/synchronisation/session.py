@@ -5,12 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import random
-import secrets
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Final
 
 from audiencekit.api.client import AdsClient
@@ -18,9 +14,7 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.settling import settle_left, settle_run
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
 from audiencekit.audiences.synchronisation.stamp.stamping import Stamping, refuse_what_is_behind
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.stop import take_back_cancellation
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.errors import AudiencekitError, NotFinished, SnapshotRefused
@@ -29,10 +23,12 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
+from audiencekit.runs.endings import refuse
 from audiencekit.runs.execution import execute
 from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.journal.moments import Moment, this_moment
+from audiencekit.runs.reports import store_report
 from audiencekit.runs.run import Run
+from audiencekit.runs.runclock import RunClock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
@@ -50,7 +46,7 @@ _NEW: Final = f"this is the first sync of the audience: people who were put in b
 class Session:
     """The snapshot of one audience, under the lock of a run. Close it with `stack`.
 
-    `clock` waits and tells the time, `moment` the time of journals. What an earlier run has left is brought into the
+    What an earlier run has left is brought into the
     snapshot first. With `rebuild` a snapshot that cannot be trusted is as good as none; it makes way for an empty one
     before anything is sent.
     """
@@ -61,16 +57,15 @@ class Session:
         audience_id: str,
         stack: ExitStack,
         *,
-        clock: Clock,
         progress: Progress,
         rebuild: bool = False,
-        moment: Callable[[], Moment] = this_moment,
+        time: RunClock | None = None,
     ) -> None:
         self._key = find_state_key(settings.state_dir, settings.key)
         self._runs = RunStore(settings.state_dir)
         self._store = SnapshotStore(settings.state_dir, settings.require_account(), audience_id, self._key)
-        self._stack, self._clock, self._progress = stack, clock, progress
-        self._rebuild, self._moment, self._audience_id = rebuild, moment, audience_id
+        self._stack, self._progress, self._time = stack, progress, time or RunClock()
+        self._rebuild, self._audience_id = rebuild, audience_id
         self._snapshot: Snapshot | None = None
         self._stamping: Stamping | None = None
         self._is_lost = False
@@ -87,7 +82,7 @@ class Session:
         """
         notes: tuple[str, ...] = ()
         try:
-            if settle_left(self._store, self._runs, self._key, self._now()):
+            if settle_left(self._store, self._runs, self._key, self._time.now()):
                 notes = ("an earlier run was cut short: what it left in doubt is sent again",)
             snapshot = self._store.open()
             self._stack.callback(snapshot.close)
@@ -117,9 +112,7 @@ class Session:
             return ("the snapshot is built anew: all members are sent again",)
         return () if snapshot.facts.serial else (_NEW,)
 
-    async def carry_out(
-        self, run: Run, planner: Planner, client: AdsClient, settings: Settings, limiter: RateLimiter
-    ) -> Report:
+    async def carry_out(self, run: Run, planner: Planner, client: AdsClient, limiter: RateLimiter) -> Report:
         """The report of the complete run, whose changes are in the snapshot. Raises what `upload_async` does.
 
         However it ends, only what was confirmed is taken for sent, and what is in doubt for that.
@@ -129,9 +122,9 @@ class Session:
         try:
             await self._look(run, stamping)
             report = await execute(
-                run, AudienceSession(client, settings.require_account(), self._audience_id), settings,
+                run, AudienceSession(client, run.facts.account_id, self._audience_id),
                 limiter=limiter, progress=self._progress, planner=planner,
-                accept=functools.partial(self._accept, run, stamping), clock=self._clock, moment=self._moment,
+                accept=functools.partial(self._accept, run, stamping), time=self._time,
             )  # fmt: skip
         except AudiencekitError as error:
             failure = error
@@ -144,7 +137,7 @@ class Session:
     def _stamping_of(self, client: AdsClient) -> Stamping:
         return Stamping(
             client, self._audience_id, self._store.directory, self._store.spool_key(),
-            policy=RetryPolicy(clock=self._clock, randomness=random.Random(secrets.randbits(64))),
+            policy=self._time.retry_policy(),
             is_rebuild=self._rebuild, tell=self._progress.tell,
         )  # fmt: skip
 
@@ -156,7 +149,7 @@ class Session:
             failure = error
         except asyncio.CancelledError:
             failure = NotFinished("interrupted while the audience was looked at: nothing was sent")
-        raise run.refuse(failure)
+        raise refuse(run, failure)
 
     async def _accept(self, run: Run, stamping: Stamping, planned: PlannedRun) -> None:
         """Notes what `planned` changes, so that nothing is lost when it is killed."""
@@ -174,7 +167,7 @@ class Session:
             await stamping.end(serial)
         except asyncio.CancelledError:
             take_back_cancellation()
-        return run.write(replace(report, notes=report.notes + stamping.notes)) if stamping.notes else report
+        return store_report(run, replace(report, notes=report.notes + stamping.notes)) if stamping.notes else report
 
     def _note(self, run: Run, planned: PlannedSync) -> None:
         serial = self._store.forget() if self._is_lost else self._opened.facts.serial
@@ -189,12 +182,9 @@ class Session:
         )
 
     def _settle(self, run: Run) -> None:
-        settle_run(self._store, run.journal, run.facts.run_id, self._now())
+        settle_run(self._store, run.journal, run.facts.run_id, self._time.now())
 
     @property
     def _opened(self) -> Snapshot:
         assert self._snapshot is not None  # noqa: S101
         return self._snapshot
-
-    def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock.now(), UTC)

@@ -63,9 +63,9 @@ async def sync_async(
                 source=source, target=target, keywords=plain, rejections=rejections, operation=SYNC
             )
             run = start_run(arguments, settings, stack)
-            session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
+            session = Session(settings, audience_id, stack, progress=progress, rebuild=rebuild)
             planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)
-            return await session.carry_out(run, planner, client, settings, pace)
+            return await session.carry_out(run, planner, client, pace)
 
 
 sync = blocking(sync_async)
@@ -94,7 +94,7 @@ def plan_sync(
     target = Target.audience(audience_id)
     with ExitStack() as stack:
         hold_target(target, settings, stack, now)
-        session = Session(settings, audience_id, stack, clock=SystemClock(), progress=progress, rebuild=rebuild)
+        session = Session(settings, audience_id, stack, progress=progress, rebuild=rebuild)
         terms = Terms.of(keywords, settings, now=now)
         means = Means(stack=stack, progress=progress, rejections=rejections)
         planner = SyncPlanner(session, allowed_shrink=allowed, all_members=rebuild)

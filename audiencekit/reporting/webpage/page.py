@@ -11,6 +11,7 @@ from typing import Final
 from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.reporting.durationtext import in_short, seconds_of
+from audiencekit.reporting.text import NOT_INSTALLED
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, items, problems, section
 from audiencekit.reporting.webpage.parts import FLOOR, Document, Part, count, many
@@ -47,6 +48,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
         title=f"{verb} {target.destination.noun} {shown(name) if name else target.id}",
         state=document["state"],
         facts=(
+            *(() if target.is_known else (NOT_INSTALLED.format(target.destination.name).capitalize(),)),
             *((f"List: {shown(', '.join(document['source_names']))}",) if document.get("source_names") else ()),
             f"Run {document['run_id']}, begun {document['started_at']}"
             + ("" if seconds is None else f", took {in_short(seconds)}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from typing import Any, Final
 
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow
@@ -12,6 +13,7 @@ from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
 
 SYNC, RENEW = "sync", "renew"
 UPDATES, DELETES = "U", "D"  # what a request holds
+_KEY_DIGITS: Final = 16
 _AGAIN: Final = {
     SYNC: "`audiencekit sync SOURCE --audience {audience}`",
     RENEW: "`audiencekit renew --audience {audience}`",
@@ -49,6 +51,11 @@ class RunFacts:
     def key(self, state_key: StateKey) -> SubKey:
         """The key of the journal that holds this. Those of older versions have no salt."""
         return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}" if self.salt else self.run_id)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The id, and what another run under the same id would not have; it tells nothing of the salt."""
+        return f"{self.run_id}-{sha256(f'{self.run_id} {self.salt}'.encode()).hexdigest()[:_KEY_DIGITS]}"
 
     @property
     def again(self) -> str:

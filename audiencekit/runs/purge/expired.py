@@ -78,7 +78,7 @@ def kind_of(run: Mapping[str, Any]) -> str:
         return str(run["state"])
     if "journal" in run:
         return NOT_BEGUN if run["journal"] in NOTHING_SENT else DAMAGED
-    return RESUMABLE if run["resumable"] else NOT_RESUMABLE
+    return RESUMABLE if run["resumable"] or "unknown_destination" in run else NOT_RESUMABLE
 
 
 def kept_until(state_dir: Path, run: Mapping[str, Any], retention: timedelta) -> str | None:

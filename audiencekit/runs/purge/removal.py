@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.crashpoints import pass_point
@@ -19,7 +19,7 @@ from audiencekit.machine.keptspool import destroy_spool
 from audiencekit.machine.privatefiles import explained, overwrite_file, sync_directory
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.locks import TargetLock, nothing_at_work
 from audiencekit.runs.storedreports import opened_journal
 
 ASIDE: Final = ".purged-"  # which no id of a run or erasure begins with
@@ -60,10 +60,16 @@ def alone(state_dir: Path, directory: Path) -> Iterator[None]:
     """
     with ExitStack() as stack:
         if (facts := _facts_of(directory)) is not None:
-            lock = TargetLock(state_dir, facts.account_id, facts.target, directory.name)
             with suppress(InputOutputFailed):  # of a damaged journal that says what no id is
-                stack.enter_context(lock)
+                stack.enter_context(_lock_of(state_dir, facts, directory.name))
         yield
+
+
+def _lock_of(state_dir: Path, facts: RunFacts, run_id: str) -> AbstractContextManager[Any]:
+    """The lock of its target; all of them for a destination that is not installed, whose lock may have any name."""
+    if not facts.target.is_known:
+        return nothing_at_work(state_dir)
+    return TargetLock(state_dir, facts.account_id, facts.target, run_id)
 
 
 def _facts_of(directory: Path) -> RunFacts | None:

@@ -24,6 +24,7 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.moments import Moment
+from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]
@@ -149,12 +150,10 @@ class Owner:
             target = Target.audience(AUDIENCE)
             arguments = RunArguments(source=source, target=target, keywords=plain, operation=SYNC)
             run = start_run(arguments, self.settings, stack)
-            session = Session(
-                self.settings, AUDIENCE, stack, clock=self.clock, progress=self, rebuild=rebuild,
-                moment=lambda: Moment("one start", self.clock.time),
-            )  # fmt: skip
+            time = RunClock(self.clock, lambda: Moment("one start", self.clock.time))
+            session = Session(self.settings, AUDIENCE, stack, progress=self, rebuild=rebuild, time=time)
             planner = SyncPlanner(session, allow_shrink, rebuild)
-            return await session.carry_out(run, planner, self.service, self.settings, Unlimited())  # type: ignore[arg-type]
+            return await session.carry_out(run, planner, self.service, Unlimited())  # type: ignore[arg-type]
 
 
 def entries_of(people: Iterable[Person]) -> set[Entry]:

@@ -24,6 +24,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
+from audiencekit.runs.runclock import RunClock
 from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]
@@ -35,12 +36,12 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
         target, keywords = Target.audience(AUDIENCE), plain_keywords(Keywords())
         arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
         run = start_run(arguments, owner.settings, stack)
-        session = Session(owner.settings, AUDIENCE, stack, clock=owner.clock, progress=owner)
+        session = Session(owner.settings, AUDIENCE, stack, progress=owner, time=RunClock(owner.clock))
 
         def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:
             return plan_renewal(session, before_days, source, replace(terms, memories=memories), means)
 
-        return await session.carry_out(run, planner, owner.service, owner.settings, Unlimited())  # type: ignore[arg-type]
+        return await session.carry_out(run, planner, owner.service, Unlimited())  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.results import Delivered, RefusedRow
+from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.runs.journal.facts import PlannedBody, Sums
-from tests.runs.journal.conftest import PLAN, result_of
+from tests.runs.journal.conftest import FACTS, PLAN, result_of
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,13 @@ def test_sums_go_on_where_they_were() -> None:
 def test_a_doubt_counts_as_touched(sums: Sums, touched: bool) -> None:
     """As a confirmation does."""
     assert sums.is_touched is touched
+
+
+def test_a_run_has_a_key_of_its_own() -> None:
+    """Two runs under one id have two; and the salt of the journal's digests cannot be told from it."""
+    facts = replace(FACTS, salt="5a17" * 8)
+    assert facts.idempotency_key == replace(facts, target=Target.audience("9z"), started_at="").idempotency_key
+    assert facts.idempotency_key.startswith(f"{facts.run_id}-")
+    keys = {each.idempotency_key for each in (facts, replace(facts, salt="00"), replace(facts, run_id="another-run"))}
+    assert len(keys) == 3
+    assert facts.salt not in facts.idempotency_key

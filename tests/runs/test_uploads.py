@@ -13,10 +13,11 @@ from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
-from audiencekit.pipeline import resume_async, upload_async, upload_to
+from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings
 from tests.runs.begun import EndsAfter
 

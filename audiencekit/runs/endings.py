@@ -1,0 +1,128 @@
+"""How a run ends: complete, refused for good, or early; its report is stored, and is the document of the error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TypeVar
+
+from audiencekit.errors import AudiencekitError, InputOutputFailed, MemoryRefused, Refused, ResumeRefused, UsageError
+from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.reporting.rejections import append_refused
+from audiencekit.reporting.report import Report, State
+from audiencekit.runs.failures import cannot_resume
+from audiencekit.runs.journal.facts import Ending, Sums
+from audiencekit.runs.reports import report_of, store_report, time_of_end
+from audiencekit.runs.resumption import forget_spool
+from audiencekit.runs.run import Run
+from audiencekit.runs.secondpass import Sent
+from audiencekit.runs.storedreports import check_report, updated
+
+E = TypeVar("E", bound=AudiencekitError)
+
+
+def ended(run: Run) -> Report | None:
+    """Return the report of a run that is complete, None while there is something to do.
+
+    Raises ResumeRefused for one that was refused for good.
+    """
+    ending = run.journal.ending()
+    if ending is None:
+        return None
+    forget_spool(run.directory)  # a kill may have come between the end and this
+    document = check_report(run.store.read(run.facts.run_id))
+    if ending.state == "complete":
+        return Report.from_json(document)
+    refusal = ResumeRefused(f"the run was refused: {ending.message}", reason="refused", hint=ending.hint)
+    refusal.document = document
+    raise refusal
+
+
+def conclude(run: Run, planned: PlannedRun, sent: Sent) -> Report:
+    """End the run after its second pass; the report of a complete one. Raises the error of another."""
+    failure = sent.failure
+    try:
+        _list_refused(run, sent.sums, planned.tally.rows_read)
+    except InputOutputFailed as error:
+        failure = failure or error
+    state: State = "complete" if failure is None else "incomplete"
+    report = report_of(run, planned, state, sent.sums, notes=sent.notes, pace=sent.pace)
+    if failure is None:
+        return complete(run, report)
+    raise fail(run, failure, report, sent.sums)
+
+
+def complete(run: Run, report: Report) -> Report:
+    """Store the report of a complete run, end the journal, and give the report back."""
+    failure: InputOutputFailed
+    try:
+        store_report(run, report)
+        run.journal.finish(Ending(state="complete", exit_code=0), run.key)
+        forget_spool(run.directory)
+        return report
+    except InputOutputFailed as error:
+        failure = error
+    failure.hint = f"everything was sent; {_how_to_resume(run)} writes that down"
+    failure.document = replace(report, state="incomplete").to_json()
+    raise failure.bare()
+
+
+def refuse(run: Run, error: AudiencekitError, planned: PlannedRun | None = None) -> AudiencekitError:
+    """`error`, with the report of a run that ended before it sent anything in this process as its document."""
+    if run.plan is None:
+        report = report_of(run, planned, rows_read=getattr(error, "rows_read", None))
+        return fail(run, error, report, run.earlier)
+    if isinstance(error, Refused) and not isinstance(error, (ResumeRefused, MemoryRefused)):
+        error = cannot_resume("source", f"the source was sound and is not any more: {error}")
+    return leave_untouched(run, error)
+
+
+def leave_untouched(run: Run, error: E) -> E:
+    """`error`, with the stored report of the run as its document; nothing of the run is changed."""
+    with suppress(InputOutputFailed):  # killed before there was a report
+        error.document = updated(check_report(run.store.read(run.facts.run_id)), run.earlier)
+    return error
+
+
+@contextmanager
+def untouched(run: Run) -> Iterator[None]:
+    """Errors raised inside, before the run was touched, carry its stored report as their document."""
+    failure: AudiencekitError
+    try:
+        yield
+        return
+    except AudiencekitError as error:
+        failure = error if error.document is not None else leave_untouched(run, error)
+    raise failure
+
+
+def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
+    """`error`, with `report` stored and as its document; a disk that fails as well does not hide the error."""
+    final = isinstance(error, Refused | UsageError) and not sums.is_touched
+    state: State = "refused" if final else "incomplete"
+    problems = report.problems or ({"message": str(error), "hint": error.hint},)
+    report = replace(report, state=state, problems=problems, finished_at=time_of_end(run))
+    if not final:
+        error.hint = "; ".join(filter(None, (error.hint, f"{_how_to_resume(run)} sends the rest")))
+    error.document = report.to_json()
+    try:
+        store_report(run, report)
+        if final:
+            ending = Ending(state=state, exit_code=error.exit_code, message=str(error), hint=error.hint)
+            run.journal.finish(ending, run.key)
+            forget_spool(run.directory)
+    except InputOutputFailed as failure:
+        error.hint = f"{error.hint}; and the report was not kept: {failure}".lstrip("; ")
+    return error
+
+
+def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:
+    """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
+    refused = [each.row for each in sums.refused if each.row <= rows_read]
+    if refused:
+        append_refused(run.rejections, refused)
+
+
+def _how_to_resume(run: Run) -> str:
+    return run.facts.again or f"`audiencekit resume {run.facts.run_id}`"

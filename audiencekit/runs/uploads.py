@@ -1,0 +1,69 @@
+"""Uploads to any target, from their arguments to their report: begun, gone on with under an id, or resumed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Unpack
+
+from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.destinations.target import Target
+from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.report import Report
+from audiencekit.runs.arguments import RunArguments
+from audiencekit.runs.beginning import reopen_run, start_run
+from audiencekit.runs.endings import ended, untouched
+from audiencekit.runs.execution import execute
+from audiencekit.runs.firstlook import look_first
+from audiencekit.runs.namedruns import NamedRun
+from audiencekit.runs.store import RunStore
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+
+
+async def upload_to(
+    target: Target,
+    source: AnySource,
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    run_id: str | None = None,
+    keep_spool: bool = False,
+    **keywords: Unpack[Keywords],
+) -> Report:
+    """Do as `pipeline.upload_async`, for any target."""
+    source = items_of(source)
+    settings, progress = settings or load_settings(), heard_by(progress)
+    keywords = plain_keywords(keywords, few_people=settings.few_people)
+    read_keywords(keywords, settings.profile)
+    # What could never work is said before the source is read.
+    arguments = RunArguments(
+        source=source, target=target, keywords=keywords, rejections=rejections, keep_spool=keep_spool
+    )
+    named = None if run_id is None else NamedRun(run_id, paths_of(source), arguments, settings)
+    session = target.connect(settings)
+    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+        if named is not None:
+            return await named.carry_out(session, pace, progress)
+        await look_first(session, progress)
+        with ExitStack() as stack:
+            run = start_run(arguments, settings, stack)
+            return await execute(run, session, limiter=pace, progress=progress)
+
+
+async def resume_run(run: str, settings: Settings, *, progress: Progress, limiter: RateLimiter | None) -> Report:
+    """Do as `pipeline.resume_async`."""
+    run_id = RunStore(settings.state_dir).find(run)
+    with ExitStack() as stack:
+        reopened = reopen_run(run_id, settings, stack)
+        if (report := ended(reopened)) is not None:
+            progress.tell(f"run {run_id} is complete: nothing is left to send")
+            return report
+        stack.enter_context(untouched(reopened))
+        target, settings = reopened.facts.target, reopened.settings
+        session = target.connect(settings)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+            return await execute(reopened, session, limiter=pace, progress=progress)

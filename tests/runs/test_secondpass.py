@@ -1,0 +1,131 @@
+"""Pass two of a run: how it ended, by the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.delivery.limiter import Unlimited
+from audiencekit.delivery.results import Delivered
+from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, NotFinished, TemporarilyUnavailable
+from audiencekit.reporting.progress import NoProgress
+from audiencekit.runs import secondpass
+from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.secondpass import Sent, send_plan
+from tests.runs.started import offline, start
+
+
+@dataclass
+class Planned:
+    """A plan without requests."""
+
+    requests: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Session:
+    """A session that is finished, or cannot be."""
+
+    failure: Exception | None = None
+    steps: list[str] = field(default_factory=list)
+
+    async def __aenter__(self) -> Session:
+        self.steps.append("opened")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.steps.append("closed")
+
+    async def finish(self) -> None:
+        self.steps.append("finished")
+        if self.failure is not None:
+            raise self.failure
+
+
+def _delivered(*, is_complete: bool = False, requests: int = 0, records: int = 0, **more: Any) -> Delivered:
+    """A delivery that confirmed so many."""
+    return Delivered(
+        confirmed=requests, records_confirmed=records, body_bytes=0, success_count=records, total_count=records,
+        attempts=requests, rate_limited=0, pending=(), is_read_to_end=is_complete, **{"error": None, **more},
+    )  # fmt: skip
+
+
+async def _send(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: Delivered | BaseException, session: Session
+) -> Sent:
+    """Pass two when the delivery ends like this."""
+
+    async def deliver_run(*_: Any) -> Delivered:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(secondpass, "deliver_run", deliver_run)
+    with ExitStack() as stack:
+        run = start(offline(tmp_path), stack)
+        return await send_plan(
+            run,
+            Planned(),
+            session,
+            Unlimited(),
+            RunClock(),
+            NoProgress(),  # type: ignore[arg-type]
+        )
+
+
+async def test_a_complete_delivery_finishes_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing failed, and the notes of the delivery come back."""
+    session = Session()
+    sent = await _send(tmp_path, monkeypatch, _delivered(is_complete=True, notes=("slow",)), session)
+    assert (sent.failure, sent.notes, sent.pace) == (None, ("slow",), {})
+    assert session.steps == ["opened", "finished", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "words"),
+    [
+        (asyncio.CancelledError(), NotFinished, "stopped at once"),
+        (InputOutputFailed("no space left"), InputOutputFailed, "no space left"),
+        (_delivered(error=Bug("counts")), Bug, "counts"),
+        (_delivered(), NotFinished, "stopped before everything was sent"),
+    ],
+    ids=["second interruption", "disk", "fault", "first interruption"],
+)
+async def test_a_delivery_that_ended_early_has_its_error(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: Delivered | BaseException,
+    kind: type[AudiencekitError],
+    words: str,
+) -> None:
+    """And the session is closed, but not finished."""
+    session = Session()
+    sent = await _send(tmp_path, monkeypatch, outcome, session)
+    assert type(sent.failure) is kind
+    assert words in str(sent.failure)
+    assert session.steps == ["opened", "closed"]
+
+
+async def test_an_end_that_is_not_confirmed_is_not_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All was sent, and the run is to be resumed."""
+    session = Session(TemporarilyUnavailable("busy", status=503))
+    sent = await _send(tmp_path, monkeypatch, _delivered(is_complete=True), session)
+    assert isinstance(sent.failure, NotFinished)
+    assert "all is sent" in str(sent.failure)
+
+
+async def test_a_journal_that_is_lost_meanwhile_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums are those from before and those of this delivery."""
+
+    def lose(_: JournalFile) -> Any:
+        raise InputOutputFailed("the journal is gone")
+
+    monkeypatch.setattr(JournalFile, "sums", lose)
+    sent = await _send(tmp_path, monkeypatch, _delivered(is_complete=True, requests=2, records=7), Session())
+    assert (sent.sums.confirmed, sent.sums.records_confirmed, sent.failure) == (2, 7, None)
