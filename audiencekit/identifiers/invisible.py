@@ -20,7 +20,8 @@ MARKS: Final = (
 )
 
 # Control characters that are not white space, and surrogates, which no UTF-8 can hold.
-CONTROLS: Final = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"
+SURROGATES: Final = "\ud800-\udfff"
+CONTROLS: Final = f"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f{SURROGATES}"
 
 _INVISIBLE: Final = re.compile(f"[{MARKS}{CONTROLS}]")
 _CONTROL: Final = re.compile(f"[\t\n\v\f\r\x85\u2028\u2029{MARKS}{CONTROLS}]")

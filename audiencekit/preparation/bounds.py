@@ -33,7 +33,7 @@ WRONG_KIND: Final = frozenset(
         Reason.TOO_LONG,
     }
 )
-_LOOK: Final = "read the rejections (`rejections=FILE`)"
+LOOK: Final = "read the rejections (`rejections=FILE`)"
 _COUNTRY: Final = "check the country (`country=`, `country_column=`)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
@@ -45,7 +45,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
-    Reason.INVALID_SYNTAX: "give `split_cells=` if the cells hold several values",
+    Reason.INVALID_SYNTAX: f"{LOOK}, or give `split_cells=` if the cells hold several values",
     Reason.NOT_VALID: _COUNTRY,
     Reason.NOT_POSSIBLE: _COUNTRY,
     Reason.EXTENSION: "export numbers that reach the person, without extensions",
@@ -88,12 +88,12 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected:,} of {tally.rows_read:,} rows were rejected ({_most_common(tally)})"
         remedy = _remedy(tally)
-        allow = f"{_LOOK}; if they are right, allow more with `max_rejected_share=`"
+        allow = f"{LOOK}; if they are right, allow more with `max_rejected_share=`"
         hint = f"{remedy}; or {allow}" if remedy else allow
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
         whole = f"every one of {tally.rows_read:,} rows was rejected ({_most_common(tally)})"
-        return [PlanRefused(whole, hint=_remedy(tally) or _LOOK)]
+        return [PlanRefused(whole, hint=_remedy(tally) or LOOK)]
     return []
 
 

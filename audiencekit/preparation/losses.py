@@ -10,7 +10,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
 from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.bounds import REMEDIES
+from audiencekit.preparation.bounds import LOOK, REMEDIES
 from audiencekit.preparation.tally import ColumnTally, Tally
 
 # No identifier was there to be lost.
@@ -98,4 +98,6 @@ def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
     """An act that would save values lost for `reason`, in words; None where nothing is known."""
     if reason is Reason.ALREADY_HASHED and column is not None:
         return f"say {option('hashed', [column.kind.value])} if the whole column is SHA-256"
+    if reason is Reason.INVALID_SYNTAX and column is not None and column.separator is not None:
+        return LOOK
     return REMEDIES.get(reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 import threading
@@ -18,6 +19,7 @@ from audiencekit.sources.source import Source
 
 LINE_EVERY_SECONDS: Final = 5.0
 MESSAGES_AT_ONCE: Final = 3  # of a sort, in that time
+_LOG: Final = logging.getLogger(__name__)
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
 
 
@@ -45,16 +47,24 @@ class NoProgress:
         """Nothing."""
 
 
+class LoggedProgress(NoProgress):
+    """A progress that logs messages, such as the reason of a wait, at the level INFO, and shows no steps."""
+
+    def tell(self, message: str) -> None:
+        """Log the message."""
+        _LOG.info("%s", message)
+
+
 def heard_by(progress: Progress | None) -> Progress:
-    """`progress`, which may be a list that is still empty; for None bars in a notebook, and silence elsewhere."""
+    """`progress`, which may be a list that is still empty; for None bars in a notebook, and a log elsewhere."""
     if progress is not None:
         return progress
     if "IPython" not in sys.modules:
-        return NoProgress()
+        return LoggedProgress()
     from audiencekit.reporting.notebook import NotebookProgress, find_display
 
     show = find_display()
-    return NoProgress() if show is None else NotebookProgress(show)
+    return LoggedProgress() if show is None else NotebookProgress(show)
 
 
 class Stoppable:

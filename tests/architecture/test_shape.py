@@ -42,7 +42,7 @@ IMPORTS = {
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/integrations/airflow/operators.py": 18,
-    "audiencekit/planning/plannedrun.py": 23,
+    "audiencekit/planning/plannedrun.py": 22,
     "audiencekit/planning/planner.py": 24,
     "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.losses import find_losses
+from audiencekit.preparation.losses import find_losses, remedy_of
 from audiencekit.preparation.tally import ColumnTally, Tally
 
 MAPPING = ColumnMapping(
@@ -69,3 +70,13 @@ def test_what_is_said_of_a_loss() -> None:
     assert "`country=`" in (loss.remedy or "")
     (hashes,) = find_losses(_tally(999, already_hashed=400), MAPPING)
     assert "`hashed=['phone_number']`" in (hashes.remedy or "")
+
+
+@pytest.mark.parametrize(("separator", "advised"), [(None, True), (";", False)])
+def test_cells_that_are_divided_need_no_advice_to_divide_them(separator: str | None, advised: bool) -> None:
+    """The rejections are named in any case."""
+    column = MappedColumn(kind=Kind.EMAIL, position=0, name="email", separator=separator)
+    remedy = remedy_of(Reason.INVALID_SYNTAX, column)
+    assert remedy is not None
+    assert "rejections=" in remedy
+    assert ("split_cells=" in remedy) is advised

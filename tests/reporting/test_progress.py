@@ -90,7 +90,14 @@ def test_a_progress_that_is_still_empty_is_heard() -> None:
 
     steps = Steps()
     assert heard_by(steps) is steps
-    heard_by(None).tell("not heard")
+
+
+def test_without_a_listener_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """A script that waits a quarter of an hour finds the reason where it finds its other messages."""
+    with caplog.at_level("INFO", logger="audiencekit"):
+        heard_by(None).tell("waiting 900 s: a reason with 5 % signs %s")
+        heard_by(NoProgress()).tell("not heard")
+    assert caplog.messages == ["waiting 900 s: a reason with 5 % signs %s"]
 
 
 def _told(*steps: tuple[float, int, int, dict[str, int]], unit: str) -> list[str]:

@@ -1,8 +1,7 @@
 """Ordered checks over a whole column: the first that holds for a text decides it, as in the definition.
 
 Patterns are RE2 (pyarrow.compute), which has no backtracking, lets every character class match line breaks, and does
-not hold the interpreter; a few short texts are matched with `re`. They are written for ASCII: other texts are left to
-the definition, blank ones apart.
+not hold the interpreter; a few short texts are matched with `re`.
 """
 
 from __future__ import annotations
@@ -16,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
+from audiencekit.identifiers.invisible import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, listed
 from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of
+from audiencekit.preparation.columnar.buffers import Bools, arrow_array
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of, put
 
-# The white space that is ASCII. With something ASCII at both ends of what is left, the definition trims no more.
-SPACES: Final = " \t\n\v\f\r"
+SPACES: Final = " \t\n\v\f\r"  # the white space that is ASCII
+_TRIMMED: Final = listed(WHITE_SPACE + MARKS)
+# The one letter beyond ASCII that is one of ASCII in lower case.
+KELVIN: Final = "\u212a"
 
 ALWAYS: Final = r"\A"
 NEVER: Final = r"\z."
@@ -54,18 +55,27 @@ def one_of(texts: Sequence[str]) -> str:
 
 BLANK: Final = Check(rf"\A[{WHITE_SPACE}{MARKS}]*\z", code_of(Reason.EMPTY))
 NOT_ASCII: Final = Check(r"[^\x00-\x7f]", UNDECIDED)
-WORD: Final = Check(one_of(sorted(WORDS)), code_of(Reason.PLACEHOLDER))
+WORD: Final = Check(one_of(sorted(WORDS)).replace("k", f"[k{KELVIN}]"), code_of(Reason.PLACEHOLDER))
 HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED), least=SHA256_HEX_LENGTH)
-INVISIBLE: Final = Check(r"[\x00-\x08\x0e-\x1f\x7f]", code_of(Reason.INVISIBLE_CHARACTER))
+# Arrow holds no surrogates.
+INVISIBLE: Final = Check(f"[{MARKS}{CONTROLS.removesuffix(SURROGATES)}]", code_of(Reason.INVISIBLE_CHARACTER))
 
-# How every rule but the one for handles begins.
-OPENING: Final = (BLANK, NOT_ASCII, WORD, HASHED, INVISIBLE)
+# How every rule but the one for handles begins, of texts that are trimmed and in the lower case of ASCII.
+OPENING: Final = (BLANK, WORD, HASHED, INVISIBLE)
 
 
 def trim(texts: Any) -> Any:
-    """`texts` without ASCII white space at their ends; null becomes the empty text."""
+    """`texts` without white space and invisible marks at their ends; null becomes the empty text."""
     filled = pc.fill_null(texts, "") if texts.null_count else texts
-    return pc.ascii_trim(filled, SPACES)
+    trimmed = pc.ascii_trim(filled, SPACES)
+    others = np.flatnonzero(~are_ascii(trimmed))
+    return put(trimmed, others, pc.utf8_trim(trimmed.take(arrow_array(others)), _TRIMMED)) if len(others) else trimmed
+
+
+def are_ascii(texts: Any) -> Bools:
+    """For each text whether all of it is ASCII."""
+    found: Bools = pc.string_is_ascii(texts).to_numpy(zero_copy_only=False)
+    return found
 
 
 def are_few(texts: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Device ids in bulk: every ASCII text is decided; the others are left to the definition."""
+"""Device ids in bulk: every text is decided."""
 
 from __future__ import annotations
 

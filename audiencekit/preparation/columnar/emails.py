@@ -12,10 +12,23 @@ import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
+from audiencekit.identifiers.invisible import WHITE_SPACE
 from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.unicodeforms import MAX_NORMALIZED
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
-from audiencekit.preparation.columnar.checks import ALWAYS, NEVER, OPENING, Check, begin, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    KELVIN,
+    NEVER,
+    OPENING,
+    Check,
+    are_ascii,
+    begin,
+    decide_in_order,
+    matches,
+    trim,
+)
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.international import decide_international
 
@@ -31,13 +44,13 @@ _PLAIN: Final = rf"\A{_LOCAL}@(?:{_PLAIN_LABEL}\.)+[a-z][a-z]+\z"
 # Up to here no part of a plain address can be too long.
 _PLAIN_BYTES: Final = min(MAX_LOCAL_LENGTH, MAX_LABEL_LENGTH, MAX_ADDRESS_BYTES)
 
-# A spreadsheet's marks in front are for the definition to take off.
-_MARKED: Final = r"\A['=]"
+# A spreadsheet's marks around an address are for the definition to take off.
+_MANGLED: Final = rf"\A(?:=|'[{WHITE_SPACE}]*=)"
 _MARKS: Final = np.frombuffer(b"'=", dtype=np.uint8)
 # Dots that only some carriers of Japan take.
 _OF_CARRIER: Final = rf"\A[^.@][^@]*@(?:{'|'.join(map(re.escape, CARRIERS))})\z"
 
-_NAMED: Final = r"[^@. \t\n\v\f\r]+"
+_NAMED: Final = f"[^@.{WHITE_SPACE}]+"
 _DOUBLES: Final = "|".join(f"{re.escape(word)}@{re.escape(word)}" for word in sorted(DOUBLED))
 _PLACEHOLDER: Final = rf"\A(?:(?:{_DOUBLES})(?:\.{_NAMED}){{1,2}}\z|(?:{NO_ADDRESS.pattern})@)"
 
@@ -96,7 +109,9 @@ def decide_emails(texts: Any) -> Decisions:
 def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     """Addresses and codes of texts in lower case."""
     codes = begin(_is_plain(trimmed))
-    decide_in_order(trimmed, codes, (*OPENING, *_checks()))
+    decide_in_order(trimmed, codes, OPENING)
+    codes[(codes == PENDING) & _may_be_another(trimmed)] = UNDECIDED
+    decide_in_order(trimmed, codes, _checks())
     left = np.flatnonzero(codes == UNDECIDED)
     texts = trimmed.take(arrow_array(left))
     addresses, found = decide_international(texts)
@@ -105,6 +120,17 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     found[_is_marked(*text_buffers(texts))] = UNDECIDED
     codes[left] = found
     return put(trimmed, left, addresses), codes
+
+
+def _may_be_another(trimmed: Any) -> Bools:
+    """Which texts Unicode's forms may change: of those that are longer than any address only the capitals of ASCII."""
+    others = ~are_ascii(trimmed)
+    rows = np.flatnonzero(others)
+    if len(rows):
+        texts = trimmed.take(arrow_array(rows))
+        are_short = pc.utf8_length(texts).to_numpy(zero_copy_only=False) <= MAX_NORMALIZED
+        others[rows] = are_short | matches(texts, KELVIN)
+    return others
 
 
 def _is_plain(lowered: Any) -> Bools:
@@ -151,7 +177,10 @@ def _checks() -> tuple[Check, ...]:
     """The definition's checks of an ASCII address, in its order."""
     too_long = code_of(Reason.TOO_LONG)
     return (
-        Check(_MARKED, UNDECIDED),
+        Check(r'\A="[^"]*"\z', UNDECIDED),
+        Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
+        Check(r"\A'[^@]*\z", _REFUSED),
+        Check(r"\A'", UNDECIDED),
         Check(_IN_BRACKETS, code_of(Reason.DISPLAY_NAME)),
         # Empty brackets at the end hide from the definition what stands before them.
         Check(r"\Amailto:[^<]*<[^<>]*>\z", UNDECIDED),

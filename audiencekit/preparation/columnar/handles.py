@@ -1,4 +1,4 @@
-"""Handles in bulk: every ASCII text is decided; the others, the full-width `@` among them, are left undecided."""
+"""Handles in bulk: every text is decided, but those with a full-width `@` in front."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from audiencekit.preparation.columnar.checks import (
     BLANK,
     HASHED,
     INVISIBLE,
-    NOT_ASCII,
     WORD,
     Check,
     begin,
@@ -23,7 +22,7 @@ from audiencekit.preparation.columnar.checks import (
     one_of,
     trim,
 )
-from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Decisions, code_of
 
 _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
@@ -31,7 +30,7 @@ _PLAIN: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
 
 _PAGE: Final = one_of(sorted(PAGES))
 
-_WHOLE_CHECKS: Final = (BLANK, NOT_ASCII, HASHED, WORD)
+_WHOLE_CHECKS: Final = (BLANK, Check(r"\A＠", UNDECIDED), HASHED, WORD)
 _NAME_CHECKS: Final = (
     WORD,
     INVISIBLE,

@@ -1,4 +1,4 @@
-"""Columns that arrive hashed, in bulk: every ASCII text is decided; the others are left to the definition."""
+"""Columns that arrive hashed, in bulk: every text is decided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     BLANK,
     HASHED,
-    NOT_ASCII,
     WORD,
     Check,
     begin,
@@ -26,7 +25,6 @@ from audiencekit.preparation.columnar.decisions import Decisions, code_of
 
 _CHECKS: Final = (
     BLANK,
-    NOT_ASCII,
     WORD,
     Check(HASHED.pattern, code_of(Reason.WRONG_HASH), holds=False),
     Check(r"\A0+\z", code_of(Reason.ZEROED)),

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
-from audiencekit.identifiers.invisible import MARKS, WHITE_SPACE
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import FEW, compiled, matches
@@ -32,7 +31,6 @@ _IDEOGRAPHS: Final = "".join(f"{first}-{last}" for first, last in _IDEOGRAPH_RAN
 
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
 _NO_ATEXT: Final = r'\x00- "(),.:;<>@A-Z\[\\\]\x7f'  # the rest of ASCII
-_HIDDEN: Final = rf"\x00-\x1f\x7f-\x9f{WHITE_SPACE}{MARKS}"
 _AT: Final = pa.scalar("@", pa.string())  # with its type: to guess one, pyarrow looks for pandas each time
 _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part is too long before it is in ASCII
 
@@ -40,7 +38,7 @@ _MAX_BYTES: Final = MAX_LABEL_LENGTH  # of what is decided here, so that no part
 def decide_international(lowered: Any) -> tuple[Any, Codes]:
     """Addresses, and codes (UNDECIDED for what is not certain), of texts that are trimmed and in ASCII lower case.
 
-    Placeholder addresses are for the caller to find. Holds raw values.
+    Placeholder addresses and invisible characters are for the caller to find. Holds raw values.
     """
     codes = np.full(len(lowered), UNDECIDED, dtype=np.int8)
     is_short = pc.binary_length(lowered).to_numpy(zero_copy_only=False) <= _MAX_BYTES
@@ -85,13 +83,13 @@ def _has_certain_form(lowered: str) -> bool:
 
 @cache
 def _certain_form() -> str:
-    """A pattern for addresses with a certain local part and any domain without hidden characters."""
+    """A pattern for addresses with a certain local part and any domain."""
     letters = "".join(f"{run[0]}-{run[-1]}" for first, last in _ALPHABETS for run in _runs(first, last))
     return _form(f"[{_ATEXT}{letters}{_IDEOGRAPHS}]+")
 
 
 def _form(atom: str) -> str:
-    return rf"\A{atom}(?:\.{atom})*@[^@<>{_HIDDEN}]+\z"
+    return rf"\A{atom}(?:\.{atom})*@[^@<>]+\z"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""User ids of the platform in bulk: every ASCII text is decided; digits of other scripts are left to the definition."""
+"""User ids of the platform in bulk: digits of other scripts are left to the definition, all others are decided."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
-from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
-from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    OPENING,
+    SPACES,
+    Check,
+    begin,
+    decide_in_order,
+    matches,
+    trim,
+)
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.signs import foreign_digits
 
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
 # Small enough at first sight: shorter than the largest, or as long and with a lesser first digit.
@@ -27,6 +37,9 @@ _MANGLED: Final = (
     r"\A=",
     r"\A[+-]?[0-9]+[.,][0-9]*\z",
 )
+# Behind the marks of a spreadsheet the definition knows white space that is not ASCII, too.
+_FOREIGN: Final = rf"""\A(?:'[{SPACES}]*[^\x00-\x7f]|="(?s:.*)[^\x00-\x7f])"""
+_FOREIGN_CHECKS: Final = (Check(_FOREIGN, UNDECIDED), Check(f"[{foreign_digits()}]", UNDECIDED))
 _NUMBER_CHECKS: Final = (
     *(Check(pattern, code_of(Reason.EXCEL_MANGLED)) for pattern in _MANGLED),
     Check(r"\A[0-9]+\z", code_of(Reason.NOT_INTEGER), holds=False),
@@ -45,7 +58,7 @@ def decide_platform_ids(texts: Any) -> Decisions:
     codes = begin(matches(lowered, _PLAIN))
     if not (codes == PENDING).any():
         return Decisions.of(lowered, codes)
-    decide_in_order(lowered, codes, OPENING)
+    decide_in_order(lowered, codes, (*OPENING, *_FOREIGN_CHECKS))
     numbers = _unmarked(lowered)
     decide_in_order(numbers, codes, _NUMBER_CHECKS)
     digits = pc.ascii_ltrim(numbers, "0")

@@ -37,6 +37,11 @@ ZEROS: Final = (
 )
 
 
+def foreign_digits() -> str:
+    """Return the decimal digits that are not ASCII, as the inside of a regular expression's class."""
+    return "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in ZEROS)
+
+
 @cache
 def signs() -> Bytes:
     """Return the table: BREAK, MARK, CONTROL, DOUBT, the sign of ASCII that is meant, or 0 for all others."""

@@ -1,26 +1,28 @@
-"""Other objects of Python that hold rows, as a frame or an open file: series, batches one by one, cursors, open files.
+"""Other objects of Python that hold rows, as a frame or an open file: series, dicts, batches, cursors, open files.
 
-Nothing is read here: batches and rows are fetched when the frame is opened, and once.
+Batches, cursors and open files are not read here, but when the frame is opened, and once.
 """
 
 from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import chain
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard
 
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.sources.arrow.types import written_out
-from audiencekit.sources.frames.frames import ArrowArray, ArrowStream, Frame, FrameSource, OpenFile, is_frame
+from audiencekit.sources.frames.frames import ArrowArray, ArrowStream, Frame, FrameSource, OpenFile, attempt, is_frame
 
 # Of a column alone; `column1` is what the first column of a file without a header is called, too.
 UNNAMED: Final = "column1"
 _ARROW_READERS: Final = ("fetch_record_batch", "to_arrow_reader")  # of ADBC and DuckDB; of DuckDB from 2.0 on
+_SEVERAL: Final = (list, tuple, set, frozenset)  # values of one cell
 _WHOLE_FLOATS: Final = 2**53
 _FETCHED_ROWS: Final = 10_000  # objects of Python: ten times as large as what Arrow makes of them
 
@@ -54,13 +56,18 @@ Rows: TypeAlias = FrameSource | Frame | BinaryFile | ArrowCursor | RowCursor | I
 
 
 def wrapped(source: object) -> Frame | None:
-    """`source` as a frame or an open file; None when it is nothing that holds rows. Raises UsageError for text."""
+    """`source` as a frame or an open file; None when it is nothing that holds rows. Raises UsageError for text.
+
+    Dicts become a table here, of which SourceRefused is raised where a cell has no text.
+    """
     if isinstance(source, Frame):
         return source
     if _is_series(source):
         return Frame(_table_of_series(source))
     if isinstance(source, pa.Array | pa.ChunkedArray) and not pa.types.is_struct(source.type):
         return Frame(pa.table({UNNAMED: source}))
+    if _are_dicts(source):
+        return Frame(attempt(partial(_table_of_dicts, source), hint="give text, numbers, or lists of these"))
     if is_frame(source):
         return Frame(source)
     if any(callable(getattr(source, name, None)) for name in _ARROW_READERS):
@@ -95,6 +102,24 @@ def _table_of_series(series: Any) -> Any:
     return series.to_frame(UNNAMED if name is None or name == "" else str(name))
 
 
+def _are_dicts(source: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    return isinstance(source, Sequence) and bool(source) and all(isinstance(row, Mapping) for row in source)
+
+
+def _table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """All columns that any row has, as text; a row without one has an empty cell there."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table([_column([row.get(name) for row in rows]) for name in names], names=[str(name) for name in names])
+
+
+def _column(cells: list[Any]) -> Any:
+    """Cells as text, or as lists of texts where any of them is a list."""
+    if not any(isinstance(cell, _SEVERAL) for cell in cells):
+        return pa.array(map(_text, cells), pa.string())
+    lists = (cell if isinstance(cell, _SEVERAL) else [cell] for cell in cells)
+    return pa.array(([_text(value) for value in each] for each in lists), pa.list_(pa.string()))
+
+
 def _open_file(source: Any) -> OpenFile:
     if isinstance(source, io.TextIOBase) or getattr(source, "encoding", None) is not None:
         raise UsageError("the file is open as text", hint="open it as bytes, open(path, 'rb'), or give its path")
@@ -125,7 +150,9 @@ def _batches_of(piece: Any) -> Iterable[Any]:
         return chain([pa.RecordBatch.from_pylist([], schema=reader.schema)], reader)
     if isinstance(piece, ArrowArray):
         return [pa.record_batch(piece)]
-    raise SourceRefused("it yields something that is no batch of Arrow", hint="give batches, tables or data frames")
+    raise SourceRefused(
+        "it yields something that is no batch of Arrow", hint="give batches, tables or data frames, or dicts in a list"
+    )
 
 
 def rows_of(cursor: RowCursor) -> Any:
@@ -139,8 +166,8 @@ def rows_of(cursor: RowCursor) -> Any:
 
 
 def _batch(rows: list[Any], schema: Any) -> Any:
-    columns = [[_text(cell) for cell in column] for column in zip(*rows, strict=True)]
-    return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema=schema)
+    columns = [pa.array(map(_text, column), pa.string()) for column in zip(*rows, strict=True)]
+    return pa.record_batch(columns, schema=schema)
 
 
 def _text(cell: Any) -> str | None:

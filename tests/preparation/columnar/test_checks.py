@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.invisible import trim as trim_text
+from audiencekit.identifiers.invisible import has_invisible, trim as trim_text
 from audiencekit.identifiers.placeholders import WORDS, is_placeholder
 from audiencekit.preparation.columnar import (
     checks,
@@ -24,6 +24,8 @@ from audiencekit.preparation.columnar.checks import FEW, Check, begin, decide_in
 from audiencekit.preparation.columnar.decisions import PENDING, VALID
 from audiencekit.preparation.columnar.phones import numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
+
+_CODES = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]
 
 
 def test_first_check_wins() -> None:
@@ -41,17 +43,23 @@ def test_pending_stays_without_a_check() -> None:
     assert codes.tolist() == [PENDING, 1]
 
 
-def test_trim_of_ascii() -> None:
-    """ASCII white space goes from both ends as in the definition; control characters and inner space stay."""
-    texts = [f"{chr(one)}{chr(two)}a b{chr(one)}" for one in range(128) for two in (9, 32, 28, 97)]
+def test_trim() -> None:
+    """White space and marks go from both ends as in the definition; control characters and inner space stay."""
+    texts = [f"{chr(one)}{chr(two)}a b{chr(one)}" for one in _CODES for two in (9, 32, 28, 97)]
     assert trim(pa.array(texts)).to_pylist() == [trim_text(text) for text in texts]
     assert trim(pa.array([None, " "])).to_pylist() == ["", ""]
 
 
+def test_invisible_is_what_the_definition_refuses() -> None:
+    """Every single character of the planes in use is invisible exactly if the definition says so."""
+    characters = [chr(code) for code in _CODES]
+    found = matches(pa.array(characters), checks.INVISIBLE.pattern)
+    assert [has_invisible(character) for character in characters] == found.tolist()
+
+
 def test_blank_is_what_the_definition_trims_away() -> None:
     """Every single character of the planes in use is blank exactly if the definition trims it."""
-    codes = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]
-    characters = [chr(code) for code in codes]
+    characters = [chr(code) for code in _CODES]
     blank = matches(pa.array(characters), checks.BLANK.pattern)
     assert [not trim_text(character) for character in characters] == blank.tolist()
 
@@ -59,7 +67,9 @@ def test_blank_is_what_the_definition_trims_away() -> None:
 def test_words_are_the_definitions() -> None:
     """Placeholder words match in lower case, and nothing around them."""
     texts = [f"{before}{word}{after}" for word in sorted(WORDS) for before, after in (("", ""), ("x", ""), ("", "\n"))]
+    texts += [text.replace("k", checks.KELVIN) for text in texts]
     assert matches(pa.array(texts), checks.WORD.pattern).tolist() == [is_placeholder(text) for text in texts]
+    assert {chr(code) for code in _CODES if code > 127 and chr(code).lower().isascii()} == {checks.KELVIN}
 
 
 @pytest.mark.parametrize("text", ["a.b", "a|b", "(a", "a\\b", "^$", "a b", "–"])

@@ -129,6 +129,10 @@ def test_no_special_names(monkeypatch: pytest.MonkeyPatch) -> None:
         ("jörg.99@example.com", "jörg.99@example.com"),
         ("花子@почта.example", "花子@xn--80a1acny.example"),
         ("anna@mün_chen.de", Reason.INVALID_SYNTAX),
+        ("anna@mün chen.de", Reason.INVALID_SYNTAX),
+        ("anna@mün.de\u200b.com", Reason.INVISIBLE_CHARACTER),
+        ("\ufeffanna@example.com\u3000", "anna@example.com"),
+        (f"{'ä' * 3_000}@example.com", Reason.TOO_LONG),
         ("anna@ü.test", Reason.SPECIAL_USE_DOMAIN),
         ("mailto:anna@example.com", Reason.DISPLAY_NAME),
     ],
@@ -144,7 +148,7 @@ def test_decided_beyond_plain_addresses(text: str, expected: str | Reason) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["JÖRG@example.com", "a\u0308@example.com", "anna@mün chen.de", "x@ü.de\u200b.com", "fake@ü.de", "b@b.de-ñu+x"],
+    ["JÖRG@example.com", "a\u0308@example.com", "fake@ü.de", "b@b.de-ñu+x"],
 )
 def test_left_to_the_definition(text: str) -> None:
     """Capitals that are not ASCII, combining marks, hidden characters, white space, what may be a placeholder."""
@@ -208,7 +212,6 @@ def test_broken_patterns_are_found(
 
 BROKEN_INTERNATIONAL: list[tuple[str, ModuleType, str, Any]] = [
     ("every letter is certain", international, "_is_certain", lambda letter: True),
-    ("hidden characters in domains", international, "_HIDDEN", " "),
     ("longer addresses", international, "MAX_ADDRESS_BYTES", 500),
     ("domains as they are", domains, "ascii_domain", lambda domain: domain),
     ("domains in their own case", domains, "lower", str),

@@ -22,12 +22,13 @@ from audiencekit.identifiers import disguises
 from audiencekit.identifiers.device_id import normalize_device_id
 from audiencekit.identifiers.handle import normalize_handle
 from audiencekit.identifiers.hashing import accept_hashed
+from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.platform_id import normalize_platform_id
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar import device_ids, handles, hashed, partner_user_ids, platform_ids
-from audiencekit.preparation.columnar.checks import ALWAYS, FEW, HASHED, SPACES
+from audiencekit.preparation.columnar.checks import ALWAYS, FEW, HASHED
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 from benchmarks.differential import compare
 from benchmarks.values import (
@@ -155,9 +156,24 @@ def test_every_ascii_character_at_every_place(kind: SmallKind) -> None:
 def test_ascii_is_decided(kind: SmallKind, tried: Any) -> None:
     """Only texts that are not ASCII are left to the definition."""
     texts, _ = tried(kind)
-    left = kind.decide(texts).undecided
-    assert len(left)
-    assert not any(texts[index].strip(SPACES).isascii() for index in left)
+    assert not any(trim(texts[index]).isascii() for index in kind.decide(texts).undecided)
+
+
+LEFT: list[tuple[SmallKind, list[str]]] = [
+    (DEVICE_ID, []),
+    (HASH, []),
+    (HANDLE, ["＠bob"]),
+    (PLATFORM_ID, ["١٢", "'\u30001", '="\u30001"']),
+]
+
+
+@pytest.mark.parametrize(("kind", "left"), LEFT)
+def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
+    """Other characters than those of ASCII are decided, whether they come off, are refused or are foreign."""
+    decided = ["\ufeff1\u200b", "\u2029", "b\xadob", "bób", "–", "un\u212anown", "ſ", "'aé", "=é", "1é", "é1.0"]
+    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000]
+    assert kind.decide([*decided, *left]).undecided.tolist() == [len(decided) + at for at in range(len(left))]
+    assert kind.differs([*decided, *left]) == []
 
 
 @every_kind

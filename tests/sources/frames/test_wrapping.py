@@ -152,6 +152,28 @@ def test_several_sources_of_any_sort_are_one(tmp_path: Path) -> None:
     assert [source["name"] for source in plan.sources][::2] == ["open file", "data frame"]
 
 
+def test_dicts_have_the_columns_of_all_rows() -> None:
+    """A column that the first row lacks is read, too; numbers keep their digits, a list holds several values."""
+    rows = [
+        {"note": 1, "mail": "ann@larchpost.example"},
+        {"mail": ["bob@larchpost.example", "cid@larchpost.example"], "id": 90000000007},
+        {"mail": None, "id": 7.0},
+        {},
+    ]
+    plan = check(rows, columns={"email": "mail", "platform_id": "id"})
+    assert (plan.rows.read, plan.rows.rejected, plan.records) == (4, 1, 3)
+    assert {kind: found["valid"] for kind, found in plan.identifiers.items()} == {"email": 3, "platform_id": 2}
+    assert check(tuple(rows), columns=MAIL).rows.read == 4
+
+
+@pytest.mark.parametrize("cell", [b"\xffann@larchpost.example", "ann\ud800@larchpost.example"])
+def test_dicts_that_hold_no_text_are_refused_without_a_value(cell: object) -> None:
+    """Arrow and codecs quote what they cannot take."""
+    with pytest.raises(SourceRefused, match="no values are shown") as caught:
+        check([{"mail": cell}], columns=MAIL)
+    assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [

@@ -13,7 +13,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.checks import ALWAYS, NOT_ASCII, OPENING, Check, decide_in_order, matches, trim
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
 from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
@@ -32,6 +32,7 @@ _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{
 _CHECKS: Final = (
     *OPENING,
     Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
+    NOT_ASCII,
     Check(r"""\A(?:'|="|tel:)""", UNDECIDED),
     Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
     Check(_ROUNDED, code_of(Reason.EXCEL_MANGLED)),
@@ -109,8 +110,6 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
     """
     column = _read(_undecorated(texts), regions, rules)
     column.codes[~column.digits.is_read | (column.codes == code_of(Reason.EXCEL_MANGLED))] = UNDECIDED
-    too_long = pc.utf8_length(texts).to_numpy(zero_copy_only=False) > MAX_WRITTEN_BYTES
-    column.codes[too_long] = UNDECIDED
     return column.written(rules), column.codes
 
 

@@ -297,7 +297,6 @@ BROKEN: list[tuple[str, Any, str, Any]] = [
     ("any zeros are 00", digits, "_has_zeros_in_front", lambda first, second, third: first >= 0),
     ("rounding not seen", phone_numbers, "_ROUNDED", r"\z."),
     ("one like sign mistaken", phone_numbers, "_LIKE", {**phone_numbers._LIKE, "／": "1"}),
-    ("no limit for what is written", phone_numbers, "MAX_WRITTEN_BYTES", 200),
     (
         "a digit too many is kept",
         e164,
