@@ -14,6 +14,7 @@ from typing import Final
 
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import HostLimiter, RateLimiter
+from audiencekit.delivery.limiter.boot import boot_seconds
 from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.personal import Secret
 
@@ -46,7 +47,7 @@ async def send_on(options: argparse.Namespace) -> None:
         async def send() -> None:
             while True:
                 await limiter.acquire()
-                writer.write(b"%d\n" % options.number)
+                writer.write(b"%d %.6f\n" % (options.number, boot_seconds()))
 
         await asyncio.gather(*(send() for _ in range(COROUTINES)))
 

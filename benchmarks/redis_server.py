@@ -20,9 +20,11 @@ class RedisServer:
     """Runs from the start; `arguments` go to redis-server. Raises RuntimeError when it does not start."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        # Bound to its end, so that the system gives the port to no other process while the server is down.
+        self._keeper = socket.socket()
+        self._keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._keeper.bind(("127.0.0.1", 0))
+        self.port = self._keeper.getsockname()[1]
         self._command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", *arguments]
         self._folder = folder
         self.start()
@@ -42,7 +44,7 @@ class RedisServer:
                 return
             except OSError:
                 if time.monotonic() >= deadline:
-                    self.stop()
+                    self.close()
                     raise RuntimeError("redis-server does not start") from None
                 time.sleep(0.02)
 
@@ -50,6 +52,11 @@ class RedisServer:
         """Kills it: what it knew is gone."""
         self._process.kill()
         self._process.wait()
+
+    def close(self) -> None:
+        """Kills it for good."""
+        self.stop()
+        self._keeper.close()
 
     def ask(self, *words: str) -> str:
         """The answer to a short command, as it stands on the wire."""
@@ -74,7 +81,7 @@ class RestartedRedis(RedisServer):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.stop()
+        self.close()
 
     async def restart_for(self, seconds: float) -> None:
         """Restarts it in the middle of `seconds`, as often as there is time."""

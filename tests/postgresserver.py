@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -13,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.ports import kept_port
 
 _USERS = ("postgres", "nobody")
 _START_SECONDS = 60.0
@@ -60,15 +61,14 @@ def postgresql() -> Iterator[str]:
         data = directory / "data"
         initdb = [*before, str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "test", "-E", "UTF8"]
         subprocess.run([*initdb, "--locale=C", "--no-sync"], check=True, capture_output=True, cwd=directory)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        settings = ["listen_addresses=127.0.0.1", f"port={port}", "unix_socket_directories=", "fsync=off"]
         serve = [*before, str(programs / "postgres"), "-D", str(data)]
-        process = subprocess.Popen(
-            [*serve, *(word for setting in settings for word in ("-c", setting))],
-            cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        _wait_for(port, process)
+        with kept_port() as port:
+            settings = ["listen_addresses=127.0.0.1", f"port={port}", "unix_socket_directories=", "fsync=off"]
+            process = subprocess.Popen(
+                [*serve, *(word for setting in settings for word in ("-c", setting))],
+                cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            _wait_for(port, process)
         yield f"postgresql://test@127.0.0.1:{port}/postgres"
     finally:
         if process is not None:

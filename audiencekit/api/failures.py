@@ -19,6 +19,7 @@ from audiencekit.errors import (
     StaleConnection,
     TransportFailed,
 )
+from audiencekit.personal import shortage_of
 
 # Raised before the first byte of a request is written.
 _NOT_CONNECTED: Final = (
@@ -60,7 +61,8 @@ def describe_failure(
     is_stale: bool = False,
     way: str = "",
 ) -> AudiencekitError:
-    """A TransportFailed that names host and cause; errors of ours as they are; a Bug for anything unforeseen.
+    """A TransportFailed that names host and cause; errors of ours as they are; InputOutputFailed for want of memory,
+    and a Bug for anything unforeseen.
 
     `body_started` says whether a byte of the body was handed to the connection, None for a request without
     body: such a request counts as sent as soon as there was a connection. `is_stale` says that the connection was
@@ -70,7 +72,8 @@ def describe_failure(
     if isinstance(failure, AudiencekitError):
         return failure.bare()
     if not isinstance(failure, _BROKEN):
-        return Bug(f"{type(failure).__name__} in an exchange with {host}; no values are shown")
+        told = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
+        return shortage_of(failure) or Bug(told)
     if refused := _refused_for_good(failure, host):
         return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False

@@ -19,6 +19,7 @@ from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
+from audiencekit.machine.reserve import release_reserve
 from audiencekit.personal import shortage_of
 from audiencekit.shown import shown
 
@@ -133,9 +134,11 @@ def _run() -> int:
         _show(error)
         return error.exit_code
     except AudiencekitError as error:
+        release_reserve()
         complain(error)
         return error.exit_code
     except BaseException as error:  # a panic of a library in Rust is no Exception
+        release_reserve()
         if shortage := shortage_of(error):
             complain(shortage)
             return shortage.exit_code

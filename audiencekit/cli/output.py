@@ -12,6 +12,7 @@ import click
 from audiencekit.cli.manner import manner, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import AudiencekitError, InputOutputFailed
+from audiencekit.machine.reserve import release_reserve
 from audiencekit.shown import shown, shown_json, shown_lines
 
 
@@ -132,6 +133,7 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
 
     What to do next is the last line, also where stdout does not take the rest.
     """
+    release_reserve()
     document = error.document
     try:
         if as_json:

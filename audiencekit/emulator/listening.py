@@ -62,10 +62,18 @@ class Listener:
     async def open(self, port: int) -> None:
         """Listen; 0 lets the system choose. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
+        # Known before it listens, which is awaited: an end that comes meanwhile is to find it.
         self._listening = await loop.create_server(
-            self._make_line, LOOPBACK, port, backlog=_BACKLOG, reuse_address=True, ssl=self._context
-        )
+            self._make_line, LOOPBACK, port,
+            backlog=_BACKLOG, reuse_address=True, ssl=self._context, start_serving=False,
+        )  # fmt: skip
         self.port = self._listening.sockets[0].getsockname()[1]
+        try:
+            await self._listening.start_serving()
+        except OSError:
+            self._listening.close()
+            self._listening = None
+            raise
 
     def _make_line(self) -> asyncio.Protocol:
         line = Line(self._web(), self._admit, self._end)

@@ -15,6 +15,7 @@ from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.librarystartup import ask_for_memory, leave_out_blas_threads, leave_out_pandas
+from audiencekit.machine.reserve import keep_reserve, release_reserve
 
 # Objects that may be made before the next look at them. What we import makes as many; the work itself makes few, and
 # hardly any circles.
@@ -35,6 +36,7 @@ def set_up_own_process() -> None:
     leave_out_pandas()
     leave_out_blas_threads()
     ask_for_memory()
+    keep_reserve()
 
 
 def _occupy_standard_files() -> None:
@@ -73,6 +75,7 @@ def end_own_process(code: int) -> None:
 
     What was said is said by now; another code, that of a signal, would say that nothing was sent.
     """
+    release_reserve()
     gc.freeze()
     if threading.current_thread() is threading.main_thread():
         for ending in ENDINGS:

@@ -30,7 +30,7 @@ from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.selection.candidates import CANDIDATE, Candidates, SharedValues
+from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
@@ -126,13 +126,13 @@ class _Stripping:
         self.outcome = SharedOutcome(len(shared), shared.people)
         self.puts_in = False  # whether a record to be put in had a shared value
 
-    def run(self, candidates: list[list[int]]) -> Iterator[pa.RecordBatch]:
-        """Change all batches, whose candidates stand in these chunks; the rejections of each that has any."""
+    def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
+        """Change all batches, whose candidates stand in these chunks, one each; the rejections of each that has any."""
         self._gathered.keysets.drop_keys(self._shared.tags)
         first = 0
-        for number, (chunks, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
-            if chunks:
-                held = np.frombuffer(self._gathered.aside.read_all(chunks), dtype=CANDIDATE)
+        for number, (chunk, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
+            if chunk != NO_CHUNK:
+                held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
                 if len(found := self._shared.among(held)):
                     yield self._change(number, first, found)
             first += records

@@ -105,20 +105,18 @@ class TagKernels:
 
         The places of those that came `least` times or more.
         """
-        return self._choose(self._library.audiencekit_count, slots, [Slice.to_fill(counters, np.uint8)], least)
+        table = Slice.to_fill(counters, np.uint8)
+        return self._choose(self._library.audiencekit_count, slots, table, ctypes.c_uint8(least))
 
-    def find_counted(self, slots: Slots, likely: Bytes, counters: Bytes, least: int) -> Counts:
-        """The places of those `slots` that came `least` times or more. Of these, none whose highest bit is set.
+    def find_marked_slots(self, slots: Slots, marks: Bytes) -> Counts:
+        """The places of those `slots` whose last bits have theirs set in `marks`, a power of two of bytes."""
+        return self._choose(self._library.audiencekit_marked_slots, slots, Slice.of(marks, np.uint8))
 
-        `likely`, a power of two, is set by the last bits of all slots that may be among them.
-        """
-        tables = [Slice.of(table, np.uint8) for table in (likely, counters)]
-        return self._choose(self._library.audiencekit_counted, slots, tables, least)
-
-    def _choose(self, function: Any, slots: Slots, tables: list[Slice], least: int) -> Counts:
+    def _choose(self, function: Any, slots: Slots, table: Slice, *given: ctypes.c_uint8) -> Counts:
         places, found = np.empty(len(slots), dtype=np.int64), ctypes.c_size_t()
-        given, own = Slice.of(slots, np.uint32), place_of(Slice.to_fill(places, np.int64))
-        require(function(*map(ctypes.byref, [given, *tables]), ctypes.c_uint8(least), own, ctypes.byref(found)))
+        own = place_of(Slice.to_fill(places, np.int64))
+        looked = map(ctypes.byref, (Slice.of(slots, np.uint32), table))
+        require(function(*looked, *given, own, ctypes.byref(found)))
         return places[: found.value].copy()
 
     def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:

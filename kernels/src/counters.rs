@@ -1,8 +1,5 @@
 //! A table of small counters, two in a byte: about how often each of very many values came, never too few.
 
-/// A slot with this bit is of a value that was found already.
-pub const FOUND: u32 = 1 << 31;
-
 /// Counters next to each other in memory: both of a value are among these, so that it costs one look.
 const BLOCK: usize = 128;
 
@@ -75,19 +72,16 @@ pub fn count(slots: &[u32], counters: &mut [u8], least: u8, chosen: &mut [i64]) 
     found
 }
 
-/// The places of those of `slots` that came `least` times or more, and were not found before. `likely`, a power of two,
-/// says by the last bits of a slot whether it may be one of them.
-pub fn find(slots: &[u32], likely: &[u8], counters: &[u8], least: u8, chosen: &mut [i64]) -> usize {
-    assert!(likely.len().is_power_of_two());
-    let (first_mask, mask, mut found) = (likely.len() - 1, mask_of(counters), 0);
+/// Writes the places of those `slots` whose last bits have theirs set in `marks`, a power of two of bytes, to `chosen`,
+/// and gives their number.
+pub fn find_marked(slots: &[u32], marks: &[u8], chosen: &mut [i64]) -> usize {
+    assert!(marks.len().is_power_of_two() && chosen.len() >= slots.len());
+    let (mask, mut found) = (8 * marks.len() - 1, 0);
     for (place, &slot) in slots.iter().enumerate() {
-        if likely[slot as usize & first_mask] != 0
-            && slot < FOUND
-            && places(slot, mask).iter().all(|&counter| counter_at(counters, counter) >= least)
-        {
-            chosen[found] = place as i64;
-            found += 1;
-        }
+        let bit = slot as usize & mask;
+        // Written in any case, which costs less than a wrong guess of the processor.
+        chosen[found] = place as i64;
+        found += usize::from(marks[bit / 8] >> (bit % 8) & 1);
     }
     found
 }
@@ -125,16 +119,18 @@ mod tests {
     }
 
     #[test]
-    fn slots_that_came_early_are_found() {
-        let (mut counters, mut chosen) = ([0; 64], [0; 4]);
-        let mut slots = [slot(0, 1, 2), slot(0, 20, 4), slot(0, 1, 2), slot(0, 1, 2)];
-        assert_eq!(count(&slots, &mut counters, 2, &mut chosen), 2);
-        for &place in &chosen[..2] {
-            slots[place as usize] |= FOUND;
-        }
-        assert_eq!(find(&slots, &[1; 4], &counters, 2, &mut chosen), 1);
-        assert_eq!(chosen[0], 0);
-        assert_eq!(find(&slots, &[1, 0, 1, 1], &counters, 2, &mut chosen), 0);
+    fn marked_slots_are_found() {
+        let (mut marks, mut chosen) = ([0; 4], [0; 5]);
+        marks[1] = 1 << 3; // 11 of 32
+        assert_eq!(find_marked(&[11, 3, 32 + 11, 10, u32::MAX - 31 + 11], &marks, &mut chosen), 3);
+        assert_eq!(chosen[..3], [0, 2, 4]);
+        assert_eq!(find_marked(&[], &marks, &mut []), 0);
+    }
+
+    #[test]
+    #[should_panic]
+    fn marks_that_no_bits_choose() {
+        find_marked(&[], &[0; 3], &mut []);
     }
 
     #[test]

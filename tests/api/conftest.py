@@ -147,7 +147,7 @@ def make_transport(credentials: Credentials) -> Callable[..., HttpTransport]:
             "addresses": ServiceAddresses(SPEC, addresses) if isinstance(addresses, dict) else addresses,
             "clock": ServiceClock(wall=lambda: NOW, elapsed=lambda: 0.0),
             "nonce": lambda: f"nonce{next(numbers)}",
-            "timeouts": Timeouts(connect=5, read=5, total=5),
+            "timeouts": Timeouts(connect=60, read=60, total=60),
             **options,
         }
         return HttpTransport(**options)

@@ -8,8 +8,10 @@ import json
 import re
 import socket
 import struct
+import time
 from collections.abc import Callable
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from audiencekit.api.wire import read_answer
 from audiencekit.errors import MalformedAnswer, Outcome, StaleConnection, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
+from tests.ports import kept_port
 
 
 def _reset(writer: Writer) -> None:
@@ -29,8 +32,33 @@ def _reset(writer: Writer) -> None:
     writer.transport.abort()
 
 
+SECONDS = 30.0  # of patience; they pass at once, and only when the script lets them
+FOREVER = 100 * SECONDS
+
+
+def _pass_a_second() -> None:
+    """For all that waits on this loop: no test asks how quick the machine is."""
+    loop = asyncio.get_running_loop()
+    ahead = loop.time() + 1.0 - time.monotonic()
+    loop.time = lambda: time.monotonic() + ahead  # type: ignore[method-assign]
+
+
+async def _keep_silent(reader: Reader) -> None:
+    for _ in range(int(FOREVER)):
+        _pass_a_second()
+        await asyncio.sleep(0)
+        if reader.at_eof():
+            return
+
+
 async def _silent(reader: Reader, writer: Writer) -> None:
-    await reader.read()
+    await reader.readuntil(b"\r\n\r\n")
+    await _keep_silent(reader)
+
+
+async def _silent_at_once(reader: Reader, writer: Writer) -> None:
+    await reader.read(1)
+    await _keep_silent(reader)
 
 
 async def _close_after_request(reader: Reader, writer: Writer) -> None:
@@ -61,10 +89,11 @@ def _writes(*pieces: bytes) -> Callable[[Reader, Writer], Any]:
 async def _drips(reader: Reader, writer: Writer) -> None:
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-    while True:
+    for _ in range(int(FOREVER)):
         writer.write(b" ")
         await writer.drain()
-        await asyncio.sleep(0.005)  # real time: that of the transport's patience is, too
+        _pass_a_second()
+        await asyncio.sleep(0)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -96,18 +125,15 @@ FAULTS: dict[str, Callable[[Reader, Writer], Any]] = {
         + gzip.compress(b" " * 10**6, mtime=0)
     ),
 }  # fmt: skip
-AMPLE = Timeouts(connect=30, read=30, total=30)
-# What nothing else ends. The time for all of an attempt is to be enough for its beginning on a busy machine.
-PATIENCE = {_silent: Timeouts(connect=30, read=0.08, total=30), _drips: Timeouts(connect=30, read=30, total=0.5)}
+AMPLE = Timeouts(connect=FOREVER, read=SECONDS, total=2 * SECONDS)
 
 
 @pytest.mark.parametrize("request_", [GET, POST], ids=["without-body", "with-body"])
 @pytest.mark.parametrize("script", FAULTS.values(), ids=FAULTS.keys())
 async def test_fault(script: Any, request_: ApiRequest, listening: Any, make_transport: Any) -> None:
     """Whatever breaks after a connection was there, the outcome is unknown and the failure carries no secret."""
-    patience = PATIENCE.get(script, AMPLE)
     async with listening(script) as listener:
-        async with make_transport(listener, timeouts=patience, max_answer_bytes=4_000) as transport:
+        async with make_transport(listener, timeouts=AMPLE, max_answer_bytes=4_000) as transport:
             with pytest.raises(TransportFailed) as caught:
                 await transport.exchange(request_)
         assert listener.connections == 1
@@ -119,27 +145,23 @@ async def test_fault(script: Any, request_: ApiRequest, listening: Any, make_tra
 @pytest.mark.parametrize(
     ("script", "patience"),
     [
-        (_silent, Timeouts(connect=30, read=0.05, total=30)),
-        (_drips, Timeouts(connect=30, read=30, total=0.05)),
-        (_silent, Timeouts(connect=30, read=30, total=0.05)),
+        (_silent, Timeouts(connect=FOREVER, read=SECONDS, total=FOREVER)),
+        (_drips, Timeouts(connect=FOREVER, read=SECONDS, total=2 * SECONDS)),
+        (_silent, Timeouts(connect=FOREVER, read=FOREVER, total=SECONDS)),
     ],
     ids=["read", "total-while-reading", "total-before-the-answer"],
 )
 async def test_each_patience_ends(script: Any, patience: Timeouts, listening: Any, make_transport: Any) -> None:
     """The time between two reads and the time of a whole attempt each end an exchange by themselves."""
-    async with (
-        asyncio.timeout(10),
-        listening(script) as listener,
-        make_transport(listener, timeouts=patience) as transport,
-    ):
+    async with listening(script) as listener, make_transport(listener, timeouts=patience) as transport:
         with pytest.raises(TransportFailed, match="in time"):
             await transport.exchange(POST)
 
 
 async def test_patience_to_connect(listening: Any, make_transport: Any) -> None:
     """A listener that never gets through the TLS handshake costs the time to connect, and nothing was sent."""
-    patience = Timeouts(connect=0.05, read=30, total=30)
-    async with asyncio.timeout(10), listening(_silent) as listener:
+    patience = Timeouts(connect=SECONDS, read=FOREVER, total=FOREVER)
+    async with listening(_silent_at_once) as listener:
         addresses = {"ads_url": f"https://127.0.0.1:{listener.port}"}
         async with make_transport(listener, addresses=addresses, timeouts=patience) as transport:
             with pytest.raises(TransportFailed, match="not opened in time") as caught:
@@ -147,16 +169,15 @@ async def test_patience_to_connect(listening: Any, make_transport: Any) -> None:
     assert not caught.value.sent
 
 
-async def test_refused_connection(make_transport: Any, answering: Any, answer_bytes: Any) -> None:
+async def test_refused_connection(make_transport: Any) -> None:
     """Where no process listens, no byte was sent, and the failure says so."""
-    async with answering(answer_bytes()) as listener:
-        pass
-    async with make_transport(listener) as transport:
-        for request in (GET, POST):
-            with pytest.raises(TransportFailed, match="ECONNREFUSED") as caught:
-                await transport.exchange(request)
-            assert (caught.value.sent, caught.value.outcome) == (False, Outcome.REFUSED)
-            assert_clean(caught.value)
+    with kept_port() as port:
+        async with make_transport(SimpleNamespace(url=f"http://127.0.0.1:{port}")) as transport:
+            for request in (GET, POST):
+                with pytest.raises(TransportFailed, match="ECONNREFUSED") as caught:
+                    await transport.exchange(request)
+                assert (caught.value.sent, caught.value.outcome) == (False, Outcome.REFUSED)
+                assert_clean(caught.value)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])

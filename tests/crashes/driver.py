@@ -3,7 +3,8 @@
 One JSON object a line on stdin is one process: `argv`, `env`, `directory`, `stdin`, `kill`. It is forked from this
 one, which has imported everything, runs `audiencekit.cli.main`, reads the file `stdin`, and writes to the files `out`
 and `err` of its directory. The answer is one line: how it ended, negative for a signal. `kill` is null, `{"point",
-"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`. The first run of a state directory
+"nth"}` for the n-th time that a point of `crashpoints` is passed, or `{"seconds"}`; with `"memory": true` that point
+finds no memory instead. The first run of a state directory
 has the id RUN_ID. The clock is `ahead_seconds` ahead where runs are begun.
 
 With a job as its argument it runs that one in this process.
@@ -134,10 +135,14 @@ def arm(kill: dict[str, Any] | None) -> None:
         nonlocal left
         with lock:
             left -= point == kill["point"]
-            if not left:
-                die()
+            if not left and point == kill["point"]:
+                lack_memory() if kill.get("memory") else die()
 
     set_hook(hook)
+
+
+def lack_memory() -> None:
+    raise MemoryError
 
 
 def die() -> None:

@@ -56,6 +56,24 @@ async def test_it_stops_and_comes_back_at_its_port() -> None:
         await _ask(listener.port)
 
 
+@pytest.mark.parametrize("again", ["close", "stop"])
+@pytest.mark.parametrize("steps", range(10))
+async def test_it_ends_while_it_comes_back(steps: int, again: str) -> None:
+    """However far it has come: nothing listens any more."""
+    listener = Listener(_answer, lambda line: None, asyncio.Event())
+    await listener.open(0)
+    listener.stop_for(0)
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    if again == "close":
+        await listener.close()
+    else:
+        listener.stop_for(3_600)
+    with pytest.raises(ConnectionRefusedError):
+        await _ask(listener.port)
+    await listener.close()
+
+
 def test_it_closes_while_it_is_stopped() -> None:
     """And does not come back."""
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions, serve
+from tests.ports import kept_port
 
 
 async def test_the_ready_line_is_one_line_of_json() -> None:
@@ -62,13 +63,12 @@ async def test_a_seed_fixes_ids_and_credentials() -> None:
 
 async def test_a_port_can_be_chosen_and_is_free_afterwards() -> None:
     """`port` is that of the ads API; a port in use is an error, after which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(OSError, match="address already in use"):
+    with kept_port() as port:
+        with socket.create_server(("127.0.0.1", port)), pytest.raises(OSError, match="address already in use"):
             await Emulator(EmulatorOptions(port=port)).__aenter__()
-    for _ in range(2):
-        async with Emulator(EmulatorOptions(port=port)) as emulator:
-            assert emulator.ads_url == f"http://127.0.0.1:{port}"
+        for _ in range(2):
+            async with Emulator(EmulatorOptions(port=port)) as emulator:
+                assert emulator.ads_url == f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

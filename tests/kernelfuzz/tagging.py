@@ -89,12 +89,15 @@ def count(draw: Draw, library: Library) -> Called:
     return Called(code, len(slots), frequent <= chosen <= set(range(len(slots))))
 
 
-def counted(draw: Draw, library: Library) -> Called:
-    slots, found = draw.drawn("I", draw.count(), 2**20), Size()
-    tables = [draw.slice(draw.bytes(2 ** draw.chance.randrange(9) if draw.often(0.9) else None)) for _ in range(2)]
-    out = draw.room("q", slots.count)
-    given = (*map(ctypes.byref, (slots, *tables)), U8(draw.chance.randrange(256)))
-    return Called(library.audiencekit_counted(*given, Pointer(out), ctypes.byref(found)), slots.count)
+def marked_slots(draw: Draw, library: Library) -> Called:
+    slots, found = [draw.number("I", 2**20) for _ in range(draw.count())], Size()
+    marks, out = draw.bytes(2 ** draw.chance.randrange(9) if draw.often(0.9) else None), draw.room("q", len(slots))
+    given = *map(ctypes.byref, (draw.numbers("I", slots), draw.slice(marks))), Pointer(out), ctypes.byref(found)
+    code = library.audiencekit_marked_slots(*given)
+    if code != DONE:
+        return Called(code, len(slots))
+    expected = tuple(place for place, slot in enumerate(slots) if _is_set(marks, slot))
+    return Called(code, len(slots), draw.read("q", out, found.value) == expected)
 
 
 def sort(draw: Draw, library: Library) -> Called:

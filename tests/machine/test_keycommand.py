@@ -64,7 +64,7 @@ def test_a_command_that_gives_no_key_says_why(
     text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of its output is shown."""
-    monkeypatch.setattr(keycommand, "_SECONDS", 2)
+    monkeypatch.setattr(keycommand, "_SECONDS", 0.2 if "sleep" in text else 60)
     with pytest.raises(CredentialsRefused, match=why) as refused:
         KeyCommand(_script(tmp_path, text)).read()
     assert "xxx" not in str(refused.value)

@@ -73,24 +73,22 @@ pub unsafe extern "C" fn audiencekit_count(
     })
 }
 
-/// The same of slots that were counted before, without those that were found then.
+/// Puts the places of those of `slots` that are marked into `places`; `found` says how many they are.
 ///
 /// # Safety
 /// As for `audiencekit_count`.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_counted(
+pub unsafe extern "C" fn audiencekit_marked_slots(
     slots: &Slice<u32>,
-    likely: &Slice<u8>,
-    counters: &Slice<u8>,
-    least: u8,
+    marks: &Slice<u8>,
     places: *mut i64,
     found: &mut usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (slots, likely, counters) = unsafe { (slots.get(), likely.get(), counters.get()) };
+        let (slots, marks) = unsafe { (slots.get(), marks.get()) };
         // SAFETY: promised by the caller.
-        *found = counters::find(slots, likely, counters, least, unsafe { slice_mut(places, slots.len()) });
+        *found = counters::find_marked(slots, marks, unsafe { slice_mut(places, slots.len()) });
     })
 }
 

@@ -119,8 +119,14 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     )
     asked = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     (child,) = map(int, asked.stdout.split())
-    while Path(f"/proc/{child}").exists():
-        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z":  # it has ended; its parent, which is not ours, has not waited
-            break
+    while _is_alive(child):
         time.sleep(0.01)
+
+
+def _is_alive(process_id: int) -> bool:
+    """Whether it is there, and not one that has ended and for which its parent, which is not ours, has not waited."""
+    try:
+        stat = Path(f"/proc/{process_id}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # it may go between the opening and the reading
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

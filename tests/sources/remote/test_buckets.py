@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from audiencekit.sources.remote.address import Address
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
+from tests.ports import kept_port
 from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, serving
 
@@ -36,18 +36,16 @@ def endpoint() -> Iterator[str]:
     """The address of moto's server."""
     if importlib.util.find_spec("moto") is None or importlib.util.find_spec("flask") is None:
         pytest.skip("moto's server is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(url, process)
-        yield url
-    finally:
-        process.kill()
-        process.wait()
+    with kept_port() as port:
+        command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_for(url, process)
+            yield url
+        finally:
+            process.kill()
+            process.wait()
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
