@@ -44,7 +44,6 @@ IMPORTS = {
     "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/planning/plannedrun.py": 23,
     "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
 }
