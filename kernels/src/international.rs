@@ -52,11 +52,15 @@ impl Letters<'_> {
     }
 
     /// `text`, in lower case as far as it is ASCII, with small letters for capitals, and one for a letter and its mark.
-    fn folded(&self, text: &str) -> String {
+    fn folded<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let stays = |letter: char| letter.is_ascii() || self.local(letter) == LETTER;
+        if text.chars().all(stays) {
+            return Cow::Borrowed(text);
+        }
         let mut folded = String::with_capacity(text.len());
         for letter in text.chars() {
             // A certain letter is no capital, and no mark that NFC joins to another one.
-            if letter.is_ascii() || self.local(letter) == LETTER {
+            if stays(letter) {
                 folded.push(letter);
                 continue;
             }
@@ -68,7 +72,7 @@ impl Letters<'_> {
                 None => folded.push(self.fold(letter, '\0').unwrap_or(letter)),
             }
         }
-        folded
+        Cow::Owned(folded)
     }
 }
 

@@ -18,9 +18,7 @@ def test_every_sort_of_every_kind_is_measured() -> None:
 
 def test_random_cells_are_measured() -> None:
     """A mean, the dearest, and how much a byte costs more in a longer cell."""
-    mean, dearest, growth = times_at_random(Kind.HANDLE, 3, 20_000)
-    assert 0 < mean <= dearest
-    assert growth > 0
+    assert all(figure > 0 for figure in times_at_random(Kind.HANDLE, 3, 20_000))
 
 
 def test_the_table_has_a_line_for_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
