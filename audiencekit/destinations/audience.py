@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from audiencekit.destinations.adsdestination import AdsDestination, ads_words
 from audiencekit.destinations.destination import Destination, TimeWishes
-from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.preparation.times import PlanTimes, pin_times
-from audiencekit.profile import Profile
 
 if TYPE_CHECKING:
     from audiencekit.destinations.adssession import AudienceSession
@@ -23,13 +21,11 @@ _REACH: Final = (
 )
 
 
-class Audience:
+class Audience(AdsDestination):
     """A Destination: it takes all kinds, and entries that last for 13 months by themselves."""
 
     name = "audience"
-    noun = "audience"
-    listing = "audiences list"
-    quota = USERS
+    words = ads_words("audience", listing="audiences list")
     kinds = frozenset(Kind)
     suppresses = True
 
@@ -45,10 +41,6 @@ class Audience:
         return pin_times(
             plan_time, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
         )
-
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> OperationsForm:
-        """Operations."""
-        return OperationsForm(times, profile, Packing.within(max_body_bytes))
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
         """Deletes reach all who share an identifier, and are never suppressed; few people cannot be targeted."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.words import Words
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import PlanTimes
@@ -78,16 +79,20 @@ class Destination(Protocol):
         """The name in journals and documents."""
 
     @property
-    def noun(self) -> str:
-        """The name in messages."""
-
-    @property
-    def listing(self) -> str:
-        """The arguments of the command that lists the places there are."""
+    def words(self) -> Words:
+        """The words for people."""
 
     @property
     def quota(self) -> str:
         """The name of the pace that its requests keep to, with those of all destinations that the service counts so."""
+
+    @property
+    def max_body_bytes(self) -> int | None:
+        """The bytes that a request holds at most; None where none are counted."""
+
+    @property
+    def requests_per_minute(self) -> float | None:
+        """The requests that the service takes a minute; None where none are counted."""
 
     @property
     def kinds(self) -> frozenset[Kind]:

@@ -5,25 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from audiencekit.destinations.adsdestination import AdsDestination, ads_words
 from audiencekit.destinations.destination import Destination, TimeWishes
-from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.requestplan import Packing
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.times import PlanTimes, pin_list_times
-from audiencekit.profile import Profile
 
 if TYPE_CHECKING:
     from audiencekit.destinations.adssession import DoNotReachSession
     from audiencekit.settings import Settings
 
 
-class DoNotReachList:
+class DoNotReachList(AdsDestination):
     """A Destination: it takes emails and phone numbers, and entries that take effect at once."""
 
     name = "do_not_reach_list"
-    noun = "do-not-reach list"
-    listing = "do-not-reach show"
-    quota = USERS
+    words = ads_words("do-not-reach list", listing="do-not-reach show")
     kinds = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER})
     suppresses = False
 
@@ -39,10 +35,6 @@ class DoNotReachList:
         return pin_list_times(
             plan_time, now, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
         )
-
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> OperationsForm:
-        """Operations."""
-        return OperationsForm(times, profile, Packing.within(max_body_bytes))
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
         """It changes no audience."""

@@ -31,7 +31,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if not is_service_id(self.id):
-            raise UsageError(f"the {self.destination.noun} is not an id of this service", hint=HINT)
+            raise UsageError(f"the {self.destination.words.noun} is not an id of this service", hint=HINT)
 
     @classmethod
     def audience(cls, audience_id: str) -> Self:
@@ -60,7 +60,7 @@ class Target:
         return {"kind": self.destination.name, "id": self.id}
 
     def __str__(self) -> str:
-        return f"{self.destination.noun} {self.id}"
+        return f"{self.destination.words.noun} {self.id}"
 
     @property
     def is_known(self) -> bool:

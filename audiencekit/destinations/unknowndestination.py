@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from audiencekit.destinations.destination import TimeWishes
+from audiencekit.destinations.words import Words
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.times import PlanTimes
@@ -28,20 +29,16 @@ class UnknownDestination:
     name: str
 
     suppresses = True
+    max_body_bytes = requests_per_minute = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ValueError("not a name of a destination")
 
     @property
-    def noun(self) -> str:
+    def words(self) -> Words:
         """The name: there are no other words for it."""
-        return self.name
-
-    @property
-    def listing(self) -> str:
-        """None: no command lists its places."""
-        return ""
+        return Words(noun=self.name)
 
     @property
     def quota(self) -> str:

@@ -13,7 +13,6 @@ from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestR
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import Refused
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
@@ -119,12 +118,12 @@ class PlannedRun:
     @property
     def few_notes(self) -> tuple[str, ...]:
         """A note when the plan changes few people."""
-        return few_note(self.people_changed, self.options)
+        return few_note(self.people_changed, self.options, self.destination)
 
     @property
     def few_refusals(self) -> list[Refused]:
         """A refusal in its place, for an owner who wants none."""
-        return refuse_few(self.people_changed, self.options)
+        return refuse_few(self.people_changed, self.options, self.destination)
 
     @property
     def small_losses(self) -> tuple[str, ...]:
@@ -166,9 +165,14 @@ class PlannedRun:
         )
 
     def fill_ratio(self) -> float | None:
-        """Bytes of all bodies but the last over what they could hold; None for a single request."""
-        full = [request.body_bytes for request in self.requests[:-1]]
-        return sum(full) / (len(full) * MAX_BODY_BYTES) if full else None
+        """Bytes of all bodies but the last over what they could hold; None for one request, and without a limit."""
+        full, most = [request.body_bytes for request in self.requests[:-1]], self.destination.max_body_bytes
+        return sum(full) / (len(full) * most) if full and most else None
+
+    def minutes(self) -> float | None:
+        """The shortest time that the rate of the service allows; None where it has none."""
+        rate = self.destination.requests_per_minute
+        return len(self.requests) / rate if rate else None
 
     def to_plan(self) -> Plan:
         """The plan as people and programs read it."""
@@ -187,7 +191,7 @@ class PlannedRun:
             operations=sum(request.operations for request in self.requests),
             records=self.records,
             bytes=sum(request.body_bytes for request in self.requests),
-            minutes=len(self.requests) / PACED_REQUESTS_PER_MINUTE,
+            minutes=self.minutes(),
             fill_ratio=self.fill_ratio(),
             plan_time=format_time(self.times.plan_time),
             expires_at=format_time(self.times.expires_at) if self.times.expires_at else None,

@@ -159,7 +159,7 @@ def _planned(
         *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
         *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
         *alone,
-        *refuse_few(changed, options),
+        *refuse_few(changed, options, terms.destination),
         *expired(requests, times, terms.now),
     ]
     return PlannedRun(

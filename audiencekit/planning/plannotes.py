@@ -26,7 +26,7 @@ from audiencekit.sources.files import FilePath
 def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
     """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
     if not destination.suppresses and (options.suppress or options.consent is not None):
-        raise UsageError(f"a {destination.noun} keeps people out: suppression has no meaning for it")
+        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
     if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
         raise UsageError("standard input is named twice, and can be read once")
 
@@ -37,7 +37,7 @@ def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None
         named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
         kinds = [kind.value for kind in Kind if kind in destination.kinds]
         raise MappingRefused(
-            f"a {destination.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
             hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
         )
 
@@ -66,24 +66,23 @@ def no_records_left(selection: Selection, options: Options) -> list[Refused]:
     ]
 
 
-def refuse_few(people: int, options: Options) -> list[Refused]:
+def refuse_few(people: int, options: Options, destination: Destination) -> list[Refused]:
     """Refuse a change of few people, for an owner who wants none."""
     if options.few_people != "refuse" or not 0 < people < FEW_PEOPLE:
         return []
     hint = f"collect at least {FEW_PEOPLE} people for a run, or say `few_people='allow'`"
-    return [PlanRefused(_of_few(people), hint=hint)]
+    return [PlanRefused(_of_few(people, destination), hint=hint)]
 
 
-def few_note(people: int, options: Options) -> tuple[str, ...]:
+def few_note(people: int, options: Options, destination: Destination) -> tuple[str, ...]:
     """The same as a note, for all others."""
     if not 0 < people < FEW_PEOPLE:
         return ()
-    return (_of_few(people) + (": allowed by `few_people=`" if options.few_people == "allow" else ""),)
+    return (_of_few(people, destination) + (": allowed by `few_people=`" if options.few_people == "allow" else ""),)
 
 
-def _of_few(people: int) -> str:
-    changed = "1 person" if people == 1 else f"{people} people"
-    return f"this changes {changed} of the audience: its reach before and after can tell about each of them"
+def _of_few(people: int, destination: Destination) -> str:
+    return destination.words.few_people.format(people="1 person" if people == 1 else f"{people} people")
 
 
 def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:

@@ -15,20 +15,18 @@ _PIECE_BYTES: Final = 2**20
 
 
 class Bits:
-    """Bits by index, eight in a byte, as many as were appended."""
+    """Bits by index, eight in a byte, as many as were appended. While all of them are equal they take no memory."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._length = 0
+        self._all: bool | None = False  # the value of all bits; None when they differ, and stand in the bytes
 
     @classmethod
     def of(cls, length: int, value: bool) -> Bits:
         """`length` bits, all equal to `value`."""
         bits = cls()
-        bits._bytes, bits._length = bytearray(-(-length // 8)), length
-        bits.packed().fill(0xFF if value else 0)
-        if value and length % 8:
-            bits._bytes[-1] = (1 << length % 8) - 1
+        bits._length, bits._all = length, value
         return bits
 
     def __len__(self) -> int:
@@ -40,11 +38,17 @@ class Bits:
     def copy(self) -> Bits:
         """The same bits, to be changed on their own."""
         bits = Bits()
-        bits._bytes, bits._length = self._bytes[:], self._length
+        bits._bytes, bits._length, bits._all = self._bytes[:], self._length, self._all
         return bits
 
     def append(self, values: Bools) -> None:
         """Add one bit for each of `values`."""
+        if not self._length and len(values):
+            self._all = bool(values[0])
+        if self._all is not None and bool((values == self._all).all()):
+            self._length += len(values)
+            return
+        self._lay_out()
         started = self._length % 8
         if started:  # the last byte is taken back, and filled up
             values = np.concatenate([self.slice(self._length - started, self._length), values])
@@ -55,23 +59,28 @@ class Bits:
 
     def slice(self, start: int, end: int) -> Bools:
         """The bits from `start` to `end`."""
+        if self._all is not None:
+            return np.full(end - start, self._all)
         first = start // 8
         packed = self.packed()[first : -(-end // 8)]
         return np.unpackbits(packed, bitorder="little")[start - 8 * first : end - 8 * first].view(np.bool_)
 
     def packed(self) -> npt.NDArray[np.uint8]:
         """Its bytes, without a copy; append nothing while they are in use."""
+        self._lay_out()
         return np.frombuffer(self._bytes, dtype=np.uint8)
 
     def at(self, indices: Indices) -> Bools:
         """The bits of `indices`."""
+        if self._all is not None:
+            return np.full(len(indices), self._all)
         packed = self.packed()[indices >> 3]
         found: Bools = (packed >> (indices & 7).astype(np.uint8) & 1).astype(bool)
         return found
 
     def set(self, indices: Indices, value: bool) -> None:
         """Make the bits of `indices` equal to `value`."""
-        if not len(indices):
+        if not len(indices) or value == self._all:
             return
         packed = self.packed()
         masks = np.left_shift(np.uint8(1), (indices & 7).astype(np.uint8))
@@ -82,12 +91,25 @@ class Bits:
 
     def subtract(self, others: Bits) -> None:
         """Clear every bit that is set in `others`, which has as many."""
+        if others._all is False or self._all is False:
+            return
         for own, other in zip(self._pieces(), others._pieces(), strict=True):
             np.bitwise_and(own, ~other, out=own)
 
     def count(self) -> int:
         """How many are set."""
+        if self._all is not None:
+            return self._length * self._all
         return sum(int.from_bytes(piece, "little").bit_count() for piece in self._pieces())
+
+    def _lay_out(self) -> None:
+        """Have a bit for each from now on, since they differ or may be changed."""
+        if self._all is None:
+            return
+        self._bytes = bytearray(b"\xff" if self._all else b"\0") * -(-self._length // 8)
+        if self._all and self._length % 8:
+            self._bytes[-1] = (1 << self._length % 8) - 1
+        self._all = None
 
     def _pieces(self) -> Iterator[npt.NDArray[np.uint8]]:
         """Its bytes, some at a time: what is made of all of them would be as large as they are."""

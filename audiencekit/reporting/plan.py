@@ -38,7 +38,7 @@ class Plan:
     describes the format of the source, and `sources` that of each file, with its name and rows. `suppression` counts
     the rows of each suppression source. `combinations` count the rows by the kinds of identifiers that they have.
     `is_repeatable` is true when the source can be read again, so that `resume` does not need it anew. `minutes` is the
-    shortest time that the rate limit allows. `bytes` counts bodies as sent.
+    shortest time that the rate limit allows; None for a destination without one. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
@@ -50,7 +50,7 @@ class Plan:
     operations: int
     records: int
     bytes: int
-    minutes: float
+    minutes: float | None
     fill_ratio: float | None
     plan_time: str
     expires_at: str | None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from audiencekit.destinations.target import Target
+from audiencekit.destinations.words import Words
 from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
@@ -19,8 +20,9 @@ NOT_INSTALLED = "the destination {} is not installed"
 def render_report(report: Report | Mapping[str, Any]) -> str:
     """A run's report; the last line always names the state."""
     document = report.to_json() if isinstance(report, Report) else report
-    requests, counts = document["requests"], document["reconciliation"]
-    lines = [*_heading(document), ""]
+    requests, target = document["requests"], Target.from_json(document["target"])
+    words = target.destination.words
+    lines = [*_heading(document, target), ""]
     lines += (
         _sources(document.get("sources", ()))
         + _columns(document["columns"])
@@ -35,9 +37,12 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
         f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_attempts(attempts)}",
         f"  bytes       {requests['bytes']:,}{_fill(requests['fill_ratio'])}",
         "reconciliation",
-        f"  {_reconciliation(counts)}",
-        *(f"  request {each['request']:,}: {_reconciliation(each)}" for each in document.get("miscounted") or ()),
-        "  (received by the service; it never says who was matched)",
+        f"  {_reconciliation(document['reconciliation'], words)}",
+        *(
+            f"  request {each['request']:,}: {_reconciliation(each, words)}"
+            for each in document.get("miscounted") or ()
+        ),
+        *([f"  {words.of_counts}"] if words.of_counts else []),
     ]
     if document["expires_at"]:
         lines.append(f"expires at    {document['expires_at']}")
@@ -46,10 +51,10 @@ def render_report(report: Report | Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _heading(document: Mapping[str, Any]) -> Lines:
+def _heading(document: Mapping[str, Any], target: Target) -> Lines:
     """Which run it is: of which list, to which audience, when, and how long it took."""
-    target, name = Target.from_json(document["target"]), document.get("audience_name")
-    named = f"{target.destination.noun} {shown(repr(name))} ({target.id})" if name else str(target)
+    name = document.get("audience_name")
+    named = f"{target.destination.words.noun} {shown(repr(name))} ({target.id})" if name else str(target)
     lines = [f"Run {document['run_id']}: {document['operation']} {named}"]
     if not target.is_known:
         lines.append(f"  unknown   {NOT_INSTALLED.format(target.destination.name)}")
@@ -60,13 +65,14 @@ def _heading(document: Mapping[str, Any]) -> Lines:
     return [*lines, f"  started   {document['started_at']}{took}"]
 
 
-def _reconciliation(counts: Mapping[str, int | None]) -> str:
+def _reconciliation(counts: Mapping[str, int | None], words: Words) -> str:
     sent, success, total = (counts[name] for name in ("records_sent", "success_count", "total_count"))
     if sent is None:
         return f"records sent {UNKNOWN}"
     if sent == success == total:
-        return f"records sent {sent:,} = success_count {success:,} = total_count {total:,}"
-    return f"records sent {sent:,}, success_count {_count(success)}, total_count {_count(total)}: THEY DIFFER"
+        return f"records sent {sent:,} = {words.accepted} {success:,} = {words.received} {total:,}"
+    said = f"{words.accepted} {_count(success)}, {words.received} {_count(total)}"
+    return f"records sent {sent:,}, {said}: THEY DIFFER"
 
 
 def render_plan(plan: Plan) -> str:
@@ -78,7 +84,7 @@ def render_plan(plan: Plan) -> str:
     lines += _identifiers(plan.identifiers) + _rejections(plan.rejections) + _suppression(plan.suppression)
     lines += [
         "plan",
-        f"  {_number(planned, 'records')} in {_number(planned, 'operations')} in {_number(planned, 'requests')}",
+        f"  {_number(planned, 'records')} in {_operations(planned)}{_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
         f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
@@ -212,8 +218,16 @@ def _fill(ratio: float | None) -> str:
     return "" if ratio is None else f", bodies {ratio:.1%} full"
 
 
-def _minutes(minutes: float) -> str:
+def _operations(planned: Mapping[str, Any]) -> str:
+    """How many they are, and ` in `; empty for a destination whose requests have none."""
+    has_none = planned["requests"] and not planned["operations"]
+    return "" if has_none else f"{_number(planned, 'operations')} in "
+
+
+def _minutes(minutes: float | None) -> str:
     """The shortest time that the pace allows; empty where it does not matter."""
+    if minutes is None:
+        return ""
     if minutes >= 1:
         return f", at least {minutes:.1f} minutes"
     seconds = round(minutes * 60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from audiencekit.delivery.results import Delivered
+from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudiencekitError,
     Bug,
@@ -38,13 +39,14 @@ def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
     return ServiceUnavailable(f"nothing was confirmed: {error}", hint=error.hint or "try again later")
 
 
-def unreconciled(sums: Sums) -> Bug | None:
+def unreconciled(sums: Sums, target: Target) -> Bug | None:
     """The error of a delivery that ended well, and whose three sums are not one number; None when they are."""
     if sums.is_reconciled:
         return None
+    words = target.destination.words
     return Bug(
-        f"the counts do not agree: {sums.records_confirmed:,} records were sent, success_count is "
-        f"{sums.success_count:,}, total_count is {sums.total_count:,}"
+        f"the counts do not agree: {sums.records_confirmed:,} records were sent, {words.accepted} is "
+        f"{sums.success_count:,}, {words.received} is {sums.total_count:,}"
     )
 
 
@@ -62,11 +64,7 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
 
 def where_to_look(facts: RunFacts) -> str:
     """The hint for a run whose target the service does not find."""
-    listing = facts.target.destination.listing
-    return (
-        f"account {facts.account_id} has no {facts.target}: `audiencekit {listing}` shows what it has,"
-        " and `audiencekit whoami` which accounts these credentials can use"
-    )
+    return facts.target.destination.words.not_found.format(account=facts.account_id, place=facts.target)
 
 
 def cannot_resume(reason: str, message: str) -> ResumeRefused:

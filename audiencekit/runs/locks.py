@@ -38,7 +38,7 @@ class TargetLock:
 
     def __enter__(self) -> Self:
         make_directory(self._state_dir, LOCKS)
-        what = f"the lock of the {self._target.destination.noun} cannot be made"
+        what = f"the lock of the {self._target.destination.words.noun} cannot be made"
         self._taken.enter_context(taken(self._path, what, self._busy, holder=_words(self._run_id)))
         return self
 
@@ -52,7 +52,7 @@ class TargetLock:
         run_id, process_id = holder.get("run_id"), holder.get("process_id")
         who = f"run {run_id} (process {process_id})" if isinstance(run_id, str) else "another run"
         return AudienceBusy(
-            f"{who} is at work on this {self._target.destination.noun}: nothing was sent",
+            f"{who} is at work on this {self._target.destination.words.noun}: nothing was sent",
             run_id=run_id if isinstance(run_id, str) else None,
             process_id=process_id if isinstance(process_id, int) else None,
             hint=_NOTHING_HELD.format("a run"),

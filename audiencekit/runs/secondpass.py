@@ -48,7 +48,7 @@ async def send_plan(
         sums, notes = _sums_after(run, delivered), delivered.notes
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
-        failure = unreconciled(sums) if delivered.is_complete else failure_of(delivered, sums)
+        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
     except ExchangeError as error:
         sums = run.journal.sums()
         failure = NotFinished(f"all is sent, and the end of the run is not confirmed: {error}")

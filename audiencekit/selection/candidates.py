@@ -41,6 +41,7 @@ CANDIDATE: Final = np.dtype(
 )
 Pairs = npt.NDArray[np.void]
 Candidates = npt.NDArray[np.void]
+NO_CHUNK: Final = -1  # in the place of the number of a chunk: a batch has no values, or none that may be shared
 NO_CANDIDATES: Final = np.zeros(0, dtype=CANDIDATE), np.zeros(0, dtype=PAIR)
 
 

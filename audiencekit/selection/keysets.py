@@ -27,11 +27,12 @@ from audiencekit.selection.partitions import (
     repeated,
 )
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import CountedBatch, SharedValueSearch
+from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tagkernels import OrderedTags
 from audiencekit.selection.tags import Tagger, Tags
+from audiencekit.selection.valuecounts import Slots, slots_of
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 
@@ -40,15 +41,15 @@ _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory 
 class TaggedBatch:
     """Tags of the records of one batch: of their key sets, and, where keys are compared one by one, of single keys.
 
-    `suppressed` are those of keys that suppress every record which has them. `rows` are the tags of all keys in the
-    order of the records, where shared values are looked for.
+    `suppressed` are those of keys that suppress every record which has them. Where shared values are looked for, `rows`
+    are the tags of all keys in the order of the records, and `slots` are what these are counted by.
     """
 
     deletes: Bools = field(repr=False)
     key_sets: OrderedTags
     keys: OrderedTags | None = None
     suppressed: OrderedTags | None = None
-    counted: CountedBatch | None = None
+    slots: Slots | None = field(default=None, repr=False)
     rows: TaggedRows | None = field(default=None, repr=False)
 
 
@@ -121,20 +122,19 @@ class KeySets:
         """The tags of one batch. May be called from any thread. The keys of `refusing` records suppress."""
         batch = records.unwrap()
         tagged = self.tagger.tag(batch)
-        counted, rows = None, None
+        slots, rows = None, None
         if self.search is not None:
-            rows = TaggedRows(batch.column(ROW).to_numpy(), tagged)
-            counted = self.search.count(rows)
+            rows, slots = TaggedRows(batch.column(ROW).to_numpy(), tagged), slots_of(tagged.tags)
         key_sets = self._key_sets.sort(tagged.of_sets())
         deletes = bools_of(batch.column(IS_DELETE))
         if not tagged.offsets or (not self.mixed and self._suppressed is None):
-            return TaggedBatch(deletes, key_sets, counted=counted, rows=rows)
+            return TaggedBatch(deletes, key_sets, slots=slots, rows=rows)
         owners, tags = tagged.owners(), tagged.tags
         suppressed = None
         if self._suppressed is not None:
             held = held_keys(batch, self._memories)
             suppressed = self._suppressed.sort(tags[held if refusing is None else held | refusing[owners]])
-        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed, counted, rows)
+        return TaggedBatch(deletes, key_sets, self._keys.sort(tags, owners), suppressed, slots, rows)
 
     @guarded
     def tag_suppressed(self, records: HashedRecords) -> OrderedTags | None:
@@ -153,8 +153,8 @@ class KeySets:
         self._key_sets.add(tagged.key_sets, first)
         if tagged.keys:
             self._keys.add(tagged.keys, first)
-        if self.search is not None and tagged.counted is not None:
-            self.search.add(tagged.counted)
+        if self.search is not None and tagged.slots is not None:
+            self.search.add(tagged.slots)
         self.suppress(tagged.suppressed)
         self._deletes.append(tagged.deletes)
 

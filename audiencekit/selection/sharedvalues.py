@@ -1,8 +1,8 @@
 """Values that stand in the records of more than a few people: the phone of an office, the address of a shop's till.
 
-Such a value identifies none of them. It is found by keyed tags, exactly and in flat memory: while the source is read, a
-table of small counters says which values may stand in many records; of these, and of no others, the people are counted
-afterwards.
+Such a value identifies none of them. It is found by keyed tags, exactly and in flat memory: when the source was read,
+tables of small counters say which values may stand in many records; of these, and hardly any others, the people are
+counted.
 
 A person is what stands beside the value in a record. Two records are of one person where what stands beside it is the
 same in both, or in one of them a part of what the other has.
@@ -11,20 +11,29 @@ same in both, or in one of them a part of what the other has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from audiencekit.machine.heap import give_back
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.bits import Bools
-from audiencekit.selection.candidates import NO_CANDIDATES, PAIR, Candidates, Pairs, SharedValues, candidates_at, joined
+from audiencekit.selection.candidates import (
+    NO_CANDIDATES,
+    NO_CHUNK,
+    PAIR,
+    Candidates,
+    Pairs,
+    SharedValues,
+    candidates_at,
+    joined,
+)
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import TAG, Places, Tagger, Tags, are_among
-from audiencekit.selection.valuecounts import FOUND, SlotCounts, Slots, ValueCounts, are_slots_in, slots_of
+from audiencekit.selection.valuecounts import COUNTER_BITS, ListedSlots, Slots, find_many
 
 _SINGLE_BITS: Final = 8  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
@@ -34,7 +43,6 @@ PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
 # Of a batch, by its number, the values at these places, as `candidates_at`.
 Look: TypeAlias = Callable[[int, Places], tuple[Candidates, Pairs]]
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes numbers
-NO_CHUNK: Final = -1  # in the place of a number: a batch has no values
 
 
 class PeopleOfValues:
@@ -71,92 +79,47 @@ def pairs_of(records: HashedRecords, asked: Tags, tagger: Tagger) -> Pairs:
     return candidates_at(np.flatnonzero(are_among(tagged.keys.tags, asked)), tagged)[1]
 
 
-@dataclass(frozen=True, slots=True)
-class CountedBatch:
-    """The values of one batch: by what all of them are counted, and of those that came often by then the rest, too."""
-
-    slots: Slots = field(repr=False)
-    found: Slots = field(repr=False)
-    candidates: Candidates = field(repr=False)
-    pairs: Pairs = field(repr=False)
-
-
 class SharedValueSearch:
-    """Looks for the values that stand in the records of more than `most` people.
+    """Looks for the values that stand in the records of more than `most` people. Its memory is `chunks`.
 
-    All values are counted as they come. A value that came often by then is a candidate from there on; where it stood
-    before is found at the end, by what was put aside of each value. What does not fit a fixed memory goes to `chunks`.
+    By `slots_of` all values are counted, in tables of 2**`bits` bytes, when all batches were added.
     """
 
-    def __init__(
-        self, chunks: Chunks, most: int, counts: ValueCounts | None = None, found: SlotCounts | None = None
-    ) -> None:
-        self._chunks, self._counts = chunks, counts or ValueCounts(most)
+    def __init__(self, chunks: Chunks, most: int, *, bits: int = COUNTER_BITS) -> None:
+        self._chunks, self._most, self._bits = chunks, most, bits
         self._slots: list[int] = []  # chunks, one a batch
-        self._found = found or SlotCounts()  # of the values that were found while they were counted
-        self._candidates: list[list[int]] = []  # chunks of each batch
-        self._people = PeopleOfValues(chunks, most)
+        self._values = 0
 
     def __repr__(self) -> str:
         return "<SharedValueSearch>"
 
-    def count(self, batch: TaggedRows) -> CountedBatch:
-        """Count the values of a batch. For any thread."""
-        slots = slots_of(batch.keys.tags)
-        places = self._counts.count(slots)
-        found = slots[places]
-        slots[places] |= FOUND
-        return CountedBatch(slots, found, *candidates_at(places, batch))
+    def add(self, slots: Slots) -> None:
+        """Gather the values of the next batch."""
+        self._values += len(slots)
+        self._slots += self._chunks.append_all([slots.view(np.uint8).data]) if len(slots) else [NO_CHUNK]
 
-    def add(self, counted: CountedBatch) -> None:
-        """Gather what `count` gave back, batch by batch."""
-        slots = counted.slots.view(np.uint8).data
-        self._slots += self._chunks.append_all([slots]) if len(slots) else [NO_CHUNK]
-        self._found.add(counted.found)
-        self._candidates.append([])
-        self._gather(len(self._candidates) - 1, counted.candidates, counted.pairs)
+    def find(self, look: Look) -> tuple[SharedValues, list[int]]:
+        """The shared values; the chunk of each batch's candidates for them, or NO_CHUNK."""
+        give_back()  # what the batches took while they were read
+        listed = ListedSlots(find_many(self._read, len(self._slots), self._values, self._most, bits=self._bits))
+        people, chunks = PeopleOfValues(self._chunks, self._most), [NO_CHUNK] * len(self._slots)
 
-    def _gather(self, batch: int, candidates: Candidates, pairs: Pairs) -> None:
-        if len(candidates):
-            self._candidates[batch] += self._chunks.append_all([candidates.view(np.uint8).data])
-            self._people.add(pairs)
+        def look_for(number: int) -> tuple[Candidates, Pairs]:
+            places = listed.places_in(self._read(number))
+            return look(number, places) if len(places) else NO_CANDIDATES
 
-    def find(self, look: Look) -> tuple[SharedValues, list[list[int]]]:
-        """The shared values; the chunks of each batch's candidates for them."""
-        if not any(self._candidates):
-            return SharedValues(np.zeros(0, dtype=TAG)), self._candidates
-        places = self._early_places()
+        numbers = range(len(self._slots)) if len(listed) else ()
+        for number, (candidates, pairs) in enumerate(in_order(look_for, numbers, workers=cores())):
+            if len(candidates):
+                [chunks[number]] = self._chunks.append_all([candidates.view(np.uint8).data])
+                people.add(pairs)
+        return people.find(), chunks
 
-        def early(number: int) -> tuple[Candidates, Pairs]:
-            """Candidates of a batch that were none yet when it was counted."""
-            return look(number, found) if len(found := places(number)) else NO_CANDIDATES
-
-        for number, (candidates, pairs) in enumerate(in_order(early, range(len(self._slots)), workers=cores())):
-            self._gather(number, candidates, pairs)
-        return self._people.find(), self._candidates
-
-    def _early_places(self) -> Callable[[int], Places]:
-        """Of a batch, the places of values that may be shared, and were not found while they were counted.
-
-        Of a few found values all are counted again, exactly: hardly any batch is looked at for nothing then.
-        """
-        if self._found.are_few:
-            early = list(in_order(self._early, range(len(self._slots)), workers=cores()))
-            for slots, _ in early:
-                self._found.add(slots)
-            many = self._found.of_at_least(self._counts.least)
-            return lambda number: early[number][1][are_slots_in(early[number][0], many)]
-        return lambda number: self._early(number)[1]
-
-    def _early(self, number: int) -> tuple[Slots, Places]:
-        """Those slots of a batch that may be of values found later, and their places."""
+    def _read(self, number: int) -> Slots:
+        """The values of a batch. May be called from any thread."""
         if self._slots[number] == NO_CHUNK:
-            return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
-        slots = np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32)
-        places = self._counts.find(slots)
-        if self._found.are_few:
-            places = places[self._found.hold(slots[places])]
-        return slots[places], places
+            return np.zeros(0, dtype=np.uint32)
+        return np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32)
 
 
 def _people_of(pairs: Pairs) -> Pairs:

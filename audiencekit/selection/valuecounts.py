@@ -1,99 +1,101 @@
-"""About how often each value of a source came, in flat memory, and never too few."""
+"""The values of a source that may stand in many records: none that does is missed, in flat memory."""
 
 from __future__ import annotations
 
-import threading
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.library import kernels
 from audiencekit.machine.heap import zeros
-from audiencekit.selection.tagkernels import TagKernels
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.selection.tagkernels import PartOfSlots, TagKernels
 from audiencekit.selection.tags import Places, Tags
 
 Slots = npt.NDArray[np.uint32]
-COUNTER_BITS: Final = 22  # at first 4 MB: as much as stays in the caches of a processor
-MOST_COUNTER_BITS: Final = 26  # 64 MB
-_LIKELY: Final = 2**19  # as much as stays there, too
-MOST_SLOTS: Final = 2**18  # of found values that are counted exactly
+ReadSlots: TypeAlias = Callable[[int], Slots]  # those of a batch, by its number
+
+COUNTER_BITS: Final = 23  # 8 MB: as much as stays in the caches of a processor
 MOST_COUNTED: Final = 15  # a counter is half a byte
-FOUND: Final = np.uint32(1 << 31)  # of a slot: its value was found while it was counted
-_LOAD: Final = 0.3  # values to a counter, at most: with twice as many rare values seem to be many, which costs time
+_SLOT_BITS: Final = 32
+_MOST_PART_BITS: Final = 4  # the other bits of a slot choose its counters
+_LOAD: Final = 1.2  # values to a counter, at most: one rare value in 200,000 seems to be many then
+_VALUES_A_THREAD: Final = 2**20  # fewer are counted before another thread has begun
+_TABLES: Final = 4  # of counters at once, however many processors there are
 _BLOCK: Final = 128  # counters next to each other, of which a value has two: they cost one look into memory
+_TOGETHER: Final = 2**18  # slots of frequent values before those that came several times are left out
+
+_LEAST_MARK_BITS, _MOST_MARK_BITS = 18, 24  # 32 kB to 2 MB
+_MARKS_A_SLOT: Final = 64
+_FEWER_BITS: Final = 6  # so that each stretch of slots with the same first bits has about one
+ALL_SLOTS: Final = PartOfSlots(0, 0)
 
 
 def slots_of(tags: Tags) -> Slots:
     """The numbers by which values are counted."""
-    slots: Slots = tags["low"].astype(np.uint32) & ~FOUND
+    slots: Slots = tags["low"].astype(np.uint32)
     return slots
+
+
+def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: int = COUNTER_BITS) -> Slots:
+    """The slots of the values that stand in more than `most` records of so many `batches`, and hardly any others.
+
+    They ascend. All batches have so many `values`, which are counted in parts, by 2**`bits` bytes of counters or fewer
+    each. Every part reads all batches: that costs less than to put parts aside.
+    """
+    needed = values / (2 * _LOAD * 2**bits)
+    threads = min(cores(), values // _VALUES_A_THREAD)
+    part_bits = min(max(_bits_of(needed), _bits_of(threads)), _MOST_PART_BITS)
+    table_bits = max(_bits_of(values / (2 * _LOAD * 2**part_bits)), 0)
+
+    def count(part: int) -> Slots:
+        counts, found, held = ValueCounts(most, bits=table_bits), [np.zeros(0, dtype=np.uint32)], 0
+        for number in range(batches):
+            found.append(counts.count(read(number), PartOfSlots(part_bits, part)))
+            held += len(found[-1])
+            if held > _TOGETHER:
+                found, held = [np.unique(np.concatenate(found))], 0
+        return np.unique(np.concatenate(found))
+
+    workers = min(cores(), _TABLES, 2**part_bits)
+    return np.concatenate(list(in_order(count, range(2**part_bits), workers=workers)))
+
+
+def _bits_of(number: float) -> int:
+    """So many that 2 to the power of them is no less than `number`."""
+    return max(int(np.ceil(np.log2(max(number, 1)))), 0)
 
 
 class ValueCounts:
     """About how many records each value stands in, never too few.
 
     Each value has two counters. Others may count in one of them, and hardly ever do so in both: the lesser one counts.
-    Two counters are a byte. There are about as many as values, in 2**`bits` to 2**`most_bits` bytes: of 200 million
-    values one in a thousand is found although it is rare.
+    Two counters are a byte, of 2**`bits`.
     """
 
-    def __init__(self, most: int, *, bits: int = COUNTER_BITS, most_bits: int = MOST_COUNTER_BITS) -> None:
+    def __init__(self, most: int, *, bits: int) -> None:
         self._least = min(most, MOST_COUNTED - 1) + 1
-        self._room = np.frombuffer(zeros(2 ** max(bits, most_bits)), dtype=np.uint8)
-        self._counters, self._values = self._room[: 2**bits], 0
-        self._likely = np.zeros(_LIKELY, dtype=np.uint8)  # by the last bits of slots: whether any was found
-        self._lock = threading.Lock()
+        self._counters = np.frombuffer(zeros(2**bits), dtype=np.uint8)
 
     def __repr__(self) -> str:
         return "<ValueCounts>"
 
-    @property
-    def least(self) -> int:
-        """A value that came so often is found."""
-        return self._least
-
-    def count(self, slots: Slots) -> Places:
-        """Count the values of one batch, each record's once; the places of those that came in many records by now.
-
-        May be called from any thread.
-        """
-        with self._lock:
-            self._make_room(len(slots))
-            found = self._count(slots)
-            self._likely[slots[found] % _LIKELY] = 1
-            return found
-
-    def find(self, slots: Slots) -> Places:
-        """The places of values that may stand in many records. Of these, none that is marked as `FOUND`."""
+    def count(self, slots: Slots, part: PartOfSlots = ALL_SLOTS) -> Slots:
+        """Count the values of a batch that are of `part`, each record's once; those that are many by now."""
         if compiled := kernels(TagKernels):
-            return compiled.find_counted(slots, self._likely, self._counters, self._least)
-        return np.flatnonzero(self._many(slots) & (slots < FOUND) & (self._likely[slots % _LIKELY] == 1))
-
-    def _make_room(self, values: int) -> None:
-        """Let so many more values in. A value counts on in the half of the counters that one more bit of it chooses."""
-        self._values += values
-        while 2 * _LOAD * len(self._counters) < self._values and len(self._counters) < len(self._room):
-            used = len(self._counters)
-            self._room[used : 2 * used] = self._counters
-            self._counters = self._room[: 2 * used]
-
-    def _count(self, slots: Slots) -> Places:
-        if compiled := kernels(TagKernels):
-            return compiled.count(slots, self._counters, self._least)
+            return compiled.count(slots, part, self._counters, self._least)
+        own = slots[slots >> np.uint32(_SLOT_BITS - part.bits) == part.number] if part.bits else slots
         # Counts in both counters: what others counted is not left out, as a kernel does.
-        places, counts = np.unique(np.concatenate(self._places(slots)), return_counts=True)
+        one, other = self._places(own)
+        places, counts = np.unique(np.concatenate([one, other]), return_counts=True)
         now = np.minimum(self._at(places) + counts, self._least).astype(np.uint8)
-        for half, other in ((0, 0xF0), (1, 0x0F)):
-            own = places % 2 == half
-            at = places[own] // 2
-            self._counters[at] = self._counters[at] & other | now[own] << 4 * half
-        return np.flatnonzero(self._many(slots))
-
-    def _many(self, slots: Slots) -> npt.NDArray[np.bool_]:
-        one, other = self._places(slots)
-        many: npt.NDArray[np.bool_] = np.minimum(self._at(one), self._at(other)) >= self._least
-        return many
+        for half, others in ((0, 0xF0), (1, 0x0F)):
+            is_half = places % 2 == half
+            at = places[is_half] // 2
+            self._counters[at] = self._counters[at] & others | now[is_half] << 4 * half
+        return own[np.minimum(self._at(one), self._at(other)) >= self._least]
 
     def _at(self, places: Places) -> npt.NDArray[np.uint8]:
         """The counters at `places`; even ones are the low half of a byte."""
@@ -107,53 +109,27 @@ class ValueCounts:
         return (block * _BLOCK + first) & mask, (block * _BLOCK + (first ^ further)) & mask
 
 
-class SlotCounts:
-    """Exactly how often slots came, while they are of no more than `most` values."""
+class ListedSlots:
+    """Some slots, which ascend, to look for others among them."""
 
-    def __init__(self, most: int = MOST_SLOTS) -> None:
-        self._most, self._are_few = most, True
-        self._slots, self._counts = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
-        self._waiting: list[Slots] = []
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        bits = min(max(_bits_of(_MARKS_A_SLOT * len(slots)), _LEAST_MARK_BITS), _MOST_MARK_BITS)
+        marked = np.zeros(2**bits, dtype=bool)
+        marked[slots & np.uint32(2**bits - 1)] = True
+        self._marks = np.packbits(marked, bitorder="little")
+        first_bits = np.arange(2 ** (bits - _FEWER_BITS), dtype=np.uint64) << np.uint64(_SLOT_BITS + _FEWER_BITS - bits)
+        self._begins = np.append(np.searchsorted(slots, first_bits.astype(np.uint32)), len(slots)).astype(np.uint32)
 
     def __repr__(self) -> str:
-        return "<SlotCounts>"
+        return f"<{len(self)} slots>"
 
-    @property
-    def are_few(self) -> bool:
-        """Whether they can be counted: what follows is for those only."""
-        self._gather()
-        return self._are_few
+    def __len__(self) -> int:
+        return len(self._slots)
 
-    def add(self, slots: Slots) -> None:
-        """Count these."""
-        if len(slots) and self._are_few:
-            self._waiting.append(slots)
-            if sum(map(len, self._waiting)) > self._most:
-                self._gather()
-
-    def hold(self, slots: Slots) -> npt.NDArray[np.bool_]:
-        """Of each of `slots`, whether it was counted."""
-        self._gather()
-        return are_slots_in(slots, self._slots)
-
-    def of_at_least(self, least: int) -> Slots:
-        """Those that came `least` times or more, ascending."""
-        self._gather()
-        return self._slots[self._counts >= least]
-
-    def _gather(self) -> None:
-        if not self._waiting:
-            return
-        slots, counts = np.unique(np.concatenate(self._waiting), return_counts=True)
-        self._waiting = []
-        every, places = np.unique(np.concatenate([self._slots, slots]), return_inverse=True)
-        self._counts, added = np.zeros(len(every), dtype=np.int64), np.concatenate([self._counts, counts])
-        np.add.at(self._counts, places, added)
-        self._slots, self._are_few = every, len(every) <= self._most
-
-
-def are_slots_in(slots: Slots, ordered: Slots) -> npt.NDArray[np.bool_]:
-    """Of each of `slots`, whether it is among `ordered`, which ascend."""
-    at = np.searchsorted(ordered, slots)
-    among: npt.NDArray[np.bool_] = np.append(ordered, FOUND)[at] == slots
-    return among
+    def places_in(self, slots: Slots) -> Places:
+        """The places of those of `slots` that are among them. May be called from any thread."""
+        if compiled := kernels(TagKernels):
+            return compiled.find_listed_slots(slots, self._slots, self._marks, self._begins)
+        at = np.minimum(np.searchsorted(self._slots, slots), len(self) - 1)
+        return np.flatnonzero(self._slots[at] == slots) if len(self) else np.zeros(0, dtype=np.int64)

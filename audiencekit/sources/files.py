@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.sources.bytes.bytestream import ByteStream
@@ -24,7 +24,7 @@ from audiencekit.sources.table import Look
 
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
-AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows]
+AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows | Mapping[str, Any]]  # dicts are rows, all or none
 _ROWS: Final = (
     "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, dicts in a list, or a file open as bytes;"
     " collect a lazy frame first"

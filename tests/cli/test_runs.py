@@ -12,9 +12,9 @@ import pytest
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused
-from audiencekit.pipeline import upload_to
 from audiencekit.reporting.durationtext import in_short
 from audiencekit.reporting.runstext import render_runs
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import load_settings
 from tests.cli.conftest import Begin, Run, Service
 from tests.destinations.jsonlines import REVOKED, registered

@@ -21,9 +21,11 @@ from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
-from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized
+from audiencekit.destinations.words import Words
+from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import PlanTimes
@@ -95,7 +97,7 @@ class Lines:
                 planned.append(
                     PlannedRequest(
                         number=len(planned) + 1, wave=wave, first_update=first, first_delete=0, updates=len(part),
-                        deletes=0, update_operations=1, delete_operations=0, body_bytes=int(part.sum()) + len(part),
+                        deletes=0, update_operations=0, delete_operations=0, body_bytes=int(part.sum()) + len(part),
                     )
                 )  # fmt: skip
         return planned
@@ -113,7 +115,8 @@ class Lines:
 class JsonLines:
     """Its Destination."""
 
-    name, noun, listing = "json_lines", "mailbox", "mailboxes"
+    name, words = "json_lines", Words(noun="mailbox")
+    max_body_bytes = requests_per_minute = None
     kinds = frozenset({Kind.EMAIL})
     quota = "lines"
     suppresses = True
@@ -125,6 +128,8 @@ class JsonLines:
         return f"lines-{place_id}"
 
     def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        if given := [option(name) for name in ("expires_at", "ttl_days", "effective_at") if getattr(wishes, name)]:
+            raise UsageError(f"a mailbox keeps its people for good, from now on: {given[0]} has no meaning for it")
         return PlanTimes(plan_time=plan_time.replace(microsecond=0))
 
     def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> Lines:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
-from audiencekit.pipeline import resume_async, upload_to
+from audiencekit.pipeline import resume_async
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import load_settings
 from tests.crashes.driver import arm
 from tests.destinations.jsonlines import Mailbox, registered

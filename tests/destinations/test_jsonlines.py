@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
-from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, Refused
+from audiencekit.errors import (
+    AudienceBusy,
+    CredentialsRefused,
+    MappingRefused,
+    NotFinished,
+    NotFound,
+    Outcome,
+    Refused,
+    UsageError,
+)
 from audiencekit.pipeline import check, resume_async
+from audiencekit.reporting.progress import LineProgress
 from audiencekit.reporting.text import render_plan, render_report
+from audiencekit.reporting.webpage.page import plan_page, report_page
+from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
 from tests.destinations.jsonlines import LOST, REFUSED, REVOKED, JsonLines, Mailbox, registered
 
 ROWS = 2_500
+GONE = NotFound("there is no such thing", status=404, outcome=Outcome.REFUSED)
 
 
 @pytest.fixture
@@ -63,6 +80,41 @@ async def test_a_run_is_planned_sent_and_reported(destination: JsonLines, settin
     assert (listed["state"], listed["target"]) == ("complete", {"kind": "json_lines", "id": "m1"})
 
 
+# Of the ads API, and of no other destination.
+ADS_WORDS = re.compile(
+    r"audience|operation|success_count|total_count|do-not-reach|account|expire|13 months|full|minute"
+    r"|reach before|matched|which of them it knows"
+)
+
+
+async def test_its_own_words_are_read(destination: JsonLines, settings: Settings, tmp_path: Path) -> None:
+    """In plan, report, pages, progress and messages: no word of the ads API stands there."""
+    source, told = tmp_path / "few.csv", io.StringIO()
+    source.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(9)))
+    settings = replace(settings, few_people="tell")
+    with mock.patch("tests.destinations.jsonlines.MOST_PEOPLE", 5):
+        plan = check(source, settings=settings, destination=destination)
+        report = await upload_to(
+            Target(destination, "m1"), source, settings=settings, limiter=Unlimited(), progress=LineProgress(told)
+        )
+        destination.mailbox.script = [GONE] * 40
+        with pytest.raises(Refused) as gone:
+            await upload_to(Target(destination, "m2"), source, settings=settings, limiter=Unlimited())
+    assert "  9 records in 2 requests" in render_plan(plan).splitlines()
+    assert (plan.minutes, plan.fill_ratio, plan.operations) == (None, None, 0)
+    assert "  records sent 9 = accepted 9 = received 9" in render_report(report).splitlines()
+    assert "note: this changes 9 people" in render_report(report).splitlines()
+    assert "there is no mailbox m2" in gone.value.hint
+    busy = TargetLock(settings.state_dir, "18ce54d4x5t", Target(destination, "m1"), "another-run")
+    with busy, pytest.raises(AudienceBusy, match="at work on this mailbox") as refused:
+        await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited())
+    pages = plan_page(plan.to_json()) + report_page(report.to_json())
+    shown = re.sub(r"<(style|svg).*?</\1>|<[^>]+>", "", pages, flags=re.S)
+    for text in (render_plan(plan), render_report(report), told.getvalue(), shown, str(gone.value), str(refused.value)):
+        assert text
+        assert not ADS_WORDS.search(text), ADS_WORDS.findall(text)
+
+
 def test_a_plan_heeds_what_it_takes(destination: JsonLines, settings: Settings, tmp_path: Path, source: Path) -> None:
     """Emails only; and its notes are told."""
     plan = check(source, settings=settings, destination=destination)
@@ -70,6 +122,8 @@ def test_a_plan_heeds_what_it_takes(destination: JsonLines, settings: Settings, 
     assert "a mailbox keeps all people" in render_plan(plan)
     phones = tmp_path / "phones.csv"
     phones.write_text("phone\n+12015550123\n")
+    with pytest.raises(UsageError, match="`ttl_days=` has no meaning for it"):
+        check(source, settings=settings, destination=destination, ttl_days=3)
     with pytest.raises(MappingRefused, match="a mailbox takes email only"):
         check(phones, settings=settings, destination=destination, columns={"phone_number": "phone"})
 

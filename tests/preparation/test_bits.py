@@ -43,8 +43,27 @@ def test_an_index_may_come_twice() -> None:
 
 
 def test_memory_is_a_bit_a_record() -> None:
-    """A hundred million records are 12.5 MB."""
-    assert len(Bits.of(8_000, False)._bytes) == 1_000
+    """A hundred million records are 12.5 MB, and nothing while all have the same: most runs have one verb."""
+    bits = Bits()
+    for _ in range(2):
+        bits.append(np.ones(4_000, dtype=bool))
+    assert bits.count() == 8_000
+    assert not bits._bytes
+    bits.set(np.array([7_999]), False)
+    assert bits.count() == len(bits) - 1
+    assert len(bits._bytes) == 1_000
+
+
+@given(st.integers(1, 70), st.booleans(), st.lists(st.booleans(), max_size=20), st.booleans())
+def test_bits_of_one_value_are_as_any_others(length: int, value: bool, further: list[bool], other: bool) -> None:
+    """Appended to, copied, packed, or taken from each other."""
+    bits, values = Bits.of(length, value), [value] * length + further
+    bits.append(np.array(further, dtype=bool))
+    copied = bits.copy()
+    assert np.unpackbits(copied.packed(), bitorder="little").tolist()[: len(bits)] == values
+    bits.subtract(Bits.of(len(bits), other))
+    assert bits.slice(0, len(bits)).tolist() == [each and not other for each in values]
+    assert copied.count() == sum(values)
 
 
 @given(st.lists(st.booleans(), max_size=70), st.integers(0, 20), st.integers(0, 70))

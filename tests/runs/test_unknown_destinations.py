@@ -14,7 +14,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused, ResumeRefused
 from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.machine.keys import existing_state_key
-from audiencekit.pipeline import resume_async, upload_to
+from audiencekit.pipeline import resume_async
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.runstext import render_runs
 from audiencekit.reporting.text import render_report
@@ -23,6 +23,7 @@ from audiencekit.runs.journal.moments import this_moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.remaining import find_remaining_async
 from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
 from tests.destinations.jsonlines import LOST, REVOKED, JsonLines, registered
 

@@ -13,13 +13,12 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
-from audiencekit.selection.candidates import CANDIDATE, SharedValues, candidates_in_records
+from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, SharedValues, candidates_in_records
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
-from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger
-from audiencekit.selection.valuecounts import SlotCounts, ValueCounts
+from audiencekit.selection.valuecounts import COUNTER_BITS, slots_of
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -46,20 +45,16 @@ def _people_of(people: Sequence[Person], key: tuple[Kind, str]) -> int:
     return sum(not any(one < other for other in beside) for one in beside)
 
 
-def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int, counts: ValueCounts) -> SharedValues:
-    return _search(records, tagger, SharedValueSearch(chunks, most, counts))[0]
+def _find(records: HashedRecords, tagger: Tagger, chunks: Chunks, most: int) -> SharedValues:
+    return _search(records, tagger, SharedValueSearch(chunks, most))[0]
 
 
-def _search(records: HashedRecords, tagger: Tagger, search: SharedValueSearch) -> tuple[SharedValues, list[list[int]]]:
+def _search(records: HashedRecords, tagger: Tagger, search: SharedValueSearch) -> tuple[SharedValues, list[int]]:
     batch = records.unwrap()
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
-        search.add(search.count(_tagged(one, tagger)))
+        search.add(slots_of(tagger.tag(one.unwrap()).tags))
     return search.find(lambda number, places: candidates_in_records(batches[number], tagger, places))
-
-
-def _tagged(records: HashedRecords, tagger: Tagger) -> TaggedRows:
-    return TaggedRows(records.unwrap().column(ROW).to_numpy(), tagger.tag(records.unwrap()))
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
@@ -67,23 +62,22 @@ def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:
 
 
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, 12]), st.sampled_from([0, 3, 100]))
+@given(PEOPLE, st.integers(1, 4), st.sampled_from([0, 3, COUNTER_BITS]))
 def test_people_are_counted_exactly(
-    hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int, few: int
+    hashed_records: Make, memory_chunks: Store, people: list[Person], most: int, bits: int
 ) -> None:
-    """Also where counters are so few that all values fall together, and found values too many to be counted again.
+    """Also where counters are so few that values fall together.
 
     Each record that has a shared value is given with it, by its row, its key set and the number of its values.
     """
-    tagger, counts, chunks = Tagger(), ValueCounts(most, bits=bits, most_bits=bits), memory_chunks()
+    tagger, chunks = Tagger(), memory_chunks()
     records = hashed_records(*(("Update", person) for person in people))
-    search = SharedValueSearch(chunks, most, counts, SlotCounts(few))
-    shared, numbers_of_chunks = _search(records, tagger, search)
+    shared, numbers_of_chunks = _search(records, tagger, SharedValueSearch(chunks, most, bits=bits))
     tagged, rows = tagger.tag(records.unwrap()), records.unwrap().column(ROW).to_pylist()
     given_rows = []
-    for number, batch in enumerate(numbers_of_chunks):
+    for number, chunk in enumerate(numbers_of_chunks):
         tags = tagger.tag(records.unwrap().slice(4 * number, 4)).tags
-        held = np.frombuffer(chunks.read_all(batch), dtype=CANDIDATE) if batch else np.zeros(0, dtype=CANDIDATE)
+        held = np.frombuffer(b"" if chunk == NO_CHUNK else chunks.read_all([chunk]), dtype=CANDIDATE)
         for one in shared.among(held):
             assert (tags[one["place"]]["low"], rows[4 * number + one["record"]]) == (one["low"], one["row"])
             given_rows.append((one["high"], one["low"], one["row"], one["set_high"], one["values"].tolist()))
@@ -117,7 +111,7 @@ def test_what_a_person_is(hashed_records: Make, memory_chunks: Store, people: li
     records = hashed_records(*(("Update", person) for person in people))
     for most in range(1, 7):
         tagger = Tagger()
-        shared = _find(records, tagger, memory_chunks(), most, ValueCounts(most))
+        shared = _find(records, tagger, memory_chunks(), most)
         assert bool(shared.holds(_tag_of(tagger, hashed_records, (Kind.PHONE_NUMBER, "p")))[0]) == (number > most)
 
 
@@ -126,7 +120,7 @@ def test_entries_are_put_aside(hashed_records: Make, memory_chunks: Store, monke
     monkeypatch.setattr(sharedvalues, "_ASIDE_BYTES", 100)
     people = [{Kind.EMAIL: [f"e{number}"], Kind.PHONE_NUMBER: [f"p{number % 7}"]} for number in range(100)]
     chunks: Any = memory_chunks()
-    shared = _find(hashed_records(*(("Update", one) for one in people)), Tagger(), chunks, 10, ValueCounts(10))
+    shared = _find(hashed_records(*(("Update", one) for one in people)), Tagger(), chunks, 10)
     assert (len(shared), shared.people, len(chunks.chunks) > 20) == (7, 15, True)
 
 

@@ -17,6 +17,7 @@ from audiencekit.api.catalogue.parameters import (
     some_of,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
+from audiencekit.servicewords import CREATIVE_TYPES
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -29,18 +30,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             ids("account_media_ids"),
-            some_of(
-                "creative_types",
-                "BANNER",
-                "BANNER_TABLET",
-                "INTERSTITIAL",
-                "INTERSTITIAL_LANDSCAPE",
-                "INTERSTITIAL_LANDSCAPE_TABLET",
-                "INTERSTITIAL_TABLET",
-                "MEDIUM_RECTANGLE",
-                "PREROLL",
-                "VAST_PREROLL",
-            ),
+            some_of("creative_types", *CREATIVE_TYPES),
             COUNT,
             CURSOR,
             SORT_BY,

@@ -20,6 +20,7 @@ from audiencekit.api.catalogue.parameters import (
     time,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
+from audiencekit.servicewords import INDUSTRIES
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -74,23 +75,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             text("name"),
-            one_of(
-                "industry_type",
-                "AGENCY",
-                "BUSINESS_TO_BUSINESS",
-                "ONLINE_SERVICES",
-                "EDUCATION",
-                "FINANCIAL",
-                "HEALTH",
-                "GOVERNMENT",
-                "MEDIA",
-                "MOBILE",
-                "RESTAURANT",
-                "RETAIL",
-                "TECHNOLOGY",
-                "TRAVEL",
-                "OTHER",
-            ),
+            one_of("industry_type", *INDUSTRIES),
         ),
     ),
     Endpoint(

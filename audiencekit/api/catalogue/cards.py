@@ -21,6 +21,7 @@ from audiencekit.api.catalogue.parameters import (
     text,
 )
 from audiencekit.api.catalogue.rules import ExactlyOneOf, NotTogether
+from audiencekit.servicewords import CARD_TYPES
 
 _BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
 
@@ -34,22 +35,7 @@ ENDPOINTS: Final = (
         section="4.7",
         parameters=(
             ACCOUNT_ID,
-            some_of(
-                "card_types",
-                "IMAGE_APP",
-                "IMAGE_CAROUSEL_APP",
-                "IMAGE_CAROUSEL_WEBSITE",
-                "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE",
-                "IMAGE_WEBSITE",
-                "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE",
-                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
-                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE",
-                "VIDEO_APP",
-                "VIDEO_CAROUSEL_APP",
-                "VIDEO_CAROUSEL_WEBSITE",
-                "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
-                "VIDEO_WEBSITE",
-            ),
+            some_of("card_types", *CARD_TYPES),
             ids("card_id"),
             card_uris(),
             SHORT_COUNT,

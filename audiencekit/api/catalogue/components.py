@@ -9,6 +9,7 @@ from typing import Final
 
 from audiencekit.api.catalogue.parameters import Parameter, array, json_object, one_of, text, url
 from audiencekit.api.catalogue.rules import RequiredIf, RequiredUnless, Rule
+from audiencekit.servicewords import BUTTON_LABELS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class Shape:
 _LABEL: Final = Shape(
     members=(
         one_of("type", "ENUM", required=True),
-        one_of("value", "BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP", required=True),
+        one_of("value", *BUTTON_LABELS, required=True),
     )
 )
 _WEBSITE: Final = Shape(members=(one_of("type", "WEBSITE", required=True), url("url", required=True)))

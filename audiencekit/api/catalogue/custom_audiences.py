@@ -24,6 +24,7 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIf, RequiredIn
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
+from audiencekit.servicewords import FREQUENCY_COMPARATORS
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -122,11 +123,7 @@ ENDPOINTS: Final = (
             whole("frequency", place="body", default=1, at=("segment",)),
             one_of(
                 "frequency_comparator",
-                "NUM_GTE",
-                "NUM_GT",
-                "NUM_EQ",
-                "NUM_LTE",
-                "NUM_LT",
+                *FREQUENCY_COMPARATORS,
                 place="body",
                 default="NUM_GTE",
                 at=("segment",),

@@ -21,50 +21,23 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import ExactlyOneOf
 from audiencekit.limits import MAX_BACKFILL_MINUTES
+from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 
 # What the specification names of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
 _FIELDS: Final = (
     texts(
         "tweet.fields",
-        known=(
-            "attachments",
-            "author_id",
-            "created_at",
-            "conversation_id",
-            "possibly_sensitive",
-            "in_reply_to_user_id",
-            "referenced_tweets",
-            "public_metrics",
-            "entities",
-            "context_annotations",
-            "lang",
-            "reply_settings",
-        ),
+        known=TWEET_FIELDS,
     ),
     texts("expansions", known=("attachments.media_keys",)),
     texts(
         "media.fields",
-        known=("duration_ms", "height", "width", "preview_image_url", "public_metrics", "alt_text", "variants"),
+        known=MEDIA_FIELDS,
     ),
     texts("poll.fields"),
     texts(
         "user.fields",
-        known=(
-            "id",
-            "name",
-            "username",
-            "created_at",
-            "description",
-            "location",
-            "pinned_tweet_id",
-            "profile_image_url",
-            "protected",
-            "url",
-            "verified",
-            "verified_type",
-            "entities",
-            "public_metrics",
-        ),
+        known=USER_FIELDS,
     ),
     texts("place.fields"),
 )

@@ -6,31 +6,7 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import ACCOUNT_ID, some_of
-
-_SANDBOX_KEYS: Final = (
-    "AGE_TARGETING",
-    "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
-    "AWARENESS_OBJECTIVE",
-    "BRAND_TPN",
-    "CHARGE_FOR_GOOD_CLICK",
-    "CONVERSATION_CARD",
-    "CONVERSATION_CARD_FOUR_OPTIONS",
-    "CONVERSATION_CARD_UNLOCK",
-    "CPI_CHARGING",
-    "DIRECT_MESSAGE_CARD",
-    "DR_TAP",
-    "ENGAGER_RETARGETING",
-    "EVENT_TARGETING",
-    "INSTALLED_APP_CATEGORY_TARGETING",
-    "MOBILE_CONVERSION_TRANSACTION_VALUE",
-    "OPTIMIZED_ACTION_BIDDING",
-    "REACH_AND_FREQUENCY_ANALYTICS",
-    "REACH_FREQUENCY_CAP",
-    "VALIDATED_AGE_TARGETING",
-    "VIDEO_VIEWS_MIDROLL_OBJECTIVE",
-    "PREROLL_VIEWS_OBJECTIVE",
-    "VIDEO_APP_DOWNLOAD_CARD",
-)
+from audiencekit.servicewords import SANDBOX_FEATURES
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -59,7 +35,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             some_of(
                 "feature_keys",
-                *_SANDBOX_KEYS,
+                *SANDBOX_FEATURES,
                 required=True,
             ),
         ),
@@ -76,7 +52,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             some_of(
                 "feature_keys",
-                *_SANDBOX_KEYS,
+                *SANDBOX_FEATURES,
                 required=True,
             ),
         ),

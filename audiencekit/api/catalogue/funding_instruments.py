@@ -19,6 +19,7 @@ from audiencekit.api.catalogue.parameters import (
     time,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
+from audiencekit.servicewords import FUNDING_TYPES
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -63,14 +64,7 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             currency("currency", required=True),
             time("start_time", required=True),
-            one_of(
-                "type",
-                "AGENCY_CREDIT_LINE",
-                "CREDIT_CARD",
-                "CREDIT_LINE",
-                "INSERTION_ORDER",
-                "PARTNER_MANAGED",
-            ),
+            one_of("type", *FUNDING_TYPES),
         ),
         base="ads_sandbox_url",
         ambiguities=(

@@ -12,6 +12,7 @@ from audiencekit.api.catalogue.conventions import NAMED
 from audiencekit.api.catalogue.managed import Managed
 from audiencekit.api.catalogue.parameters import IDENTIFIER, flag, ids, long, one_of, text, texts, time
 from audiencekit.api.catalogue.rules import NotAbove
+from audiencekit.servicewords import OBJECTIVES, PRODUCT_TYPES
 
 _LINE_ITEMS: Final = Managed(
     singular="line_item", plural="line_items", section="4.6", shown=False, ambiguities=(NAMED,)
@@ -37,17 +38,10 @@ ENDPOINTS: Final = (
         text("campaign_id", required=True, pattern=IDENTIFIER),
         one_of(
             "objective",
-            "APP_ENGAGEMENTS",
-            "APP_INSTALLS",
-            "ENGAGEMENTS",
-            "FOLLOWERS",
-            "REACH",
-            "VIDEO_VIEWS",
-            "WEBSITE_CLICKS",
-            "PREROLL_VIEWS",
+            *OBJECTIVES,
             required=True,
         ),
-        one_of("product_type", "MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS", required=True),
+        one_of("product_type", *PRODUCT_TYPES, required=True),
         texts("placements", note="one of the combinations that `list_placements` shows; by default all"),
         one_of("entity_status", "ACTIVE", "DRAFT", "PAUSED", default="ACTIVE"),
         text("pay_by", min_length=1, known=("ENGAGEMENT", "IMPRESSION", "LINK_CLICK")),

@@ -6,6 +6,7 @@ from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import currency, one_of
+from audiencekit.servicewords import PRODUCT_TYPES
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -48,6 +49,6 @@ ENDPOINTS: Final = (
         path="/12/line_items/placements",
         part=1,
         section="4.2",
-        parameters=(one_of("product_type", "MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS"),),
+        parameters=(one_of("product_type", *PRODUCT_TYPES),),
     ),
 )

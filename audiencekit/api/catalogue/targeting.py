@@ -23,6 +23,7 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIn
 from audiencekit.limits import MAX_CRITERIA_OPERATIONS
+from audiencekit.servicewords import TARGETING_OPERATORS
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -89,7 +90,7 @@ ENDPOINTS: Final = (
             text("line_item_id", required=True, pattern=IDENTIFIER),
             text("targeting_type", required=True, known=("CUSTOM_AUDIENCE", "IAB_CATEGORY", "LOCATION")),
             text("targeting_value", required=True, note="of an audience its id"),
-            one_of("operator_type", "EQ", "NE", "GTE", "LT", required=True),
+            one_of("operator_type", *TARGETING_OPERATORS, required=True),
         ),
         ambiguities=(NAMED,),
         notes=("an audience must be targetable",),

@@ -35,7 +35,7 @@ async def plan_upload_async(
     source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
     read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
     session = target.connect(settings)
-    check_identifier(target.destination.noun, target.id)
+    check_identifier(target.destination.words.noun, target.id)
 
     def plan_source(progress: Progress) -> Plan:
         terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)

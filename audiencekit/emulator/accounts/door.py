@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.features import SETTABLE
 from audiencekit.emulator.accounts.gates import GATES, GRANTED_AT_THE_DOOR
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.envelope import RefusalError, refuse
+from audiencekit.servicewords import SANDBOX_FEATURES
 
 MOST_ACTIVE_CAMPAIGNS: Final = 8_000  # that an account can be raised to; specification part 1, section 8
-_KEYS: Final = frozenset({*SETTABLE, *GRANTED_AT_THE_DOOR})
+_KEYS: Final = frozenset({*SANDBOX_FEATURES, *GRANTED_AT_THE_DOOR})
 _NAMES: Final[Mapping[str, frozenset[str]]] = {"outside": frozenset(GATES), "features": _KEYS}
 _MOST: Final = "max_active_campaigns"
 

@@ -7,32 +7,9 @@ from typing import Final
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.servicewords import SANDBOX_FEATURES
 
 _READABLE: Final = ("REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEBSITE_CLICKS_CPM_BILLING")
-SETTABLE: Final = (
-    "AGE_TARGETING",
-    "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
-    "AWARENESS_OBJECTIVE",
-    "BRAND_TPN",
-    "CHARGE_FOR_GOOD_CLICK",
-    "CONVERSATION_CARD",
-    "CONVERSATION_CARD_FOUR_OPTIONS",
-    "CONVERSATION_CARD_UNLOCK",
-    "CPI_CHARGING",
-    "DIRECT_MESSAGE_CARD",
-    "DR_TAP",
-    "ENGAGER_RETARGETING",
-    "EVENT_TARGETING",
-    "INSTALLED_APP_CATEGORY_TARGETING",
-    "MOBILE_CONVERSION_TRANSACTION_VALUE",
-    "OPTIMIZED_ACTION_BIDDING",
-    "REACH_AND_FREQUENCY_ANALYTICS",
-    "REACH_FREQUENCY_CAP",
-    "VALIDATED_AGE_TARGETING",
-    "VIDEO_VIEWS_MIDROLL_OBJECTIVE",
-    "PREROLL_VIEWS_OBJECTIVE",
-    "VIDEO_APP_DOWNLOAD_CARD",
-)
 
 
 def list_features(call: Call) -> Answer:
@@ -61,6 +38,6 @@ def remove_features(call: Call) -> Answer:
 
 
 def _read_keys(parameters: Parameters) -> set[str]:
-    keys = parameters.required_words("feature_keys", choices=SETTABLE)
+    keys = parameters.required_words("feature_keys", choices=SANDBOX_FEATURES)
     parameters.finish()
     return set(keys)

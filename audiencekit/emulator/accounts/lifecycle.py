@@ -9,25 +9,9 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.servicewords import INDUSTRIES
 
 _LISTING: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
-# Specification part 1, section 2.
-_INDUSTRIES: Final = (
-    "AGENCY",
-    "BUSINESS_TO_BUSINESS",
-    "ONLINE_SERVICES",
-    "EDUCATION",
-    "FINANCIAL",
-    "HEALTH",
-    "GOVERNMENT",
-    "MEDIA",
-    "MOBILE",
-    "RESTAURANT",
-    "RETAIL",
-    "TECHNOLOGY",
-    "TRAVEL",
-    "OTHER",
-)
 
 
 def list_accounts(call: Call) -> Answer:
@@ -66,7 +50,7 @@ def change_account(call: Call) -> Answer:
     """Answer `PUT /accounts/:account_id`."""
     parameters = Parameters(call)
     name = parameters.text("name")
-    industry_type = parameters.choice("industry_type", _INDUSTRIES, "")
+    industry_type = parameters.choice("industry_type", INDUSTRIES, "")
     parameters.finish()
     account = call.account
     account.name = name or account.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
@@ -11,17 +11,18 @@ from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
-
-# The specification shows the first two parameters; the others are the public documentation's.
-_TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED")
+from audiencekit.servicewords import FUNDING_TYPES
 
 
 def create_funding_instrument(call: Call) -> Answer:
-    """Answer `POST …/funding_instruments`, in the sandbox."""
+    """Answer `POST …/funding_instruments`, in the sandbox.
+
+    The specification shows the first two parameters; the others are the public documentation's.
+    """
     parameters = Parameters(call)
     currency = parameters.required_capitals("currency", length=3)
     start_time = parameters.required_time("start_time")
-    kind = parameters.choice("type", _TYPES, "CREDIT_CARD")
+    kind = parameters.choice("type", FUNDING_TYPES, "CREDIT_CARD")
     parameters.finish()
     fields = _make_fields(call.account.id, currency, start_time, kind)
     return success(parameters.echo, show_funding_instrument(FUNDING_INSTRUMENTS.make(call, fields)))

@@ -16,18 +16,8 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.categories import are_business_categories
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
+from audiencekit.servicewords import OBJECTIVES, PRODUCT_TYPES
 
-_OBJECTIVES: Final = (
-    "APP_ENGAGEMENTS",
-    "APP_INSTALLS",
-    "ENGAGEMENTS",
-    "FOLLOWERS",
-    "PREROLL_VIEWS",
-    "REACH",
-    "VIDEO_VIEWS",
-    "WEBSITE_CLICKS",
-)
-_PRODUCT_TYPES: Final = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
 _BID_STRATEGIES: Final = ("AUTO", "MAX", "TARGET")
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 _AMOUNTS: Final = ("bid_amount_local_micro", _DAILY, _TOTAL)
@@ -51,13 +41,13 @@ def create_line_item(call: Call) -> Answer:
 def make_line_item(call: Call, parameters: Parameters) -> Record:
     """Return a new line item of a campaign, as the parameters say."""
     campaign_id = parameters.required_text("campaign_id")
-    objective = parameters.required_choice("objective", _OBJECTIVES)
+    objective = parameters.required_choice("objective", OBJECTIVES)
     fields: dict[str, Any] = {
         **dict.fromkeys((*_AMOUNTS, *_TIMES)),
         "campaign_id": campaign_id,
         "name": None,
         "objective": objective,
-        "product_type": parameters.required_choice("product_type", _PRODUCT_TYPES),
+        "product_type": parameters.required_choice("product_type", PRODUCT_TYPES),
         "placements": parameters.words("placements") or ["ALL_ON_TWITTER"],
         "entity_status": parameters.choice("entity_status", ("ACTIVE", "DRAFT", "PAUSED"), "ACTIVE"),
         "bid_strategy": None,

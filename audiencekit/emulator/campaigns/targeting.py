@@ -19,13 +19,13 @@ from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.reference.categories import CONTENT_IAB_CATEGORIES
 from audiencekit.emulator.resources.records import Record
+from audiencekit.servicewords import TARGETING_OPERATORS
 
 _CURSOR_ALONE: Final = Listing(
     takes_count=False, takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False
 )
 _CUSTOM_AUDIENCE: Final = "CUSTOM_AUDIENCE"
 _IAB_CATEGORY: Final = "IAB_CATEGORY"
-_OPERATORS: Final = ("EQ", "NE", "GTE", "LT")
 
 
 def list_criteria(call: Call) -> Answer:
@@ -50,9 +50,9 @@ def make_criterion(call: Call, parameters: Parameters) -> Record:
     """
     fields: dict[str, Any] = {name: parameters.required_text(name) for name in ("line_item_id", "targeting_type")}
     if call.options.profile == "x":  # the client of the public service leaves it out
-        fields["operator_type"] = parameters.choice("operator_type", _OPERATORS, "EQ")
+        fields["operator_type"] = parameters.choice("operator_type", TARGETING_OPERATORS, "EQ")
     else:
-        fields["operator_type"] = parameters.required_choice("operator_type", _OPERATORS)
+        fields["operator_type"] = parameters.required_choice("operator_type", TARGETING_OPERATORS)
     fields["targeting_value"] = parameters.required_text("targeting_value")
     parameters.finish()
     LINE_ITEMS.find(call, fields["line_item_id"])

@@ -11,13 +11,14 @@ from typing import Any
 from audiencekit.emulator.accounts.gates import APP_CARDS_OF_VIDEO
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.components import MAX_SWIPEABLE, MIN_SWIPEABLE, type_of_components, type_of_slides
-from audiencekit.emulator.cards.kinds import CARD_TYPES, CARDS, MAX_NAME, card_uri
+from audiencekit.emulator.cards.kinds import CARDS, MAX_NAME, card_uri
 from audiencekit.emulator.cards.members import Members
 from audiencekit.emulator.documents import read_document
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.paging import read_list_query
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources.records import Record
+from audiencekit.servicewords import CARD_TYPES
 
 _FORMS = ("components", "slides")
 

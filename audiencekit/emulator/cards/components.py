@@ -17,9 +17,9 @@ from audiencekit.emulator.envelope import RefusalError
 from audiencekit.emulator.media.kinds import choose_media
 from audiencekit.emulator.media.records import IMAGE, VIDEO
 from audiencekit.emulator.parameters import is_web_address
+from audiencekit.servicewords import BUTTON_LABELS
 
 MIN_SWIPEABLE, MAX_SWIPEABLE = 2, 6
-LABELS: Final = ("BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP")
 _WEBSITE, _APP = "WEBSITE", "APP"
 _COUNTRY: Final = re.compile("[A-Z]{2}", re.ASCII)
 _STORES: Final = (("googleplay_app_id", "googleplay_deep_link"), ("ios_app_store_identifier", "ios_deep_link"))
@@ -101,7 +101,7 @@ def _read_details(members: Members) -> _Part:
 def _read_button(members: Members) -> _Part:
     label = members.object("label")
     label.choice("type", ("ENUM",))
-    label.choice("value", LABELS)
+    label.choice("value", BUTTON_LABELS)
     label.finish()
     _read_app(members.object("destination"))
     return _Part(destination=_APP)

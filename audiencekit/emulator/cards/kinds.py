@@ -9,21 +9,6 @@ from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.resources.resource import Resource
 
 MAX_NAME: Final = 80  # characters; specification part 2, section 8
-CARD_TYPES: Final = (
-    "IMAGE_APP",
-    "IMAGE_CAROUSEL_APP",
-    "IMAGE_CAROUSEL_WEBSITE",
-    "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE",
-    "IMAGE_WEBSITE",
-    "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE",
-    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
-    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE",
-    "VIDEO_APP",
-    "VIDEO_CAROUSEL_APP",
-    "VIDEO_CAROUSEL_WEBSITE",
-    "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
-    "VIDEO_WEBSITE",
-)
 
 
 def show_card(record: Record) -> dict[str, Any]:

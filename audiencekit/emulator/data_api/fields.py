@@ -8,53 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from audiencekit.emulator.data_api.query import Query
+from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 
-TWEET_FIELDS: Final = (
-    "id",
-    "text",
-    "attachments",
-    "author_id",
-    "created_at",
-    "conversation_id",
-    "possibly_sensitive",
-    "in_reply_to_user_id",
-    "referenced_tweets",
-    "public_metrics",
-    "entities",
-    "context_annotations",
-    "lang",
-    "reply_settings",
-)
-MEDIA_FIELDS: Final = (
-    "media_key",
-    "type",
-    "duration_ms",
-    "height",
-    "width",
-    "preview_image_url",
-    "public_metrics",
-    "alt_text",
-    "variants",
-)
-USER_FIELDS: Final = (
-    "id",
-    "name",
-    "username",
-    "created_at",
-    "description",
-    "location",
-    "pinned_tweet_id",
-    "profile_image_url",
-    "protected",
-    "url",
-    "verified",
-    "verified_type",
-    "entities",
-    "public_metrics",
-)
 MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
 
 
@@ -71,8 +29,8 @@ class Wish:
 def read_wish(query: Query) -> Wish:
     """Return the fields that a query asks for. Raises RefusalError (400) for an unknown field."""
     wish = Wish(
-        tweet=frozenset({"id", "text", *query.words("tweet.fields", TWEET_FIELDS)}),
-        media=frozenset({"media_key", "type", *query.words("media.fields", MEDIA_FIELDS)}),
+        tweet=frozenset({"id", "text", *query.words("tweet.fields", ("id", "text", *TWEET_FIELDS))}),
+        media=frozenset({"media_key", "type", *query.words("media.fields", ("media_key", "type", *MEDIA_FIELDS))}),
         user=frozenset({"id", "name", "username", *query.words("user.fields", USER_FIELDS)}),
         expansions=frozenset(query.words("expansions", (MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION))),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.media.kinds import ACCOUNT_MEDIA
-from audiencekit.emulator.media.records import CREATIVE_TYPES
 from audiencekit.emulator.parameters import Parameters
+from audiencekit.servicewords import CREATIVE_TYPES
 
 
 def list_account_media(call: Call) -> Answer:

@@ -9,17 +9,6 @@ from typing import Any, Final
 from audiencekit.emulator.resources.records import Record
 
 IMAGE, GIF, VIDEO = "IMAGE", "GIF", "VIDEO"
-CREATIVE_TYPES: Final = (
-    "BANNER",
-    "BANNER_TABLET",
-    "INTERSTITIAL",
-    "INTERSTITIAL_LANDSCAPE",
-    "INTERSTITIAL_LANDSCAPE_TABLET",
-    "INTERSTITIAL_TABLET",
-    "MEDIUM_RECTANGLE",
-    "PREROLL",
-    "VAST_PREROLL",
-)
 PREROLL_TYPES: Final = ("PREROLL", "VAST_PREROLL")
 
 # The number before the underscore says what a key leads to: type, category, ending, and the size of what was not

@@ -10,8 +10,9 @@ import random
 from typing import Final
 
 from audiencekit.emulator.credentials import base36
-from audiencekit.emulator.media.records import CREATIVE_TYPES, make_account_media, make_media
+from audiencekit.emulator.media.records import make_account_media, make_media
 from audiencekit.emulator.resources.records import Record
+from audiencekit.servicewords import CREATIVE_TYPES
 
 # The number before the underscore of the key, and width and height in pixels.
 _STOCK: Final = (

@@ -38,6 +38,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
     """
     rows = document["rows"]
     target, name = Target.from_json(document["target"]), document.get("audience_name")
+    words = target.destination.words
     verb = _VERBS.get(document["operation"], "Change")
     seconds = seconds_of(document)
     lead = f"{many(rows['sent'], 'row')} of {count(rows['read'])} reached the service and were confirmed."
@@ -45,7 +46,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
         lead += f" {many(rows['unchanged'], 'row')} needed no change."
     return _page(
         document,
-        title=f"{verb} {target.destination.noun} {shown(name) if name else target.id}",
+        title=f"{verb} {words.noun} {shown(name) if name else target.id}",
         state=document["state"],
         facts=(
             *(() if target.is_known else (NOT_INSTALLED.format(target.destination.name).capitalize(),)),
@@ -53,7 +54,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
             f"Run {document['run_id']}, begun {document['started_at']}"
             + ("" if seconds is None else f", took {in_short(seconds)}"),
         ),
-        lead=f"{lead} The service never says which of them it knows.",
+        lead=f"{lead} {words.of_matches}".rstrip(),
         parts=[*report_parts(document), *calendar_parts(expiry), *history_parts(document)],
     )
 

@@ -52,9 +52,7 @@ class RowCursor(Protocol):
         """The next rows, none at the end."""
 
 
-Rows: TypeAlias = (
-    FrameSource | Frame | BinaryFile | ArrowCursor | RowCursor | Iterator[FrameSource] | Sequence[Mapping[str, Any]]
-)
+Rows: TypeAlias = FrameSource | Frame | BinaryFile | ArrowCursor | RowCursor | Iterator[FrameSource]
 
 
 def wrapped(source: object) -> Frame | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.data_api.fields import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
+from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 from tests.emulator.campaigns.builder import make_campaign, make_line_item
 from tests.emulator.data_api.builder import ask, get_token, is_invalid
 from tests.emulator.media.builder import media_keys
@@ -117,9 +117,9 @@ async def test_every_field_of_the_specification_is_filled(caller: Any) -> None:
     }
     body = (await ask(caller, "GET", "/tweets", query)).body
     posts = body["data"]
-    assert set(TWEET_FIELDS) == {name for post in posts for name in post}
+    assert {"id", "text", *TWEET_FIELDS} == {name for post in posts for name in post}
     (user,), (video,) = body["includes"]["users"], body["includes"]["media"]
-    assert (set(user), set(video)) == (set(USER_FIELDS), set(MEDIA_FIELDS))
+    assert (set(user), set(video)) == (set(USER_FIELDS), {"media_key", "type", *MEDIA_FIELDS})
     answer = next(post for post in posts if "in_reply_to_user_id" in post)
     (address,) = answer["entities"]["urls"]
     assert set(address) == {"start", "end", "url", "expanded_url", "display_url", "unwound_url", "status", "title",

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.envelope import Problem, problem
+from audiencekit.servicewords import FREQUENCY_COMPARATORS
 
 _MAX_DEPTH: Final = 100  # no limit of the specification; JSON that is deeper is refused, not followed
 _OPERATORS: Final = ("AND", "OR")
-_COMPARATORS: Final = ("NUM_GTE", "NUM_GT", "NUM_EQ", "NUM_LTE", "NUM_LT")
 _WINDOWS: Final = (1, 7, 14, 30)
 _FIELDS: Final = frozenset(Segment.__dataclass_fields__)
 
@@ -85,7 +85,7 @@ def _segment_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
         ("boolean_operator", "one of AND, OR"),
         ("lookback_window", "one of 1, 7, 14, 30"),
         ("frequency", "int of at least 1"),
-        ("frequency_comparator", f"one of {', '.join(_COMPARATORS)}"),
+        ("frequency_comparator", f"one of {', '.join(FREQUENCY_COMPARATORS)}"),
         ("negate", "boolean"),
     ):
         if name in document and not _is_good(name, document[name]):
@@ -99,7 +99,7 @@ def _is_good(name: str, value: object) -> bool:
         "boolean_operator": isinstance(value, str) and value in _OPERATORS,
         "lookback_window": type(value) is int and value in _WINDOWS,
         "frequency": type(value) is int and value >= 1,
-        "frequency_comparator": isinstance(value, str) and value in _COMPARATORS,
+        "frequency_comparator": isinstance(value, str) and value in FREQUENCY_COMPARATORS,
         "negate": isinstance(value, bool),
     }
     return good[name]

@@ -1,0 +1,144 @@
+"""Words that the specification lists for parameters: the client offers them, and the emulator takes them.
+
+They are data, the same for both; how a request is made or judged is written twice, so that a misreading shows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Specification part 1, section 4.12.
+SANDBOX_FEATURES: Final = (
+    "AGE_TARGETING",
+    "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
+    "AWARENESS_OBJECTIVE",
+    "BRAND_TPN",
+    "CHARGE_FOR_GOOD_CLICK",
+    "CONVERSATION_CARD",
+    "CONVERSATION_CARD_FOUR_OPTIONS",
+    "CONVERSATION_CARD_UNLOCK",
+    "CPI_CHARGING",
+    "DIRECT_MESSAGE_CARD",
+    "DR_TAP",
+    "ENGAGER_RETARGETING",
+    "EVENT_TARGETING",
+    "INSTALLED_APP_CATEGORY_TARGETING",
+    "MOBILE_CONVERSION_TRANSACTION_VALUE",
+    "OPTIMIZED_ACTION_BIDDING",
+    "REACH_AND_FREQUENCY_ANALYTICS",
+    "REACH_FREQUENCY_CAP",
+    "VALIDATED_AGE_TARGETING",
+    "VIDEO_VIEWS_MIDROLL_OBJECTIVE",
+    "PREROLL_VIEWS_OBJECTIVE",
+    "VIDEO_APP_DOWNLOAD_CARD",
+)
+
+# Specification part 1, section 2.
+INDUSTRIES: Final = (
+    "AGENCY",
+    "BUSINESS_TO_BUSINESS",
+    "ONLINE_SERVICES",
+    "EDUCATION",
+    "FINANCIAL",
+    "HEALTH",
+    "GOVERNMENT",
+    "MEDIA",
+    "MOBILE",
+    "RESTAURANT",
+    "RETAIL",
+    "TECHNOLOGY",
+    "TRAVEL",
+    "OTHER",
+)
+
+CARD_TYPES: Final = (
+    "IMAGE_APP",
+    "IMAGE_CAROUSEL_APP",
+    "IMAGE_CAROUSEL_WEBSITE",
+    "IMAGE_MULTI_DEST_CAROUSEL_WEBSITE",
+    "IMAGE_WEBSITE",
+    "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE",
+    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
+    "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE",
+    "VIDEO_APP",
+    "VIDEO_CAROUSEL_APP",
+    "VIDEO_CAROUSEL_WEBSITE",
+    "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
+    "VIDEO_WEBSITE",
+)
+
+BUTTON_LABELS: Final = ("BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP")
+
+CREATIVE_TYPES: Final = (
+    "BANNER",
+    "BANNER_TABLET",
+    "INTERSTITIAL",
+    "INTERSTITIAL_LANDSCAPE",
+    "INTERSTITIAL_LANDSCAPE_TABLET",
+    "INTERSTITIAL_TABLET",
+    "MEDIUM_RECTANGLE",
+    "PREROLL",
+    "VAST_PREROLL",
+)
+
+OBJECTIVES: Final = (
+    "APP_ENGAGEMENTS",
+    "APP_INSTALLS",
+    "ENGAGEMENTS",
+    "FOLLOWERS",
+    "REACH",
+    "VIDEO_VIEWS",
+    "WEBSITE_CLICKS",
+    "PREROLL_VIEWS",
+)
+
+PRODUCT_TYPES: Final = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
+
+FUNDING_TYPES: Final = ("AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED")
+
+TARGETING_OPERATORS: Final = ("EQ", "NE", "GTE", "LT")
+
+FREQUENCY_COMPARATORS: Final = ("NUM_GTE", "NUM_GT", "NUM_EQ", "NUM_LTE", "NUM_LT")
+
+# Named by the specification, of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
+TWEET_FIELDS: Final = (
+    "attachments",
+    "author_id",
+    "created_at",
+    "conversation_id",
+    "possibly_sensitive",
+    "in_reply_to_user_id",
+    "referenced_tweets",
+    "public_metrics",
+    "entities",
+    "context_annotations",
+    "lang",
+    "reply_settings",
+)
+
+MEDIA_FIELDS: Final = (
+    "duration_ms",
+    "height",
+    "width",
+    "preview_image_url",
+    "public_metrics",
+    "alt_text",
+    "variants",
+)
+
+USER_FIELDS: Final = (
+    "id",
+    "name",
+    "username",
+    "created_at",
+    "description",
+    "location",
+    "pinned_tweet_id",
+    "profile_image_url",
+    "protected",
+    "url",
+    "verified",
+    "verified_type",
+    "entities",
+    "public_metrics",
+)
