@@ -32,12 +32,9 @@ if TYPE_CHECKING:
         run_setup_async as run_setup_async,
     )
     from audiencekit.audiences.synchronisation.expiry import Expiry as Expiry, expiry as expiry
+    from audiencekit.audiences.synchronisation.preview import plan_sync as plan_sync
     from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
-    from audiencekit.audiences.synchronisation.sync import (
-        plan_sync as plan_sync,
-        sync as sync,
-        sync_async as sync_async,
-    )
+    from audiencekit.audiences.synchronisation.sync import sync as sync, sync_async as sync_async
     from audiencekit.delivery.ratelimiter import RateLimiter as RateLimiter
     from audiencekit.destinations.audience import AUDIENCE as AUDIENCE
     from audiencekit.destinations.destination import Destination as Destination
@@ -63,8 +60,9 @@ _NAMES = {
     "audiencekit.audiences.setups.result": "SetupReport",
     "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
     "audiencekit.audiences.synchronisation.expiry": "Expiry expiry",
+    "audiencekit.audiences.synchronisation.preview": "plan_sync",
     "audiencekit.audiences.synchronisation.renewal": "renew renew_async",
-    "audiencekit.audiences.synchronisation.sync": "plan_sync sync sync_async",
+    "audiencekit.audiences.synchronisation.sync": "sync sync_async",
     "audiencekit.delivery.ratelimiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "

@@ -71,7 +71,12 @@ PAGES: Final = (
     Page(
         "syncs.md",
         "Sync and renew",
-        ("audiences.synchronisation.sync", "audiences.synchronisation.renewal", "audiences.synchronisation.expiry"),
+        (
+            "audiences.synchronisation.sync",
+            "audiences.synchronisation.preview",
+            "audiences.synchronisation.renewal",
+            "audiences.synchronisation.expiry",
+        ),
         "Guide: [sync](../sync.md).",
     ),
     Page(

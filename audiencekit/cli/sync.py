@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_id_of, audience_option, known_audience_id
+from audiencekit.cli.audiencenaming import audience_id_of, audience_option
 from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
-from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryruns import foresee_sync
 from audiencekit.cli.options import (
     as_keywords,
@@ -19,10 +18,8 @@ from audiencekit.cli.options import (
     suppression_options,
     sync_options,
 )
-from audiencekit.cli.output import leave_with
-from audiencekit.cli.read import leave_with_plan
 from audiencekit.cli.sending import pace_options, send, service_options
-from audiencekit.errors import AudiencekitError
+from audiencekit.cli.syncplan import leave_with_sync_plan
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 
 if TYPE_CHECKING:
@@ -71,7 +68,7 @@ def sync(
         given |= {"as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_sync(source, audience, given)
     if only_plan:
-        _leave_with_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
+        leave_with_sync_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
 
     async def work(settings: Settings, progress: Progress) -> Report:
         from audiencekit.audiences.synchronisation.sync import sync_async
@@ -83,20 +80,3 @@ def sync(
         work, as_json=as_json, account_id=account_id, profile=profile, concurrency=concurrency,
         requests_per_minute=requests_per_minute,
     )  # fmt: skip
-
-
-def _leave_with_plan(
-    source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
-) -> NoReturn:
-    from audiencekit.audiences.synchronisation.sync import plan_sync
-    from audiencekit.cli.commandprogress import command_progress
-
-    try:
-        settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])
-        with command_progress() as progress:
-            plan = plan_sync(
-                source, audience_id=audience_id, settings=settings, progress=progress, **as_keywords(given)
-            )
-    except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
-    leave_with_plan(plan, as_json=as_json)

@@ -24,27 +24,22 @@ PARAMETERS = {
     "audiencekit/cli/upload.py:upload": 10,
     # to be shortened
     "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/audiences/synchronisation/sync.py:plan_sync": 8,
+    "audiencekit/audiences/synchronisation/preview.py:plan_sync": 8,
     "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
     "audiencekit/pipeline.py:upload_async": 8,
     "audiencekit/runs/uploads.py:upload_to": 8,
 }
 IMPORTS = {
     # the public list, and the commands
-    "audiencekit/__init__.py": 25,
+    "audiencekit/__init__.py": 26,
     "audiencekit/cli/runs.py": 16,
     # to be divided
     "audiencekit/audiences/erasure/erasing.py": 18,
     "audiencekit/audiences/erasure/forgetting.py": 30,
-    "audiencekit/audiences/synchronisation/renewal.py": 35,
-    "audiencekit/audiences/synchronisation/session.py": 28,
-    "audiencekit/audiences/synchronisation/sync.py": 21,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
-    "audiencekit/integrations/airflow/operators.py": 18,
     "audiencekit/planning/plannedrun.py": 22,
     "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/sharing.py": 18,
     "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
 }

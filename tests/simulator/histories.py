@@ -29,8 +29,8 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
-from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.adssession import AudienceSession
@@ -165,10 +165,8 @@ class History:
             arguments = RunArguments(source=source, target=target, keywords=keywords, operation=SYNC)
             run = start_run(arguments, self.settings, stack)
             time = RunClock(self.clock, self.moment)
-            session = Session(self.settings, AUDIENCE, stack, progress=NoProgress(), time=time)
-            planning = SyncPlanner(session, 1.0)
-            limiter = PacedLimiter(clock=self.clock)
-            going = session.carry_out(run, planning, self.client, limiter)
+            opened = open_snapshot_run(run, self.client, stack, time=time, progress=NoProgress())
+            going = opened.carry_out(SyncPlanner(opened.snapshot, 1.0), PacedLimiter(clock=self.clock))
             is_complete = await self._went_well(going)
         self.reference.sync(rows, is_complete=is_complete)
 

@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 from audiencekit.audiences.dryruns.looking import look_and_plan
-from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE, plan_renewal
-from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
+from audiencekit.audiences.synchronisation.plan.renewalplan import plan_renewal
+from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.planning.options import Keywords, plain_keywords
@@ -38,9 +39,9 @@ async def dry_renewal_async(
     def plan(progress: Progress) -> Plan:
         with ExitStack() as stack:
             hold_target(target, settings, stack, now)
-            session = Session(settings, audience_id, stack, progress=progress)
+            snapshot = HeldSnapshot(settings, audience_id, stack)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
             means = Means(stack=stack, progress=progress)
-            return plan_renewal(session, days, (), Terms.of(keywords, settings, now=now), means).to_plan()
+            return plan_renewal(snapshot, days, (), Terms.of(keywords, settings, now=now), means).to_plan()
 
     return await look_and_plan(target.connect(settings), progress, plan)

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from audiencekit.audiences.dryruns.looking import look_and_plan
-from audiencekit.audiences.synchronisation.sync import plan_sync
+from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress

@@ -10,7 +10,6 @@ from pathlib import Path
 from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import StateKey
-from audiencekit.runs.store import RunStore
 from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.snapshots.partsfile import PARTS, NewParts
 from audiencekit.snapshots.snapshot import Snapshot
@@ -31,7 +30,7 @@ def leave_snapshot(
     if not store.exists():
         return
     with contextlib.suppress(SnapshotRefused):
-        settle_left(store, RunStore(state_dir), key, now)
+        settle_left(store, state_dir, key, now)
         with contextlib.closing(store.open()) as snapshot:
             if any(_holds_any(snapshot, part, forgotten) for part in range(PARTS)):
                 parts = partial(_others, snapshot, forgotten)

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.keys import StateKey
@@ -23,7 +24,7 @@ from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.snapshots.successor import Successor, is_old
 
 
-def settle_left(store: SnapshotStore, runs: RunStore, key: StateKey, now: datetime) -> bool:
+def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
     """Bring what an earlier run has changed into the snapshot; whether there was anything.
 
     Raises SnapshotRefused when the files are damaged or do not belong together.
@@ -39,7 +40,7 @@ def settle_left(store: SnapshotStore, runs: RunStore, key: StateKey, now: dateti
         if changes.facts.serial > snapshot.facts.serial:
             raise untrusted()
         if changes.facts.serial == snapshot.facts.serial:
-            _apply(store, snapshot, changes, _outcomes_of_run(changes, runs, key), now)
+            _apply(store, snapshot, changes, _outcomes_of_run(changes, RunStore(state_dir), key), now)
     store.remove_changes()
     return True
 

@@ -2,131 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import Any
 
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
-from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.integrations.airflow.audience import find_audience
-from audiencekit.integrations.airflow.drainage import Drainage
-from audiencekit.integrations.airflow.failures import require_rendered, task_failure
-from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
-from audiencekit.integrations.airflow.taskrun import run_id_of
-from audiencekit.integrations.airflow.versions import BaseOperator
+from audiencekit.integrations.airflow.peopletask import PeopleOperator, SendingOperator
 from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
+from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath
-
-# What a task gives by itself; and `identifiers`, since Airflow keeps the options of a task where many can read them.
-_NO_OPTIONS: Final = frozenset(
-    {"source", "audience_id", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
-)
-
-
-class PeopleOperator(BaseOperator):
-    """A task about the people of `source`: a path that the worker can read, or a list of them. Its XCom names no one.
-
-    `options` are the keywords of the function that the task calls. Raises UsageError for those that a task cannot have.
-    """
-
-    template_fields: Sequence[str] = ("source", "options")
-    required_fields: ClassVar[tuple[str, ...]] = ("source",)
-    ui_color = "#d7e8f7"
-
-    def __init__(
-        self,
-        *,
-        source: FilePath | list[FilePath],
-        options: Mapping[str, Any] | str | None = None,  # a text is a template of all of them
-        conn_id: str = DEFAULT_CONNECTION,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.source = source
-        self.options = options
-        self.conn_id = conn_id
-        self._drainage: Drainage | None = None
-        if isinstance(options, Mapping):
-            self._keywords()
-
-    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
-        """The XCom."""
-        raise NotImplementedError
-
-    def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of `carry_out`. An error that no retry can mend fails the task for good."""
-        try:
-            require_rendered(self, self.required_fields)
-            settings = AudiencekitHook(self.conn_id).settings()
-            self.log.info("runs are kept in %s: every worker has to see the same directory there", settings.state_dir)
-            self._drainage = Drainage()
-            return self._drainage.run(self.carry_out(settings, LineProgress(sys.stdout), run_id_of(context)))
-        except AudiencekitError as error:
-            failure = task_failure(error)
-        except asyncio.CancelledError:
-            failure = task_failure(NotFinished("the task was ended before anything was sent"))
-        raise failure
-
-    def on_kill(self) -> None:
-        """Requests under way are finished, nothing new begins, and the next try goes on from there."""
-        if self._drainage is not None:
-            self._drainage.drain()
-
-    def _keywords(self) -> Mapping[str, Any]:
-        """The options. Raises UsageError for those that a task cannot have."""
-        options = {} if self.options is None else self.options
-        if isinstance(options, str):
-            hint = "give a dict; from a template it takes a DAG with render_template_as_native_obj=True"
-            raise UsageError(f"the options of task {self.task_id!r} are no names with values", hint=hint)
-        if alien := sorted(_NO_OPTIONS.intersection(options)):
-            hint = "people come from the source, and settings from the connection"
-            raise UsageError(f"the options of task {self.task_id!r} cannot have {', '.join(alien)}", hint=hint)
-        return options
-
-
-class SendingOperator(PeopleOperator):
-    """A task that is one run. Its XCom is the report: counts, and no identifier.
-
-    `options` are such as country, ttl_days or max_rejected_share. With `dry_run` the source is checked, nothing is
-    sent, and the XCom is the plan. A retry, or the task when it was cleared, goes on from what was confirmed, as long
-    as the state directory is the same.
-    """
-
-    template_fields: Sequence[str] = (*PeopleOperator.template_fields, "rejections")
-
-    def __init__(self, *, rejections: str | None = None, dry_run: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.rejections = rejections
-        self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
-
-    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
-        """The report of the complete run."""
-        raise NotImplementedError
-
-    def look(self, settings: Settings, progress: Progress) -> Plan:
-        """The plan of what `send` would do."""
-        raise NotImplementedError
-
-    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
-        """The report, or the plan, as JSON."""
-        if self.sends:
-            return (await self.send(settings, progress, run_id)).to_json()
-        stoppable = Stoppable(progress)
-        plan = await in_thread(partial(self.look, settings, stoppable), stoppable)
-        if plan.refusals:
-            raise plan.refusals[0]
-        return plan.to_json()
-
-    def _given(self, settings: Settings, progress: Progress) -> dict[str, Any]:
-        """The keywords that are the same for every function of the library."""
-        shared = {"settings": settings, "progress": progress, "rejections": self.rejections}
-        return {**self._keywords(), **shared}
 
 
 class AudienceOperator(SendingOperator):
@@ -151,14 +36,14 @@ class AudienceUploadOperator(AudienceOperator):
         from audiencekit.pipeline import upload_async
 
         await find_audience(settings, self.audience_id)
-        given = self._given(settings, progress)
+        given = self.given(settings, progress)
         return await upload_async(self.source, audience_id=self.audience_id, run_id=run_id, **given)
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `check`."""
         from audiencekit.pipeline import check
 
-        return check(self.source, **self._given(settings, progress))
+        return check(self.source, **self.given(settings, progress))
 
 
 class AudienceSyncOperator(AudienceOperator):
@@ -172,13 +57,13 @@ class AudienceSyncOperator(AudienceOperator):
         from audiencekit.audiences.synchronisation.sync import sync_async
 
         await find_audience(settings, self.audience_id)
-        return await sync_async(self.source, audience_id=self.audience_id, **self._given(settings, progress))
+        return await sync_async(self.source, audience_id=self.audience_id, **self.given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `plan_sync`."""
-        from audiencekit.audiences.synchronisation.sync import plan_sync
+        from audiencekit.audiences.synchronisation.preview import plan_sync
 
-        return plan_sync(self.source, audience_id=self.audience_id, **self._given(settings, progress))
+        return plan_sync(self.source, audience_id=self.audience_id, **self.given(settings, progress))
 
 
 class DoNotReachUploadOperator(SendingOperator):
@@ -191,13 +76,13 @@ class DoNotReachUploadOperator(SendingOperator):
         """The report of the upload."""
         from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 
-        return await do_not_reach_upload_async(self.source, run_id=run_id, **self._given(settings, progress))
+        return await do_not_reach_upload_async(self.source, run_id=run_id, **self.given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `check`."""
         from audiencekit.pipeline import check
 
-        return check(self.source, destination=DO_NOT_REACH_LIST, **self._given(settings, progress))
+        return check(self.source, destination=DO_NOT_REACH_LIST, **self.given(settings, progress))
 
 
 class ForgetOperator(PeopleOperator):
@@ -213,6 +98,6 @@ class ForgetOperator(PeopleOperator):
         """The receipt of the complete erasure, as JSON."""
         from audiencekit.audiences.erasure.forgetting import forget_async
 
-        given = self._keywords()
+        given = self.keywords()
         receipt = await forget_async(source=self.source, settings=settings, progress=progress, **given)
         return receipt.to_json()

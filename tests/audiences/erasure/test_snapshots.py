@@ -11,8 +11,9 @@ from pathlib import Path
 
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
+from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.audiences.synchronisation.renewal import renew_async
-from audiencekit.audiences.synchronisation.sync import plan_sync, sync_async
+from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.machine.keys import find_state_key
 from audiencekit.selection.forgotten.people import read_forgotten

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Answer
+from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
-from audiencekit.audiences.synchronisation.session import Session
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
@@ -151,9 +151,8 @@ class Owner:
             arguments = RunArguments(source=source, target=target, keywords=plain, operation=SYNC)
             run = start_run(arguments, self.settings, stack)
             time = RunClock(self.clock, lambda: Moment("one start", self.clock.time))
-            session = Session(self.settings, AUDIENCE, stack, progress=self, rebuild=rebuild, time=time)
-            planner = SyncPlanner(session, allow_shrink, rebuild)
-            return await session.carry_out(run, planner, self.service, Unlimited())  # type: ignore[arg-type]
+            opened = open_snapshot_run(run, self.service, stack, time=time, progress=self, rebuild=rebuild)  # type: ignore[arg-type]
+            return await opened.carry_out(SyncPlanner(opened.snapshot, allow_shrink, rebuild), Unlimited())
 
 
 def entries_of(people: Iterable[Person]) -> set[Entry]:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.synchronisation.expiry import expiry
+from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
-from audiencekit.audiences.synchronisation.renewal import plan_renewal
-from audiencekit.audiences.synchronisation.session import Session
+from audiencekit.audiences.synchronisation.plan.renewalplan import plan_renewal
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
@@ -36,12 +36,12 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
         target, keywords = Target.audience(AUDIENCE), plain_keywords(Keywords())
         arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
         run = start_run(arguments, owner.settings, stack)
-        session = Session(owner.settings, AUDIENCE, stack, progress=owner, time=RunClock(owner.clock))
+        opened = open_snapshot_run(run, owner.service, stack, time=RunClock(owner.clock), progress=owner)  # type: ignore[arg-type]
 
         def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:
-            return plan_renewal(session, before_days, source, replace(terms, memories=memories), means)
+            return plan_renewal(opened.snapshot, before_days, source, replace(terms, memories=memories), means)
 
-        return await session.carry_out(run, planner, owner.service, Unlimited())  # type: ignore[arg-type]
+        return await opened.carry_out(planner, Unlimited())
 
 
 @pytest.fixture

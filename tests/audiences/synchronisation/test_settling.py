@@ -13,7 +13,6 @@ from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
-from audiencekit.runs.store import RunStore
 from audiencekit.snapshots.store import RECENT, SnapshotStore
 from tests.audiences.synchronisation.people import store
 from tests.audiences.synchronisation.service import LOST, NEVER, Owner
@@ -54,7 +53,7 @@ def _store(owner: Owner) -> SnapshotStore:
 
 def _settle(owner: Owner) -> bool:
     state = owner.settings.state_dir
-    return settle_left(_store(owner), RunStore(state), find_state_key(state, None), NOW)
+    return settle_left(_store(owner), state, find_state_key(state, None), NOW)
 
 
 def _members(owner: Owner) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from audiencekit.audiences.synchronisation.plan.difference import Horizon
 from audiencekit.audiences.synchronisation.plan.guards import judge_size, warn_of_few, warn_of_pace
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, SyncChanges
 from audiencekit.audiences.synchronisation.plan.revision import Revision
-from audiencekit.errors import Refused
+from audiencekit.errors import Refused, UsageError
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Means, Terms
@@ -24,7 +24,7 @@ from audiencekit.sources.files import AnySource
 
 
 class SnapshotOwner(Protocol):
-    """A session that has the snapshot of the audience."""
+    """The holder of the snapshot of the audience."""
 
     @property
     def tagger(self) -> Tagger:
@@ -36,19 +36,19 @@ class SnapshotOwner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SyncPlanner:
-    """Plans a sync with the snapshot of `session`, as `plan_run` plans an upload.
+    """Plans a sync with the snapshot of `owner`, as `plan_run` plans an upload.
 
     `all_members` is sent when nothing of the snapshot is to be relied on.
     """
 
-    session: SnapshotOwner
+    owner: SnapshotOwner
     allowed_shrink: float
     all_members: bool = False
 
     def __call__(self, source: AnySource, terms: Terms, means: Means) -> PlannedSync:
         """The plan. Raises what `plan_run` does, and SnapshotRefused."""
-        snapshot, notes = self.session.open()
-        tagger = self.session.tagger
+        snapshot, notes = self.owner.open()
+        tagger = self.owner.tagger
         revisions: list[Revision] = []
         now = terms.now
 
@@ -106,3 +106,10 @@ def _records_by_wave(planned: PlannedRun) -> list[int]:
     for request in planned.requests:
         counts[request.wave] += request.records
     return counts
+
+
+def allowed_share(allow_shrink: float, *, replace: bool) -> float:
+    """The share that the audience may shrink by. Raises UsageError for one that is none."""
+    if not 0 <= allow_shrink <= 1:
+        raise UsageError("the share that an audience may shrink by must be from 0 to 1")
+    return 1.0 if replace else allow_shrink

@@ -93,7 +93,7 @@ class Stamping:
         if self._is_rebuild:
             return self._judge_rebuild(known)
         if known is not None:
-            refuse_what_is_behind(known, serial)
+            _refuse_what_is_behind(known, serial)
         if self._is_unknown:
             return (_UNKNOWN.format(self._is_unknown),)
         if self._seen is None:
@@ -214,7 +214,13 @@ class Stamping:
             self._tell(f"note: {note}")
 
 
-def refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
+def judge_unasked(directory: Path, key: SubKey, serial: int) -> None:
+    """Do as `Stamping.judge` for a plan, of which the service is not asked. Raises SnapshotRefused."""
+    if (known := KnownStamps.read(directory, key)) is not None:
+        _refuse_what_is_behind(known, serial)
+
+
+def _refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
     """Raises SnapshotRefused for a snapshot that lacks what was changed after it, as far as this directory knows."""
     if serial < known.serial:
         raise SnapshotRefused("the snapshot is not the last that was written", hint=_REBUILD)

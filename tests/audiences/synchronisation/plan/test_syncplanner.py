@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from audiencekit.audiences.synchronisation.sync import plan_sync
+from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.reporting.plan import Plan
 from tests.audiences.synchronisation.service import AUDIENCE, Owner, Person
 
