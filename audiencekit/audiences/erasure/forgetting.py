@@ -188,7 +188,7 @@ async def _erase(
         return TargetLock(settings.state_dir, account_id, target, receipt.erasure_id)
 
     async def leave(target: Target) -> None:
-        if target.destination is AUDIENCE and forgotten is not None:
+        if forgotten is not None:
             await in_thread(
                 functools.partial(
                     leave_snapshot, settings.state_dir, account_id, target.id,
