@@ -39,9 +39,6 @@ IMPORTS = {
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/sharing.py": 18,
-    "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
 }
 
