@@ -16,22 +16,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.destinations.requests.requestplan import Sizes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.batchresults import Gathered, Listeners
 from audiencekit.planning.planinputs import Terms
+from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
 from audiencekit.planning.sharedoutcome import SharedOutcome
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.recordshapes import records_of_shapes
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
-Counts = npt.NDArray[np.int64]
+_KINDS: Final = tuple(Kind)
 SHARED: Final = Reason.SHARED.value
 
 
@@ -67,6 +67,7 @@ class _Stripping:
         self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
+        self._lengths = LengthsOfShapes(terms.form.measure)
         self.outcome = SharedOutcome(len(shared), shared.people)
         self.puts_in = False  # whether a record to be put in had a shared value
 
@@ -78,45 +79,38 @@ class _Stripping:
             if chunk != NO_CHUNK:
                 held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
                 if len(found := self._shared.among(held)):
-                    yield self._change(number, first, found)
+                    yield self._change(number, first, found[np.argsort(found["record"], kind="stable")])
             first += records
 
     def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
-        """Leave the values of `found` out of one batch, whose records are counted from `first`."""
-        records, at, owners = np.unique(found["record"], return_index=True, return_inverse=True)
-        before = found["values"][at].astype(np.int64)
-        left_out = np.zeros_like(before)
-        np.add.at(left_out, (owners, found["kind"]), 1)
+        """Leave the values of `found` out of one batch, whose records are counted from `first`.
+
+        They stand in the order of their records.
+        """
+        owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
+        records, before = found["record"][at], found["values"][at].astype(np.int64)
+        left_out = np.bincount(owners * len(Kind) + found["kind"], minlength=before.size).reshape(before.shape)
         is_gone = left_out.sum(axis=1) == before.sum(axis=1)
-        self._recombine(before, before - left_out)
+        shapes = Shapes.of(before), Shapes.of(before - left_out)
+        self._recombine(*shapes)
         places = np.sort(found["place"]).astype(np.int64)
-        self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at, owners), is_gone)
+        self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at), is_gone)
         self._count(number, first, records[is_gone].astype(np.int64))
         self._ask(number, first, found)
         if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
             sizes = self._terms.form.measure(without_values(self._gathered.spool.unseal(number), places))
         else:
-            sizes = self._shorten(self._gathered.sizes(number), records, before, before - left_out)
+            sizes = self._gathered.sizes(number).copy()
+            sizes[records] -= np.subtract(*map(self._lengths.of, shapes)).astype(sizes.dtype)
         self._gathered.change(number, places, sizes)
         return self._reject(found, is_gone[owners])
 
-    def _shorten(self, sizes: Sizes, records: Indices, before: Counts, after: Counts) -> Sizes:
-        """`sizes` of the users of a batch, of which `records` have fewer hashes of each kind than `before`.
-
-        A hash is as long as any other: how much shorter a user is follows from the numbers alone.
-        """
-        sizes = sizes.copy()
-        lengths = self._terms.form.measure(records_of_shapes(np.concatenate([before, after]))).astype(np.int64)
-        sizes[records] -= np.subtract(*np.split(lengths, 2)).astype(sizes.dtype)
-        return sizes
-
-    def _recombine(self, before: Counts, after: Counts) -> None:
-        """Count records by the kinds that they have now, as `Tally.combinations`, no longer by those of before."""
-        bits = 1 << np.arange(len(Kind))
-        for counts, sign in ((before, -1), (after, 1)):
-            found, records = np.unique((counts > 0) @ bits, return_counts=True)
-            changed = {int(kinds): sign * int(count) for kinds, count in zip(found, records, strict=True) if kinds}
-            self._gathered.tally.combinations.update(changed)
+    def _recombine(self, before: Shapes, after: Shapes) -> None:
+        """Count records by the kinds that they have now, no longer by those of before."""
+        for shapes, sign in ((before, -1), (after, 1)):
+            for kinds, records in zip(shapes.kinds(), shapes.records.tolist(), strict=True):
+                if kinds:
+                    self._gathered.tally.combinations[kinds] += sign * records
 
     @property
     def _asks(self) -> bool:
@@ -148,30 +142,35 @@ class _Stripping:
 
         `is_gone` says of each whether its record has nothing else.
         """
-        gone = len(np.unique(found["row"][is_gone]))
+        rows, kinds, names = found["row"], found["kind"], [""] * len(Kind)
+        gone = int(np.count_nonzero(_begins(found["record"][is_gone])))
         tally = Tally(rows_rejected=gone, records=-gone, reasons=Counter({SHARED: len(found)}))
-        tables = []
-        for place, kind in enumerate(Kind):
-            rows = np.sort(found["row"][found["kind"] == place])
-            if count := len(rows):
-                self.outcome.left_out[kind] += count
-                seen = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
-                if self._terms.options.examines:
-                    lost = len(np.unique(found["row"][is_gone & (found["kind"] == place)]))
-                    seen.trials = Trials(people=Counter({SHARED: lost}))
-                tally.columns[self._main[kind].position] = seen
-                name = " or ".join(column.name for column in self._columns[kind])
-                tables.append(pa.table([rows, pa.repeat(name, count), pa.repeat(SHARED, count)], REJECTION_SCHEMA))
+        for place in np.unique(kinds).tolist():
+            kind, is_own = _KINDS[place], kinds == place
+            count = int(np.count_nonzero(is_own))
+            self.outcome.left_out[kind] += count
+            seen = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
+            if self._terms.options.examines:
+                seen.trials = Trials(people=Counter({SHARED: len(np.unique(rows[is_gone & is_own]))}))
+            tally.columns[self._main[kind].position] = seen
+            names[place] = " or ".join(column.name for column in self._columns[kind])
         self._gathered.tally.add(tally)
-        ordered = pa.concat_tables(tables).sort_by([("row", "ascending"), ("column", "ascending")])
-        return ordered.combine_chunks().to_batches()[0]
+        ranks = np.unique(names, return_inverse=True)[1]
+        order = np.lexsort((ranks[kinds], rows))
+        columns = [arrow_array(rows[order]), pa.array(names).take(arrow_array(kinds[order]))]
+        return pa.record_batch([*columns, pa.repeat(SHARED, len(rows))], schema=REJECTION_SCHEMA)
 
 
-def _sets_without(found: Candidates, at: Indices, owners: Indices) -> Tags:
-    """The tag of the key set of each record, without its values in `found`; `at` is one of these."""
+def _begins(records: npt.NDArray[np.uint32]) -> Bools:
+    """Of each of `records`, which ascend, whether it differs from the one before."""
+    begins = np.ones(len(records), dtype=bool)
+    begins[1:] = records[1:] != records[:-1]
+    return begins
+
+
+def _sets_without(found: Candidates, at: Indices) -> Tags:
+    """The tag of the key set of each record, without its values in `found`; those of each begin at one of `at`."""
     sets = np.empty(len(at), dtype=TAG)
     for half in ("high", "low"):
-        removed = np.zeros(len(at), dtype=np.uint64)
-        np.add.at(removed, owners, found[half])
-        sets[half] = found[f"set_{half}"][at] - removed
+        sets[half] = found[f"set_{half}"][at] - np.add.reduceat(found[half], at)
     return sets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,13 @@ class OrderedTags:
     ends: Counts = field(repr=False)
 
 
+class PartOfSlots(NamedTuple):
+    """A part of all slots: those of which so many first bits are this number."""
+
+    bits: int
+    number: int
+
+
 class _Tagged(Layout):
     _fields_ = (("tags", Slice), ("records", Slice), ("first", ctypes.c_int64))
 
@@ -54,6 +61,14 @@ class _Buffers(Layout):
         ("filled", ctypes.c_void_p),
         ("parts", ctypes.c_size_t),
     )
+
+
+class _PartOfSlots(Layout):
+    _fields_ = (("bits", ctypes.c_uint32), ("number", ctypes.c_uint32))
+
+
+class _Listed(Layout):
+    _fields_ = (("slots", Slice), ("marks", Slice), ("begins", Slice))
 
 
 class TagKernels:
@@ -100,23 +115,28 @@ class TagKernels:
         own = tag_slice(sums, Slice.to_fill)
         require(self._library.audiencekit_add_up(*map(ctypes.byref, given), place_of(own), ctypes.c_size_t(own.count)))
 
-    def count(self, slots: Slots, counters: Bytes, least: int) -> Counts:
-        """Count each of `slots` in two of `counters`, a power of two; the lesser is never too few.
+    def count(self, slots: Slots, part: PartOfSlots, counters: Bytes, least: int) -> Slots:
+        """Count those of `slots` of `part` in two of `counters`, a power of two; the lesser is never too few.
 
-        The places of those that came `least` times or more.
+        Those that came `least` times or more.
         """
-        table = Slice.to_fill(counters, np.uint8)
-        return self._choose(self._library.audiencekit_count, slots, table, ctypes.c_uint8(least))
+        chosen, table = np.empty(len(slots), dtype=np.uint32), Slice.to_fill(counters, np.uint8)
+        given = Slice.of(slots, np.uint32), _PartOfSlots(part.bits, part.number), table
+        own, found = place_of(Slice.to_fill(chosen, np.uint32)), ctypes.c_size_t()
+        function = self._library.audiencekit_count
+        require(function(*map(ctypes.byref, given), ctypes.c_uint8(least), own, ctypes.byref(found)))
+        return chosen[: found.value].copy()
 
-    def find_marked_slots(self, slots: Slots, marks: Bytes) -> Counts:
-        """The places of those `slots` whose last bits have theirs set in `marks`, a power of two of bytes."""
-        return self._choose(self._library.audiencekit_marked_slots, slots, Slice.of(marks, np.uint8))
+    def find_listed_slots(self, slots: Slots, listed: Slots, marks: Bytes, begins: Slots) -> Counts:
+        """The places of those `slots` that are `listed`, which ascend.
 
-    def _choose(self, function: Any, slots: Slots, table: Slice, *given: ctypes.c_uint8) -> Counts:
+        `marks`, a power of two of bytes, have a bit set for the last bits of each of these; those with the same first
+        bits stand between two of `begins`, which are a power of two and one more.
+        """
         places, found = np.empty(len(slots), dtype=np.int64), ctypes.c_size_t()
-        own = place_of(Slice.to_fill(places, np.int64))
-        looked = map(ctypes.byref, (Slice.of(slots, np.uint32), table))
-        require(function(*looked, *given, own, ctypes.byref(found)))
+        looked = _Listed(Slice.of(listed, np.uint32), Slice.of(marks, np.uint8), Slice.of(begins, np.uint32))
+        given, own = (Slice.of(slots, np.uint32), looked), place_of(Slice.to_fill(places, np.int64))
+        require(self._library.audiencekit_listed_slots(*map(ctypes.byref, given), own, ctypes.byref(found)))
         return places[: found.value].copy()
 
     def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:

@@ -195,7 +195,8 @@ def are_among(asked: Tags, tags: Tags) -> npt.NDArray[np.bool_]:
     near = np.flatnonzero(tags["high"][at] == asked["high"])
     among[near] = tags["low"][at[near]] == asked["low"][near]
     # Hardly ever two of `tags` have the same first half: then it may be the second one.
-    if (tags["high"][1:] == tags["high"][:-1]).any():
+    following = np.minimum(at[near] + 1, len(tags) - 1)
+    if ((following > at[near]) & (tags["high"][following] == asked["high"][near])).any():
         known = {one.tobytes() for one in tags[np.isin(tags["high"], asked["high"][near])]}
         among[near] = [one.tobytes() in known for one in asked[near]]
     return among

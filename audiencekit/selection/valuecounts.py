@@ -11,7 +11,7 @@ import numpy.typing as npt
 from audiencekit.kernels.library import kernels
 from audiencekit.machine.heap import zeros
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.selection.tagkernels import TagKernels
+from audiencekit.selection.tagkernels import PartOfSlots, TagKernels
 from audiencekit.selection.tags import Places, Tags
 
 Slots = npt.NDArray[np.uint32]
@@ -27,8 +27,10 @@ _TABLES: Final = 4  # of counters at once, however many processors there are
 _BLOCK: Final = 128  # counters next to each other, of which a value has two: they cost one look into memory
 _TOGETHER: Final = 2**18  # slots of frequent values before those that came several times are left out
 
-_LEAST_MARK_BITS, _MOST_MARK_BITS = 15, 24  # 4 kB to 2 MB
-_MARKS_A_SLOT: Final = 16
+_LEAST_MARK_BITS, _MOST_MARK_BITS = 18, 24  # 32 kB to 2 MB
+_MARKS_A_SLOT: Final = 64
+_FEWER_BITS: Final = 6  # so that each stretch of slots with the same first bits has about one
+ALL_SLOTS: Final = PartOfSlots(0, 0)
 
 
 def slots_of(tags: Tags) -> Slots:
@@ -51,9 +53,7 @@ def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: in
     def count(part: int) -> Slots:
         counts, found, held = ValueCounts(most, bits=table_bits), [np.zeros(0, dtype=np.uint32)], 0
         for number in range(batches):
-            slots = read(number)
-            own = slots[slots >> np.uint32(_SLOT_BITS - part_bits) == part] if part_bits else slots
-            found.append(own[counts.count(own)])
+            found.append(counts.count(read(number), PartOfSlots(part_bits, part)))
             held += len(found[-1])
             if held > _TOGETHER:
                 found, held = [np.unique(np.concatenate(found))], 0
@@ -82,19 +82,20 @@ class ValueCounts:
     def __repr__(self) -> str:
         return "<ValueCounts>"
 
-    def count(self, slots: Slots) -> Places:
-        """Count the values of a batch, each record's once; the places of those that came in many records by now."""
+    def count(self, slots: Slots, part: PartOfSlots = ALL_SLOTS) -> Slots:
+        """Count the values of a batch that are of `part`, each record's once; those that are many by now."""
         if compiled := kernels(TagKernels):
-            return compiled.count(slots, self._counters, self._least)
+            return compiled.count(slots, part, self._counters, self._least)
+        own = slots[slots >> np.uint32(_SLOT_BITS - part.bits) == part.number] if part.bits else slots
         # Counts in both counters: what others counted is not left out, as a kernel does.
-        one, other = self._places(slots)
+        one, other = self._places(own)
         places, counts = np.unique(np.concatenate([one, other]), return_counts=True)
         now = np.minimum(self._at(places) + counts, self._least).astype(np.uint8)
         for half, others in ((0, 0xF0), (1, 0x0F)):
-            own = places % 2 == half
-            at = places[own] // 2
-            self._counters[at] = self._counters[at] & others | now[own] << 4 * half
-        return np.flatnonzero(np.minimum(self._at(one), self._at(other)) >= self._least)
+            is_half = places % 2 == half
+            at = places[is_half] // 2
+            self._counters[at] = self._counters[at] & others | now[is_half] << 4 * half
+        return own[np.minimum(self._at(one), self._at(other)) >= self._least]
 
     def _at(self, places: Places) -> npt.NDArray[np.uint8]:
         """The counters at `places`; even ones are the low half of a byte."""
@@ -117,6 +118,8 @@ class ListedSlots:
         marked = np.zeros(2**bits, dtype=bool)
         marked[slots & np.uint32(2**bits - 1)] = True
         self._marks = np.packbits(marked, bitorder="little")
+        first_bits = np.arange(2 ** (bits - _FEWER_BITS), dtype=np.uint64) << np.uint64(_SLOT_BITS + _FEWER_BITS - bits)
+        self._begins = np.append(np.searchsorted(slots, first_bits.astype(np.uint32)), len(slots)).astype(np.uint32)
 
     def __repr__(self) -> str:
         return f"<{len(self)} slots>"
@@ -126,14 +129,7 @@ class ListedSlots:
 
     def places_in(self, slots: Slots) -> Places:
         """The places of those of `slots` that are among them. May be called from any thread."""
-        if not len(self):
-            return np.zeros(0, dtype=np.int64)
-        if (compiled := kernels(TagKernels)) is None:
-            return np.flatnonzero(self._hold(slots))
-        likely = compiled.find_marked_slots(slots, self._marks)
-        return likely[self._hold(slots[likely])]
-
-    def _hold(self, slots: Slots) -> npt.NDArray[np.bool_]:
+        if compiled := kernels(TagKernels):
+            return compiled.find_listed_slots(slots, self._slots, self._marks, self._begins)
         at = np.minimum(np.searchsorted(self._slots, slots), len(self) - 1)
-        held: npt.NDArray[np.bool_] = self._slots[at] == slots
-        return held
+        return np.flatnonzero(self._slots[at] == slots) if len(self) else np.zeros(0, dtype=np.int64)

@@ -6,7 +6,6 @@ pub const MAX_PLUSES: usize = 2; // in front; both are one to the definition
 const MIN_DIGITS: usize = 3;
 pub const MAX_DIGITS: usize = 30; // far beyond any number with all that is dialled before it
 pub const ROOM: usize = 32; // for digits; of texts with more the last ones stand in it, which nobody asks
-const RUN: usize = 5; // equal digits at the end are perhaps the whole number
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
 
@@ -85,14 +84,6 @@ pub fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
 /// Whether a spreadsheet may have written `text` with decimal places.
 fn is_rounded(text: &[u8]) -> bool {
     text.iter().rfind(|&&byte| byte != b'0') == Some(&b'.')
-}
-
-pub fn ends_in_run(digits: &[u8]) -> bool {
-    digits.len() >= RUN && are_equal(&digits[digits.len() - RUN..])
-}
-
-pub fn are_equal(digits: &[u8]) -> bool {
-    digits.iter().all(|digit| *digit == digits[0])
 }
 
 pub fn value_of(digit: u8) -> usize {

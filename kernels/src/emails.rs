@@ -259,8 +259,10 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
     if letters.signs.hides(text) {
         return reasons.invisible_character;
     }
-    // A single sign may stand for a missing value.
-    if text.is_ascii() || text.chars().nth(1).is_none() || text.contains('<') && text.contains(STROKE) {
+    if doubts.words.has(text.as_bytes()) {
+        return reasons.placeholder;
+    }
+    if text.is_ascii() || text.contains(KELVIN) || text.contains('<') && text.contains(STROKE) {
         return PENDING;
     }
     if has_display_name(text.as_bytes()) {
@@ -268,7 +270,7 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
     }
     let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
     let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if doubts.nobody.has(local) || may_be_doubled || text.contains(KELVIN) {
+    if doubts.nobody.has(local) || may_be_doubled {
         return PENDING;
     }
     if text.len() > MOST_SHRUNK {

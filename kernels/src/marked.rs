@@ -6,7 +6,7 @@ use crate::digits::{read_digits, Written, MAX_WRITTEN};
 use crate::forms;
 use crate::signs::Signs;
 
-const MAX_WORD: usize = 63; // bytes, and more than any word has
+const MAX_WORD: usize = 24; // bytes, and more than any word has
 const HASH_DIGITS: usize = 64;
 
 /// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
@@ -19,18 +19,19 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     if let Some(reason) = refuse_at_once(trimmed, words, reasons) {
         return Err(reason);
     }
-    if signs.hides(trimmed) {
+    let mut room = [0; MAX_WRITTEN];
+    let survey = signs.survey(trimmed, &mut room);
+    if survey.hides() {
         return Err(reasons.invisible_character);
     }
-    if trimmed.chars().take(MAX_WRITTEN + 1).count() > MAX_WRITTEN {
+    if survey.is_longer {
         return Err(reasons.invalid_syntax);
     }
     // A formula, behind whatever comes off, or a rounded number has its own reason.
-    if !trimmed.contains('=') && !signs.ends_in_decimal_zero(trimmed) && signs.has_foreign(trimmed) {
+    if survey.has_foreign() && !survey.signs.contains(&b'=') && !survey.ends_in_decimal_zero() {
         return Err(reasons.invalid_syntax);
     }
-    let mut room = [0; MAX_WRITTEN];
-    let number = without_scheme(signs.plain(unmarked(trimmed, signs), &mut room).ok_or(PENDING)?);
+    let number = without_scheme(survey.unmarked().ok_or(PENDING)?);
     let found = read_digits(number);
     match found {
         Some(written) if !written.is_doubtful => Ok(written),
@@ -40,12 +41,9 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     }
 }
 
-/// Why `text` is of no kind: a word for a missing value, or a hash. All such words that are not ASCII are a single sign,
-/// of which nothing is certain.
+/// Why `text` is of no kind: a word for a missing value, or a hash. Of other letters than those of ASCII no such word has
+/// one that has another case.
 fn refuse_at_once(text: &str, words: &Texts, reasons: &Reasons) -> Option<i8> {
-    if !text.is_ascii() {
-        return text.chars().nth(1).is_none().then_some(PENDING);
-    }
     if text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Some(reasons.already_hashed);
     }
@@ -83,7 +81,7 @@ mod tests {
     const REASONS: Reasons = Reasons::numbered();
 
     fn digits_of(text: &str) -> Result<String, i8> {
-        let words = Texts { offsets: &[0, 3], data: b"n/a" };
+        let words = Texts { offsets: &[0, 3, 6], data: b"n/a\xe2\x80\xa6" };
         let written = read_marked(text.as_bytes(), &words, &Signs(&table()), &REASONS)?;
         Ok(String::from_utf8(written.digits[..written.count].to_vec()).unwrap())
     }
@@ -124,7 +122,9 @@ mod tests {
             ("201\n5550123", PENDING),
             ("tel:", REASONS.invalid_syntax),
             ("\u{e9}2015550123", REASONS.invalid_syntax),
-            ("\u{2026}", PENDING),
+            ("\u{2026}", REASONS.placeholder),
+            ("\u{e9}", REASONS.invalid_syntax),
+            ("\u{17f}", PENDING),
             ("=\u{e9}", PENDING),
             ("'=\u{e9}", PENDING),
             ("tel:=\u{e9}", PENDING),

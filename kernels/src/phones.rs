@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
-use crate::digits::{are_equal, ends_in_run, read_digits, value_of, Written, MAX_DIGITS};
+use crate::digits::{read_digits, value_of, Written, MAX_DIGITS};
 use crate::marked::read_marked;
 use crate::sha256::Hasher;
 use crate::signs::Signs;
@@ -145,7 +145,10 @@ impl Plans<'_> {
         for (number, first) in numbers.drain(..).zip(readings) {
             let written = &number.written;
             codes[number.row] = match self.decide(written, first, openings, number.region, reasons) {
-                Ok(reading) => self.add(hasher, number.row, written, &reading),
+                Ok(reading) => {
+                    self.add(hasher, number.row, written, &reading);
+                    VALID
+                }
                 Err(code) => code,
             };
         }
@@ -200,7 +203,6 @@ impl Plans<'_> {
             Err(PENDING)
         };
         match answer {
-            Err(_) if ends_in_run(digits) => Err(PENDING),
             Err(_) if !self.decides_national => Err(PENDING),
             other => other,
         }
@@ -289,7 +291,7 @@ impl Plans<'_> {
     }
 
     /// Hashes the number as it is written in E.164.
-    fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) -> i8 {
+    fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) {
         let mut text = [0; MAX_HEAD + MAX_RULE + MAX_DIGITS];
         let mut begin = MAX_HEAD;
         let mut code = reading.calling_code;
@@ -303,11 +305,6 @@ impl Plans<'_> {
             text[begin] = b'+';
         }
         let end = MAX_HEAD + reading.write(&written.digits[..written.count], &mut text[MAX_HEAD..]);
-        // A number of one digit over and over is a placeholder, whatever its plan says.
-        if are_equal(&text[MAX_HEAD..end]) {
-            return PENDING;
-        }
         hasher.add(row, &text[begin..end]);
-        VALID
     }
 }

@@ -45,35 +45,18 @@ impl Signs<'_> {
         text.chars().any(|character| matches!(self.of(character), Some(MARK | CONTROL)))
     }
 
-    /// `text` in signs of ASCII at the front of `room`; None where a character stands for none, or room is wanting.
-    pub fn plain<'r>(&self, text: &str, room: &'r mut [u8]) -> Option<&'r [u8]> {
-        let mut count = 0;
+    /// What the characters of `text` stand for, as many as `room` has place for, and what all of them are.
+    pub fn survey<'r>(&self, text: &str, room: &'r mut [u8]) -> Survey<'r> {
+        let (mut count, mut seen) = (0, 0);
         for character in text.chars() {
-            let sign = self.of(character).filter(|&sign| sign >= FIRST_SIGN)?;
-            *room.get_mut(count)? = sign;
+            let sign = self.of(character).unwrap_or(DOUBT);
+            if let Some(place) = room.get_mut(count) {
+                *place = sign;
+            }
+            seen |= 1u8 << sign.min(DOUBT + 1);
             count += 1;
         }
-        Some(&room[..count])
-    }
-
-    /// Whether a character of `text`, which has no sign of ASCII for it, is in no number and in no word.
-    pub fn has_foreign(&self, text: &str) -> bool {
-        let mut is_foreign = false;
-        for character in text.chars() {
-            match self.of(character) {
-                Some(0) => is_foreign = true,
-                None | Some(DOUBT) => return false,
-                _ => (),
-            }
-        }
-        is_foreign
-    }
-
-    /// Whether `text` ends in a decimal place that is zero, in digits of any script.
-    pub fn ends_in_decimal_zero(&self, text: &str) -> bool {
-        let mut last = text.chars().rev();
-        let is_zero = last.next().and_then(|character| self.of(character)) == Some(b'0');
-        is_zero && matches!(last.next(), Some('.' | ','))
+        Survey { signs: &room[..count.min(room.len())], is_longer: count > room.len(), seen }
     }
 
     /// `text` without white space at its front, or at both ends.
@@ -85,6 +68,56 @@ impl Signs<'_> {
     pub fn trim_both<'t>(&self, text: &'t str) -> &'t str {
         text.trim_matches(|character| self.is_trimmed(character))
     }
+}
+
+/// The signs of a text: of each character that of ASCII which is meant, or a lesser byte where it is none.
+pub struct Survey<'r> {
+    pub signs: &'r [u8],
+    /// Whether there are more characters than signs.
+    pub is_longer: bool,
+    /// A bit for each lesser byte that is in the text.
+    seen: u8,
+}
+
+impl<'r> Survey<'r> {
+    /// Whether an invisible character is in the text, which is trimmed.
+    pub fn hides(&self) -> bool {
+        self.seen & (1 << MARK | 1 << CONTROL) != 0
+    }
+
+    /// Whether a character of the text, which has no sign of ASCII for it, is in no number and in no word.
+    pub fn has_foreign(&self) -> bool {
+        self.seen & (1 | 1 << DOUBT) == 1
+    }
+
+    /// Whether the text ends in a decimal place that is zero, in digits of any script.
+    pub fn ends_in_decimal_zero(&self) -> bool {
+        matches!(self.signs, [.., b'.' | b',', b'0'])
+    }
+
+    /// The signs without one apostrophe in front, or the `="…"` around them; None where a character stands for none.
+    pub fn unmarked(&self) -> Option<&'r [u8]> {
+        let quoted = self.signs.strip_prefix(b"=\"").and_then(|rest| rest.strip_suffix(b"\""));
+        let inner = match quoted.filter(|inner| !inner.contains(&b'"')) {
+            Some(inner) => trim_end(trim_start(inner)),
+            None => self.signs.strip_prefix(b"'").map_or(self.signs, trim_start),
+        };
+        inner.iter().all(|&sign| sign >= FIRST_SIGN).then_some(inner)
+    }
+}
+
+fn trim_start(mut signs: &[u8]) -> &[u8] {
+    while let [BREAK | b' ', rest @ ..] = signs {
+        signs = rest;
+    }
+    signs
+}
+
+fn trim_end(mut signs: &[u8]) -> &[u8] {
+    while let [rest @ .., BREAK | b' '] = signs {
+        signs = rest;
+    }
+    signs
 }
 
 #[cfg(test)]
@@ -145,10 +178,10 @@ pub mod tests {
         for (text, has_foreign) in
             [("1\u{e9}", true), ("1\u{a0}2", false), ("\u{e9}\u{17f}", false), ("\u{1f600}", false)]
         {
-            assert_eq!(Signs(&table).has_foreign(text), has_foreign, "{text:?}");
+            assert_eq!(Signs(&table).survey(text, &mut [0; 4]).has_foreign(), has_foreign, "{text:?}");
         }
         for (text, ends_so) in [("1.\u{660}", true), ("1,0", true), ("10", false), ("1.1", false), ("0", false)] {
-            assert_eq!(Signs(&table).ends_in_decimal_zero(text), ends_so, "{text:?}");
+            assert_eq!(Signs(&table).survey(text, &mut [0; 4]).ends_in_decimal_zero(), ends_so, "{text:?}");
         }
     }
 
@@ -157,9 +190,11 @@ pub mod tests {
         let table = table();
         let mut room = [0; 8];
         for (text, plain) in
-            [("\u{661}\u{2011}2\u{a0}", Some("1-2 ")), ("1\n", None), ("\u{e9}", None), ("123456789", None)]
+            [("\u{661}\u{2011}2\u{a0}", Some("1-2 ")), ("1\n", None), ("\u{e9}", None), ("123456789", Some("12345678"))]
         {
-            assert_eq!(Signs(&table).plain(text, &mut room), plain.map(str::as_bytes), "{text:?}");
+            let survey = Signs(&table).survey(text, &mut room);
+            assert_eq!(survey.unmarked(), plain.map(str::as_bytes), "{text:?}");
+            assert_eq!(survey.is_longer, text.len() == 9, "{text:?}");
         }
     }
 }

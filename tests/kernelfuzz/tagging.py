@@ -17,6 +17,8 @@ from tests.kernelfuzz.layouts import (
     Buffers,
     Called,
     Library,
+    Listed,
+    PartOfSlots,
     Pointer,
     Size,
     Tagged,
@@ -70,33 +72,41 @@ def add_up(draw: Draw, library: Library) -> Called:
 
 
 def count(draw: Draw, library: Library) -> Called:
-    slots = [draw.chance.choice((draw.number("I", 2**20), draw.chance.randrange(9))) for _ in range(draw.count())]
+    slots = [draw.chance.choice((draw.number("I", 2**32 - 1), draw.chance.randrange(9))) for _ in range(draw.count())]
     size = 2 ** draw.chance.randrange(13) if draw.often(0.9) else draw.count()
     counters, least = draw.room("B", size), draw.chance.choice((1, 2, 3, 254, 255))
+    bits = draw.chance.choice((0, 0, 1, 2, 32, 33))
+    part = PartOfSlots(bits, draw.chance.randrange(4))
     is_new = draw.often(0.7)
     if is_new and size:
         ctypes.memset(counters, 0, size)
-    out, found, table = draw.room("q", len(slots)), Size(), Slice(counters, size)
-    given = ctypes.byref(draw.numbers("I", slots)), ctypes.byref(table), U8(least)
+    out, found, table = draw.room("I", len(slots)), Size(), Slice(counters, size)
+    given = *map(ctypes.byref, (draw.numbers("I", slots), part, table)), U8(least)
     code = library.audiencekit_count(*given, Pointer(out), ctypes.byref(found))
     if code != DONE or not is_new:
         return Called(code, len(slots))
-    chosen, seen, frequent = set(draw.read("q", out, found.value)), Counter[int](), set()
-    for place, slot in enumerate(slots):
-        seen[slot] += 1
-        if seen[slot] >= least:
-            frequent.add(place)
-    return Called(code, len(slots), frequent <= chosen <= set(range(len(slots))))
+    own = Counter(slot for slot in slots if slot >> 32 - bits == part.number)
+    chosen = Counter(draw.read("I", out, found.value))
+    frequent = {slot: times - least + 1 for slot, times in own.items() if times >= least}
+    return Called(code, len(slots), Counter(frequent) <= chosen <= own)
 
 
-def marked_slots(draw: Draw, library: Library) -> Called:
-    slots, found = [draw.number("I", 2**20) for _ in range(draw.count())], Size()
-    marks, out = draw.bytes(2 ** draw.chance.randrange(9) if draw.often(0.9) else None), draw.room("q", len(slots))
-    given = *map(ctypes.byref, (draw.numbers("I", slots), draw.slice(marks))), Pointer(out), ctypes.byref(found)
-    code = library.audiencekit_marked_slots(*given)
-    if code != DONE:
+def listed_slots(draw: Draw, library: Library) -> Called:
+    listed = sorted({draw.number("I", 2**32 - 1) for _ in range(draw.count())})
+    slots = [draw.chance.choice((draw.number("I", 2**32 - 1), *listed[:3])) for _ in range(draw.count())]
+    bits, found, out = draw.chance.randrange(6), Size(), draw.room("q", len(slots))
+    marks = bytearray(2 ** draw.chance.randrange(9))
+    for slot in listed:
+        marks[slot // 8 % len(marks)] |= 1 << slot % 8
+    begins, is_true = [bisect.bisect_left(listed, part << 32 - bits) for part in range(2**bits + 1)], draw.often(0.9)
+    if not is_true:
+        marks, begins = bytearray(draw.bytes()), [draw.number("I", len(listed)) for _ in range(draw.count())]
+    table = Listed(draw.numbers("I", listed), draw.slice(bytes(marks)), draw.numbers("I", begins))
+    given = *map(ctypes.byref, (draw.numbers("I", slots), table)), Pointer(out), ctypes.byref(found)
+    code = library.audiencekit_listed_slots(*given)
+    if code != DONE or not is_true:
         return Called(code, len(slots))
-    expected = tuple(place for place, slot in enumerate(slots) if _is_set(marks, slot))
+    expected = tuple(place for place, slot in enumerate(slots) if slot in listed)
     return Called(code, len(slots), draw.read("q", out, found.value) == expected)
 
 

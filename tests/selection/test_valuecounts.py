@@ -67,7 +67,7 @@ def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeyp
         monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
     counts = ValueCounts(10, bits=20)
     counts.count(_slots([1 << 11] * 1_000 + [2 << 11] * 10))
-    assert counts.count(_slots([1 << 11, 3 << 11])).tolist() == [0]
+    assert counts.count(_slots([1 << 11, 3 << 11])).tolist() == [1 << 11]
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -77,7 +77,7 @@ def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
     counts = ValueCounts(100, bits=20)
     counts.count(_slots([1 << 11] * 100 + [2 << 11] * 2))
-    assert counts.count(_slots([1 << 11, 2 << 11])).tolist() == [0]
+    assert counts.count(_slots([1 << 11, 2 << 11])).tolist() == [1 << 11]
 
 
 @pytest.mark.parametrize("compiled", [True, False])

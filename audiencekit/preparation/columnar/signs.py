@@ -23,7 +23,7 @@ CONTROL: Final = 3  # is refused wherever it stands
 DOUBT: Final = 4  # no sign of ASCII, and yet one that a pattern of the definition may take
 
 # Punctuation that only phonenumbers knows, and letters that are others in ASCII when their case does not count.
-_DOUBTFUL: Final = "［］⁓∼～ſİıK"
+_DOUBTFUL: Final = "［］⁓∼～ſİı\u212a"
 
 # Where the ten digits of a script begin (Unicode, UnicodeData.txt, general category Nd).
 ZEROS: Final = (

@@ -1,7 +1,7 @@
 //! Tags, and entries in parts.
 
 use super::{get_all, guarded, slice_mut, Slice};
-use crate::counters;
+use crate::counters::{self, Listed, Part};
 use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
@@ -52,44 +52,68 @@ pub unsafe extern "C" fn audiencekit_add_up(
     })
 }
 
-/// Counts `slots` in the counters, and puts those that were counted `least` times into `places`; `found` says how many
-/// they are.
+/// Counts those of `slots` of a part in the counters, and puts those that were counted `least` times into `chosen`;
+/// `found` says how many they are.
 ///
 /// # Safety
-/// As for `Slice::get` and `slice_mut`, with room for as many places as there are slots.
+/// As for `Slice::get` and `slice_mut`, with room for as many as there are slots.
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_count(
     slots: &Slice<u32>,
+    part: &PartOfSlots,
     counters: &CounterSlice,
     least: u8,
-    places: *mut i64,
+    chosen: *mut u32,
     found: &mut usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
         let (slots, counters) = unsafe { (slots.get(), slice_mut(counters.data, counters.size)) };
+        let part = Part { bits: part.bits, number: part.number };
         // SAFETY: promised by the caller.
-        *found = counters::count(slots, counters, least, unsafe { slice_mut(places, slots.len()) });
+        *found = counters::count(slots, part, counters, least, unsafe { slice_mut(chosen, slots.len()) });
     })
 }
 
-/// Puts the places of those of `slots` that are marked into `places`; `found` says how many they are.
+/// Puts the places of those of `slots` that are listed into `places`; `found` says how many they are.
 ///
 /// # Safety
-/// As for `audiencekit_count`.
+/// As for `Slice::get` and `slice_mut`, with room for as many places as there are slots.
 #[no_mangle]
-pub unsafe extern "C" fn audiencekit_marked_slots(
+pub unsafe extern "C" fn audiencekit_listed_slots(
     slots: &Slice<u32>,
-    marks: &Slice<u8>,
+    listed: &ListedSlices,
     places: *mut i64,
     found: &mut usize,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (slots, marks) = unsafe { (slots.get(), marks.get()) };
+        let (slots, listed) = unsafe { (slots.get(), listed.get()) };
         // SAFETY: promised by the caller.
-        *found = counters::find_marked(slots, marks, unsafe { slice_mut(places, slots.len()) });
+        *found = listed.find(slots, unsafe { slice_mut(places, slots.len()) });
     })
+}
+
+#[repr(C)]
+pub struct PartOfSlots {
+    bits: u32,
+    number: u32,
+}
+
+#[repr(C)]
+pub struct ListedSlices {
+    slots: Slice<u32>,
+    marks: Slice<u8>,
+    begins: Slice<u32>,
+}
+
+impl ListedSlices {
+    /// # Safety
+    /// As for `Slice::get`.
+    unsafe fn get<'a>(&self) -> Listed<'a> {
+        // SAFETY: promised by the caller.
+        unsafe { Listed { slots: self.slots.get(), marks: self.marks.get(), begins: self.begins.get() } }
+    }
 }
 
 #[repr(C)]

@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.phone_number import normalize_phone_number
-from audiencekit.identifiers.placeholders import NO_ADDRESS
+from audiencekit.identifiers.placeholders import NO_ADDRESS, WORDS
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.kernels.library import find_library
@@ -74,6 +74,16 @@ def test_addresses_as_the_definition() -> None:
 def test_any_text_as_the_definition(texts: list[str]) -> None:
     """No text makes them differ."""
     assert _differing_emails(texts) == []
+
+
+def test_words_are_those_of_the_definition() -> None:
+    """Every word for a missing value is one, in capitals and with the letter of other code points, too."""
+    texts = [text.replace("k", "\u212a") for word in sorted(WORDS) for text in (word, word.upper(), word.title())]
+    assert _differing_emails([*texts, *WORDS]) == []
+    assert _differing_numbers([(text, None) for text in (*texts, *WORDS)]) == []
+    assert not {
+        letter for word in WORDS for letter in word if not letter.isascii() and letter.lower() != letter.upper()
+    }
 
 
 def test_every_ascii_character_at_every_place_of_an_address() -> None:

@@ -43,6 +43,7 @@ _CODE_OF_OUTCOME: Final = {
     Outcome.NOT_VALID: code_of(Reason.NOT_VALID),
     Outcome.NOT_POSSIBLE: code_of(Reason.NOT_POSSIBLE),
     Outcome.NO_COUNTRY: code_of(Reason.NO_COUNTRY),
+    Outcome.PLACEHOLDER: code_of(Reason.PLACEHOLDER),
     Outcome.INTERNATIONAL: UNDECIDED,
     Outcome.BAD_CODE: UNDECIDED,
     Outcome.UNKNOWN: UNDECIDED,
@@ -119,11 +120,10 @@ class NumberColumn:
         self.codes[self.digits.is_read & (self.codes == code_of(Reason.NOT_VALID))] = UNDECIDED
 
     def find_placeholders(self) -> None:
-        """Decides digits that repeat or count; leaves those whose national part may repeat."""
+        """Decides digits that repeat or count as they were written."""
         digits = self.digits
         runs = self._ends_in_run() & digits.is_read
         counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
-        self.codes[runs] = UNDECIDED
         asked = np.flatnonzero(digits.is_read & (runs | counts | (digits.counts < _RUN)))
         if len(asked):
             found = pc.is_in(digits.texts(asked), value_set=PLACEHOLDERS).to_numpy(zero_copy_only=False)

@@ -10,11 +10,12 @@ from phonenumbers import PhoneMetadata
 from phonenumbers.phonemetadata import PhoneNumberDesc
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.placeholders import is_repeated
 from audiencekit.preparation.columnar.phones.patterns import Program
 
 MAX_NATIONAL: Final = 17  # digits; phonenumbers reads no longer national number
 _BEYOND: Final = MAX_NATIONAL + 1  # stands for every greater length
-_ZEROS: Final = 4  # so many zeros in a row are a placeholder although so many other digits are none
+_NO_DIGIT: Final = -1
 
 _TYPES: Final = ("fixed_line", "toll_free", "premium_rate", "shared_cost", "personal_number", "voip", "pager", "uan")
 
@@ -41,11 +42,12 @@ class Lengths:
 class Facts(NamedTuple):
     """The kind of a number that ends in a state. More than MAX_NATIONAL digits are counted as one more.
 
-    `is_zeros`: a few zeros only. `is_general`: of the region's general form. `is_valid`: phonenumbers calls it valid.
+    `is_repeated`: one digit over and over, a placeholder. `is_general`: of the region's general form. `is_valid`:
+    phonenumbers calls it valid.
     """
 
     length: int
-    is_zeros: bool
+    is_repeated: bool
     is_general: bool
     is_valid: bool
 
@@ -73,14 +75,14 @@ class Plan:
         self._follow: dict[int, int] = {}
         self._accepts = sum(1 << i for i, node in enumerate(self._program.nodes) if node.accept is not None)
         self._numbers = {i: node.accept for i, node in enumerate(self._program.nodes) if node.accept is not None}
-        self._states: list[tuple[int, int, bool]] = []
-        self._ids: dict[tuple[int, int, bool], State] = {}
+        self._states: list[tuple[int, int, int]] = []
+        self._ids: dict[tuple[int, int, int], State] = {}
         self._rows: list[tuple[State, ...] | None] = []
         self._matched: list[frozenset[int]] = []
         first = 0
         for start in self._starts:
             first |= self._mask(start)
-        self._state(first, 0, True)
+        self._state(first, 0, _NO_DIGIT)
 
     def row(self, state: State) -> tuple[State, ...]:
         """The states behind each of the ten digits."""
@@ -93,9 +95,10 @@ class Plan:
         """How many digits there were; more than MAX_NATIONAL are counted as one more."""
         return self._states[state][1]
 
-    def is_zeros(self, state: State) -> bool:
-        """Whether the number is a few zeros only."""
-        return self._states[state][2]
+    def is_repeated(self, state: State) -> bool:
+        """Whether the number is one digit over and over, so often that it is a placeholder."""
+        _, length, digit = self._states[state]
+        return digit != _NO_DIGIT and is_repeated(str(digit) * length)
 
     def is_general(self, state: State, region: int) -> bool:
         """Whether the number has the general form of the plan's `region`, counted from 0."""
@@ -141,8 +144,8 @@ class Plan:
             mask = self._follow[place] = sum(1 << leaf for leaf, _ in self._program.leaves(place))
         return mask
 
-    def _state(self, mask: int, length: int, zeros: bool) -> State:
-        key = (mask, length, zeros)
+    def _state(self, mask: int, length: int, repeated: int) -> State:
+        key = (mask, length, repeated)
         state = self._ids.get(key)
         if state is None:
             state = self._ids[key] = len(self._states)
@@ -152,7 +155,7 @@ class Plan:
         return state
 
     def _stepped(self, state: State) -> tuple[State, ...]:
-        mask, length, zeros = self._states[state]
+        mask, length, repeated = self._states[state]
         if length == _BEYOND:
             return (state,) * 10
         masks = [0] * 10
@@ -162,9 +165,11 @@ class Plan:
             for digit in nodes[leaf].digits or ():
                 masks[digit] |= follow
         if length + 1 == _BEYOND:
-            return (self._state(0, _BEYOND, False),) * 10
-        zeros = zeros and length < _ZEROS
-        return tuple(self._state(found, length + 1, zeros and not digit) for digit, found in enumerate(masks))
+            return (self._state(0, _BEYOND, _NO_DIGIT),) * 10
+        are_same = [not length or digit == repeated for digit in range(10)]
+        return tuple(
+            self._state(found, length + 1, digit if are_same[digit] else _NO_DIGIT) for digit, found in enumerate(masks)
+        )
 
 
 class RegionalPlan:
@@ -181,7 +186,7 @@ class RegionalPlan:
 
     def _fold(self, plan: Plan, region: int, state: State, known: dict[State, State]) -> State:
         row = plan.row(state)
-        facts = Facts(plan.length(state), plan.is_zeros(state), plan.is_general(state, region), plan.is_valid(state))
+        facts = Facts(plan.length(state), plan.is_repeated(state), plan.is_general(state, region), plan.is_valid(state))
         folded: tuple[State, ...] = ()
         if row[0] != state:
             folded = tuple(known[one] if one in known else self._fold(plan, region, one, known) for one in row)

@@ -25,6 +25,7 @@ class Outcome(Enum):
     NOT_VALID = auto()
     NOT_POSSIBLE = auto()
     NO_COUNTRY = auto()
+    PLACEHOLDER = auto()
     INTERNATIONAL = auto()  # behind `dropped` digits the number goes on as behind a plus sign
     BAD_CODE = auto()  # no country calling code
     UNKNOWN = auto()
@@ -54,9 +55,9 @@ class Reading(NamedTuple):
 UNKNOWN: Final = Reading(Outcome.UNKNOWN)
 _NOT_POSSIBLE: Final = Reading(Outcome.NOT_POSSIBLE)
 _NOT_VALID: Final = Reading(Outcome.NOT_VALID)
+_PLACEHOLDER: Final = Reading(Outcome.PLACEHOLDER)
 
 _RULE: Final = re.compile(r"([0-9]{0,4})\\([0-9])")  # how a prefix is rewritten: some digits, then one of its groups
-_SHORTEST_RUN: Final = 5  # equal digits at the end that may be the whole number
 
 # Where the longest match of the trunk prefix ended: digits before the number, its state, and how it is rewritten; None:
 # in a way that is not followed here.
@@ -129,10 +130,10 @@ class Trunk:
         return self._judged(0, number, AS_WRITTEN)
 
     def _judged(self, dropped: int, number: Facts, rewriting: Rewriting) -> Reading:
-        if number.is_zeros or (rewriting.digits is not None and not number.is_valid and _ends_short(number, rewriting)):
-            return UNKNOWN
         if not MIN_NATIONAL <= number.length <= MAX_NATIONAL:
             return _NOT_POSSIBLE
+        if number.is_repeated:
+            return _PLACEHOLDER
         if number.is_valid:
             return Reading(Outcome.VALID, dropped, self.plan.calling_code, rewriting)
         return _NOT_VALID if self.plan.first_lengths.are_possible(number.length) else _NOT_POSSIBLE
@@ -190,12 +191,6 @@ def _rule_of(metadata: PhoneMetadata) -> str | None:
     form = _RULE.fullmatch(metadata.national_prefix_transform_rule or "")
     pattern = metadata.national_prefix_for_parsing
     return form[1] if form is not None and pattern and re.compile(pattern).groups == int(form[2]) else None
-
-
-def _ends_short(number: Facts, rewriting: Rewriting) -> bool:
-    """Whether a number of one digit over and over may not be seen from the end of what was written."""
-    behind = number.length - len(rewriting.digits or "") - rewriting.kept
-    return (behind or rewriting.kept) < _SHORTEST_RUN
 
 
 class Trunks:

@@ -8,6 +8,7 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata, PhoneNumber
 
+from audiencekit.identifiers.placeholders import is_repeated
 from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Plan, RegionalPlan
 
 CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
@@ -98,8 +99,8 @@ def test_beyond_the_longest_number() -> None:
     assert plan.length(state) == MAX_NATIONAL + 1
 
 
-@pytest.mark.parametrize(("number", "expected"), [("0", True), ("0000", True), ("00000", False), ("001", False)])
-def test_few_zeros(number: str, *, expected: bool) -> None:
-    """Up to four zeros and nothing else are known as such."""
+@pytest.mark.parametrize("number", ["", "0", "0000", "0" * 17, "0" * 18, "001", "5555", "55555", "5" * 17, "155555"])
+def test_one_digit_over_and_over(number: str) -> None:
+    """A number of one digit is known as what the definition calls a placeholder, up to the longest number."""
     plan = Plan(49)
-    assert plan.is_zeros(_state(plan, number)) is expected
+    assert plan.is_repeated(_state(plan, number)) is (is_repeated(number) and len(number) <= MAX_NATIONAL)

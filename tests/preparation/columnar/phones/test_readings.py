@@ -8,6 +8,7 @@ import phonenumbers
 import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
+from audiencekit.identifiers.placeholders import is_repeated
 from audiencekit.preparation.columnar.phones.plans import Plan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.trunks import Outcome, Reading, Trunks
@@ -27,6 +28,7 @@ def _digits(region: str, code: str, count: int) -> list[str]:
         kept = chance.randrange(2, len(number) + 1)
         size = max(len(number) - kept + chance.choice([0, 0, 0, 1, -1]), 0)
         found.append(chance.choice(fronts) + number[:kept] + "".join(chance.choices("0123456789", k=size)))
+        found.append(chance.choice(fronts) + chance.choice("0123456789") * chance.randrange(len(number) + 2))
     return [digits for digits in found if len(digits) > 2]
 
 
@@ -36,6 +38,8 @@ def _parsed(text: str, region: str | None) -> tuple[Outcome, str]:
         number = phonenumbers.parse(text, region)
     except NumberParseException:
         return Outcome.NOT_POSSIBLE, ""
+    if is_repeated(phonenumbers.national_significant_number(number)):
+        return Outcome.PLACEHOLDER, ""
     if phonenumbers.is_valid_number(number):
         return Outcome.VALID, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)[1:]
     possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
