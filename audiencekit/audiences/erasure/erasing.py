@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,7 +18,6 @@ from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
-from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
@@ -70,19 +71,26 @@ class Erasing:
         await self._survey()
         is_pending = True
         while is_pending:
-            failure = await self._pass(self._deletes, self._audiences())
+            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._surroundings)
             if failure is None:
                 await self._find_list()
-                failure = await self._pass(self._updates, self._lists())
+                nothing_left = replace(self._surroundings, leave=_leave_nothing)
+                failure = await self._pass(self._updates, self._lists(), self._on_list, nothing_left)
             if failure is not None:
                 return failure
             await self._survey()
             is_pending = any(one.state == "pending" for one in self._receipt.targets)
         return None
 
-    async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
+    async def _pass(
+        self,
+        bodies: Bodies,
+        receipts: list[tuple[Target, TargetReceipt]],
+        session_of: Callable[[Target], Session],
+        surroundings: Surroundings,
+    ) -> AudiencekitError | None:
         """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
-        going = Pass(bodies, receipts, self._session_of, self._surroundings, keep=self._keep, tell=self._progress.tell)
+        going = Pass(bodies, receipts, session_of, surroundings, keep=self._keep, tell=self._progress.tell)
         await going.run()
         if going.error is None:
             await self._wait(going.wait_seconds)
@@ -128,9 +136,10 @@ class Erasing:
 
     # --- what passes use ---
 
-    def _session_of(self, target: Target) -> Session:
-        if target.destination is AUDIENCE:
-            return AudienceSession(self._client, self._receipt.account_id, target.id)
+    def _on_audience(self, target: Target) -> Session:
+        return AudienceSession(self._client, self._receipt.account_id, target.id)
+
+    def _on_list(self, target: Target) -> Session:
         return DoNotReachSession(self._client, target.id)
 
     def _keep(self) -> None:
@@ -155,6 +164,10 @@ class Erasing:
         failure.hint = "; ".join(filter(None, (error.hint if error else "", hint)))
         failure.document = receipt.to_json()
         return failure
+
+
+async def _leave_nothing(target: Target) -> None:
+    """This machine keeps nothing of a do-not-reach list."""
 
 
 def _in_words(left: list[TargetReceipt]) -> str:

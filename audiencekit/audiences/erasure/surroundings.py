@@ -9,7 +9,6 @@ from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.target import Target
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.doubts import EarlierRuns
@@ -36,7 +35,7 @@ def surroundings_of(
         return TargetLock(state_dir, account_id, target, receipt.erasure_id)
 
     async def leave(target: Target) -> None:
-        if target.destination is AUDIENCE and forgotten is not None:
+        if forgotten is not None:
             await in_thread(
                 functools.partial(
                     leave_snapshot, state_dir, account_id, target.id,
