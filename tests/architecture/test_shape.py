@@ -35,13 +35,9 @@ IMPORTS = {
     "audiencekit/__init__.py": 26,
     "audiencekit/cli/runs.py": 16,
     # to be divided
-    "audiencekit/audiences/erasure/erasing.py": 18,
-    "audiencekit/audiences/erasure/forgetting.py": 30,
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
     "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/planning/planner.py": 24,
-    "audiencekit/planning/suppression.py": 19,
     "audiencekit/preparation/normalisation.py": 26,
 }
 

@@ -13,19 +13,15 @@ from typing import Final
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
 from audiencekit.audiences.erasure.account import list_account
-from audiencekit.audiences.erasure.bodies import Bodies
+from audiencekit.audiences.erasure.bodies import Bodies, plan_deletes, plan_updates
 from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
-from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Session
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 
@@ -49,9 +45,8 @@ class Erasing:
     ) -> None:
         self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
         self._surroundings, self._policy = surroundings, surroundings.policy
-        started_at = parse_time(receipt.started_at, "the start of the erasure")
-        self._deletes = Bodies.plan(records, AUDIENCE.form(pin_times(started_at), profile), profile)
-        self._updates = self._plan_updates(records, started_at, profile)
+        self._deletes = plan_deletes(records, receipt, profile)
+        self._updates = plan_updates(records, receipt, profile)
 
     async def run(self) -> Receipt:
         """The receipt of the complete erasure. What is less is raised, as `forget_async` says."""
@@ -123,12 +118,6 @@ class Erasing:
         return [(Target.audience(one.id), one) for one in self._receipt.audiences]
 
     # --- the do-not-reach list ---
-
-    def _plan_updates(self, records: HashedRecords, started_at: datetime, profile: Profile) -> Bodies:
-        times = pin_times(started_at, expires_at=self._receipt.do_not_reach_until)
-        return Bodies.plan(
-            as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile
-        )
 
     async def _find_list(self) -> None:
         """The list of the account, created when it is missing, if these people are to be put on it and can be."""
