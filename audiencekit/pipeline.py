@@ -109,6 +109,7 @@ async def upload_async(
     # HTTP, and all that waits, takes room and time that only those who send have to spend.
     from audiencekit.runs.uploads import upload_to
 
+    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
     return await upload_to(
         Target.audience(audience_id),
         source,

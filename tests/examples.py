@@ -1,4 +1,7 @@
-"""How many made-up examples a test tries: EXAMPLES raises the numbers of all that ask here, as a factor (1)."""
+"""How many made-up examples a test tries: EXAMPLES raises the numbers of all that ask here, as a factor (1).
+
+With EXAMPLES, tests draw other examples in each run, and without it the same ones (`conftest.py`).
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from calendar import isleap
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, 
 from audiencekit.pipeline import check, prepare, upload_async
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings, load_settings
+from tests.moments import TODAY
 
 Entry = frozenset[tuple[str, str]]
 
@@ -161,8 +164,8 @@ async def test_what_prepare_writes_is_what_upload_sends(tmp_path: Path, emulator
     """Byte for byte, when the plan time is the same."""
     lines = "".join(f"person{number % 900}@example.com\n" for number in range(1_000))
     path = _write(tmp_path / "list.csv", f"email\n{lines}")
-    plan = prepare(path, out=tmp_path / "out", requests=True, plan_time="2026-11-21T00:00:00Z", settings=settings)
-    await upload_async(path, audience_id=emulator.audience_id, settings=settings, plan_time="2026-11-21T00:00:00Z")
+    plan = prepare(path, out=tmp_path / "out", requests=True, plan_time=TODAY, settings=settings)
+    await upload_async(path, audience_id=emulator.audience_id, settings=settings, plan_time=TODAY)
     (body,) = sorted((tmp_path / "out/requests").iterdir())
     written = json.loads(body.read_bytes())
     assert plan.records == 900
@@ -223,15 +226,16 @@ async def test_an_audience_that_is_not_there_refuses_the_run(
 
 
 def test_check_needs_no_credentials_and_sends_nothing(tmp_path: Path) -> None:
-    """The plan closes: everything is to be sent, rejected or duplicate."""
+    """The plan closes: everything is to be sent, rejected or duplicate. Thirteen months after January is February."""
+    year = (datetime.now(UTC) - timedelta(days=31)).year  # whose January is over
     path = _write(tmp_path / "list.csv", "mail\nada@example.com\nada@example.com\nnonsense\n")
-    plan = check(path, settings=load_settings({}, directory=tmp_path), plan_time="2026-01-31T00:00:00Z")
+    plan = check(path, settings=load_settings({}, directory=tmp_path), plan_time=f"{year}-01-31")
     document = plan.to_json()
     assert document["rows"] == {
         "read": 3, "sent": 0, "rejected": 1, "duplicate": 1, "superseded": 0, "suppressed": 0, "pending": 1,
     }  # fmt: skip
     assert document["columns"] == {"email": ["mail"]}
-    assert document["plan"]["expires_at"] == "2027-02-28T00:00:00Z"
+    assert document["plan"]["expires_at"] == f"{year + 1}-02-{28 + isleap(year + 1)}T00:00:00Z"
     assert document["verdict"] == "ready"
 
 

@@ -5,13 +5,8 @@ Nothing here or below it raises, whatever the text.
 
 from __future__ import annotations
 
-from audiencekit.identifiers.device_id import normalize_device_id
-from audiencekit.identifiers.email import normalize_email
-from audiencekit.identifiers.handle import normalize_handle
 from audiencekit.identifiers.kinds import Kind, Normalized
-from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
-from audiencekit.identifiers.phone_number import normalize_phone_number
-from audiencekit.identifiers.platform_id import normalize_platform_id
+from audiencekit.identifiers.kindtable import KINDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 
@@ -25,16 +20,4 @@ def normalize_identifier(
 
     `country` is what the row says of its country; only phone numbers use it.
     """
-    match kind:
-        case Kind.EMAIL:
-            return normalize_email(text)
-        case Kind.PHONE_NUMBER:
-            return normalize_phone_number(text, country=country, rules=rules)
-        case Kind.DEVICE_ID:
-            return normalize_device_id(text, rules=rules)
-        case Kind.HANDLE:
-            return normalize_handle(text)
-        case Kind.PLATFORM_ID:
-            return normalize_platform_id(text)
-        case Kind.PARTNER_USER_ID:
-            return normalize_partner_user_id(text)
+    return KINDS[kind].normalize(text, country, rules)

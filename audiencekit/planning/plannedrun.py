@@ -17,7 +17,7 @@ from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plannotes import few_note, lost_numbers, lost_rows, refuse_few
-from audiencekit.planning.sharing import SharedOutcome
+from audiencekit.planning.sharedoutcome import SharedOutcome
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.bits import Indices

@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.planning.batchresults import Gathered, Listeners
-from audiencekit.planning.batchspool import WholeBatches
-from audiencekit.planning.knownmembers import refuse_shared_by_members
+from audiencekit.planning.assembly import Revise, assemble
+from audiencekit.planning.batchresults import Listeners
+from audiencekit.planning.gathering import begin_gathering
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.plannotes import (
-    expired,
-    no_records_left,
-    refuse_few,
-    refuse_losses,
-    refuse_options,
-    refuse_other_kinds,
-    refuse_written_over,
-    unheeded_operation,
-)
+from audiencekit.planning.plannotes import refuse_options, refuse_other_kinds, refuse_written_over
 from audiencekit.planning.reading import read_batches
-from audiencekit.planning.sharing import Apart, set_shared_apart
+from audiencekit.planning.sharing import set_shared_apart
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
-from audiencekit.planning.suppressedpeople import SuppressedPeople
-from audiencekit.planning.suppression import ReadList, notes_of, read_lists
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.bounds import judge
-from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.times import PlanTimes
-from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, Item, paths_among
 from audiencekit.sources.opening import open_source
 
 # Makes the plan of a source, as `plan_run` does.
 Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
-# Chooses what is sent of what was gathered, in the place of what pass one chose.
-Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
 
 
 def plan_run(
@@ -60,7 +39,7 @@ def plan_run(
     refuse_written_over((*paths, *terms.options.suppress), means.rejections)
     opened = open_source(source, terms.options.source)
     refuse_other_kinds(opened.mapping, terms.destination)
-    gathered, lists = _begin(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
+    gathered, lists = begin_gathering(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = read_batches(
@@ -78,7 +57,7 @@ def plan_run(
         if keeping is not None:
             keeping.finish(found)
         apart = set_shared_apart(gathered, found.mapping, terms, listeners)
-    return _planned(found, gathered, apart, terms, lists, revise=revise)
+    return assemble(found, gathered, apart, terms, lists, revise=revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -87,7 +66,7 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
     Suppression sources are: what they say is not kept.
     """
     reading = KeptReading(spool)
-    gathered, lists = _begin(reading.source.mapping, terms, means, spool=spool)
+    gathered, lists = begin_gathering(reading.source.mapping, terms, means, spool=spool)
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = reading.batches(terms.form, gathered.keysets, with_chunks=means.on_records is not None)
         for number, batch in enumerate(batches, 1):
@@ -95,93 +74,4 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
         apart = set_shared_apart(gathered, reading.source.mapping, terms, listeners)
-    return _planned(reading.source, gathered, apart, terms, lists)
-
-
-def _begin(
-    mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
-) -> tuple[Gathered, tuple[ReadList, ...]]:
-    """Where the batches are gathered, with all who are suppressed read already, and what was read of them.
-
-    The records go into `spool`, or a new one.
-    """
-    aside = means.stack.enter_context(Spool(means.spool_dir))
-    most = terms.options.shared_people
-    keysets = KeySets(
-        aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(aside, most),
-    )  # fmt: skip
-    people = SuppressedPeople(aside)
-
-    def hear(forms: Sequence[RecordChunk]) -> None:
-        for chunk in forms:
-            means.on_suppressed(chunk)
-        if most is not None:
-            people.add(forms)
-
-    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
-    records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    keeps = _keeps_records(mapping, terms, means)
-    return Gathered(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
-
-
-def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
-    """Whether the plan needs the records themselves, beside their tags.
-
-    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
-    members of an audience are compared by hashes, too.
-    """
-    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
-    return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
-
-
-def _planned(
-    source: ReadSource,
-    gathered: Gathered,
-    apart: Apart,
-    terms: Terms,
-    lists: tuple[ReadList, ...],
-    *,
-    revise: Revise | None = None,
-) -> PlannedRun:
-    """The plan of all that was gathered."""
-    options, times = terms.options, terms.times
-    selection = apart.selection
-    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
-    if revise is not None:
-        selection = revise(gathered, selection, times)
-    layout, requests = gathered.plan(selection)
-    changed = selection.kept.count() if revise is None and terms.destination.suppresses else 0
-    refusals = [
-        *unheeded_operation(source, options, is_revised=revise is not None),
-        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
-        *(apart.outcome.refusals(options) if apart.outcome is not None else ()),
-        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
-        *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
-        *alone,
-        *refuse_few(changed, options, terms.destination),
-        *expired(requests, times, terms.now),
-    ]
-    return PlannedRun(
-        source=source,
-        options=options,
-        times=times,
-        tally=gathered.tally,
-        selection=selection,
-        layout=layout,
-        requests=requests,
-        refusals=refusals,
-        batches=WholeBatches(gathered.spool, len(gathered.batch_records)),
-        profile=terms.profile,
-        destination=terms.destination,
-        form=terms.form,
-        shared=apart.outcome,
-        people_changed=changed,
-        suppression=lists,
-        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
-    )
-
-
-def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
-    """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
-    return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
+    return assemble(reading.source, gathered, apart, terms, lists)

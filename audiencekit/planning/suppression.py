@@ -9,47 +9,27 @@ that are merely possible count, and cells that hold SHA-256 are taken as they ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, PlanRefused
-from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
 from audiencekit.machine.workers import cores, in_order
-from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options, about_lists
-from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.records import UPDATE, prepare_batch
+from audiencekit.planning.suppressionforms import forms_of, read_forms
+from audiencekit.preparation.batches import TextBatch
+from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.tagkernels import OrderedTags
 from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 
 _MOST_NAMED: Final = 5  # unread cells that a message names
-# Reasons of cells that name no person, and of those that are read in another form.
-_HARMLESS: Final = frozenset(
-    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
-)
-_FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """One way to read a batch: which columns, hashed already or not, by which rules."""
-
-    mapping: ColumnMapping
-    rules: Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,20 +43,6 @@ class ReadList:
     columns: dict[str, list[str]]
     rows: int
     unread: int
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadBatch:
-    """The contents of one batch: tags and records of each form, the count of its rows, and of those that are usable.
-
-    `unread` says why some were not read to their end (REJECTION_SCHEMA).
-    """
-
-    tagged: list[OrderedTags | None] = field(repr=False)
-    chunks: list[RecordChunk]
-    rows: int
-    usable_rows: int
-    unread: pa.RecordBatch
 
 
 @dataclass(slots=True)
@@ -152,10 +118,10 @@ def _read_list(
     if not opened.mapping.columns:
         hint = "name one with `suppress_columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
-    forms = list(_forms(opened.mapping, options.lists.country))
+    forms = list(forms_of(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
     reading = ReadingProgress(progress, opened, f"reading {opened.name}")
-    for batch in in_order(lambda batch: _read(batch, forms, keysets), _batches(opened), workers=cores()):
+    for batch in in_order(lambda batch: read_forms(batch, forms, keysets), _batches(opened), workers=cores()):
         for tagged in batch.tagged:
             keysets.suppress(tagged)
         on_records(batch.chunks)
@@ -169,44 +135,6 @@ def _read_list(
         )
     _refuse_unread(opened.name, rows, unread, options.unread_share)
     return ReadList(name=opened.name, columns=opened.mapping.names_by_kind(), rows=rows, unread=unread.rows)
-
-
-def _forms(mapping: ColumnMapping, country: str | None) -> Iterator[_Form]:
-    plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
-    yield _Form(mapping, plain)
-    if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
-        other = replace(plain, phone_form="digits", device_id_case="as_given")
-        yield _Form(replace(mapping, columns=formed), other)
-    if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
-        yield _Form(replace(mapping, columns=hashed), plain)
-
-
-def _read(batch: TextBatch, forms: list[_Form], keysets: KeySets) -> _ReadBatch:
-    prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
-    usable = _usable_rows([each.records for each in prepared])
-    return _ReadBatch(
-        tagged=[keysets.tag_suppressed(each.records) for each in prepared],
-        chunks=[to_chunk(each.records) for each in prepared],
-        rows=prepared[0].tally.rows_read,
-        usable_rows=len(usable),
-        unread=_unread(prepared[0].rejections, usable),
-    )
-
-
-@guarded
-def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
-    """The rows of which anything qualified, in whichever form."""
-    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
-
-
-def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
-    """The `rejections` by which a person may be missed.
-
-    A cell without an identifier, or with a hash, is none of them where something else of its row qualified.
-    """
-    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
-    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
-    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
 
 
 def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:

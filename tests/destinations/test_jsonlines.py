@@ -146,7 +146,7 @@ async def test_a_request_that_is_sent_again_is_written_once(
 ) -> None:
     """Its key and its number tell it from a new one; another run under the same id has another key."""
     mailbox, target = destination.mailbox, Target(destination, "m1")
-    mailbox.lost = [LOST] * 2
+    mailbox.lost = [LOST]
     report = await upload_to(target, source, settings=settings, limiter=Unlimited(), run_id="a-run-of-ours")
     assert (report.state, report.rows.sent, mailbox.sizes) == ("complete", ROWS, [1_000, 1_000, 500])
     shutil.rmtree(settings.state_dir / "runs")

@@ -28,12 +28,12 @@ from audiencekit.runs import execution, rundelivery
 from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import Settings, load_settings
 from tests.live_faults.cases import At, Case
+from tests.moments import IN_HALF_A_YEAR
 from tests.oracle.reckoning import Verdict, compare, read_applied, read_expected
 
 FASTER = 100.0
 CLIENT_TRANSPORT = "audiencekit.api.opening.HttpTransport"
 SETTLE_SECONDS = 50.0  # of the fast clock; a late one is applied after 10
-EXPIRES_AT = "2027-06-01T00:00:00Z"
 PEOPLE, DELETED = 40, 4
 BODY_BYTES = 1_500
 MIDDLE, LAST = 3, 8  # of the requests that these come to; test_faults holds them to it
@@ -93,7 +93,7 @@ class Live:
         return await self._end_of(
             upload_async(
                 self.source, audience_id=self.emulator.audience_id, settings=self.settings, limiter=timer,
-                operation_column="operation", hashed=["email", "handle"], expires_at=EXPIRES_AT,
+                operation_column="operation", hashed=["email", "handle"], expires_at=IN_HALF_A_YEAR,
             )
         )  # fmt: skip
 
@@ -120,7 +120,7 @@ class Live:
 
     def verdict(self) -> Verdict:
         """The list, as the log says, against the rows that the service did not refuse when they were sent alone."""
-        expected = read_expected(self.source, expires_at=EXPIRES_AT, skip_rows=self._refused_rows())
+        expected = read_expected(self.source, expires_at=IN_HALF_A_YEAR, skip_rows=self._refused_rows())
         return compare(expected, read_applied(self.emulator.store.operations.lines(), self.emulator.audience_id))
 
     def _refused_rows(self) -> list[int]:

@@ -19,6 +19,7 @@ from audiencekit.packedrequest import RequestBody
 from audiencekit.planning import bodyfiles
 from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
+from tests.moments import TODAY
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def contacts(tmp_path: Path) -> Path:
 
 
 def _bodies(contacts: Path, out: Path) -> dict[str, bytes]:
-    audiencekit.prepare(contacts, out=out, requests=True, plan_time="2026-01-01T00:00:00Z")
+    audiencekit.prepare(contacts, out=out, requests=True, plan_time=TODAY)
     return {path.name: path.read_bytes() for path in sorted((out / "requests").iterdir())}
 
 

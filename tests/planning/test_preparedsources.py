@@ -18,9 +18,9 @@ from audiencekit.errors import NotFinished, ResumeRefused, SourceRefused, UsageE
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings
+from tests.moments import TODAY
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
-PLAN_TIME = "2026-11-21T00:00:00Z"
 TEXTS = pa.list_(pa.string())
 ANN, BOB = (hashlib.sha256(name.encode()).hexdigest() for name in ("ann", "bob"))
 
@@ -38,9 +38,9 @@ def _bodies(out: Path) -> dict[str, bytes]:
 def test_a_round_trip_gives_the_same_bytes(tmp_path: Path, name: str, keywords: dict[str, Any], of: str) -> None:
     """Waves and all; nothing is rejected a second time."""
     first, second = tmp_path / "first", tmp_path / "second"
-    plan = prepare(SAMPLES / f"{name}.csv", out=first, requests=True, plan_time=PLAN_TIME, **keywords)
+    plan = prepare(SAMPLES / f"{name}.csv", out=first, requests=True, plan_time=TODAY, **keywords)
     source = first / "records.parquet" if of == "file" else first
-    again = prepare(source, out=second, requests=True, plan_time=PLAN_TIME)
+    again = prepare(source, out=second, requests=True, plan_time=TODAY)
     assert _bodies(second) == _bodies(first)
     assert again.to_json()["plan"] == plan.to_json()["plan"]
     assert (again.rows.read, again.rows.rejected) == (plan.rows.pending, 0)
@@ -111,7 +111,7 @@ async def test_a_frame_is_uploaded(
     assert (report.state, report.rows.sent) == ("complete", 40)
     assert [(part["name"], part["repeatable"]) for part in report.sources] == [("data frame", False)]
     (tmp_path / "list.csv").write_text("email\n" + "\n".join(PEOPLE["email"]) + "\n")
-    alike = [check(source, plan_time=PLAN_TIME).to_json()["plan"] for source in (make(PEOPLE), tmp_path / "list.csv")]
+    alike = [check(source, plan_time=TODAY).to_json()["plan"] for source in (make(PEOPLE), tmp_path / "list.csv")]
     assert {**alike[0], "resumable": None} == {**alike[1], "resumable": None}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -131,8 +132,8 @@ async def test_a_run_that_ended_early_is_not_purged_by_itself(settings: Settings
 
 async def test_its_requests_in_doubt_are_waited_for(settings: Settings, source: Path) -> None:
     """The destination may be another name of the same place: of a newer version, for one."""
-    await _ended_early(source, settings, *[LOST] * 2)
-    earlier = EarlierRuns(settings.state_dir, ACCOUNT, now=lambda: this_moment().seconds, moment=this_moment)
+    await _ended_early(source, settings, LOST)
+    earlier = EarlierRuns(settings.state_dir, ACCOUNT, now=time.time, moment=this_moment)
     with registered() as destination:
         assert earlier.seconds_left(Target.audience("1a2b")) == 0
         assert earlier.seconds_left(Target(destination, "m1")) > 0

@@ -5,9 +5,27 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Endpoint
-from audiencekit.api.catalogue.parameters import ACCOUNT_ID, array, hashes, in_path, json_object, one_of, time
+from audiencekit.api.catalogue.parameters import (
+    ACCOUNT_ID,
+    Parameter,
+    array,
+    hashes,
+    in_path,
+    json_object,
+    one_of,
+    time,
+)
 from audiencekit.api.catalogue.rules import LaterThan
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
+
+
+def _field(kind: Kind) -> Parameter:
+    """The field of a user entry."""
+    if kind.is_hashed:
+        return hashes(kind.value)
+    return array(kind.value, "text", place="body", at=("user",), note="as it is, not hashed")
+
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -25,12 +43,7 @@ ENDPOINTS: Final = (
             array("users", "object", place="body", required=True, at=("params",)),
             time("effective_at", place="body", default="now", at=("params",)),
             time("expires_at", place="body", default="13 months after the request", at=("params",)),
-            hashes("email"),
-            hashes("device_id"),
-            hashes("handle"),
-            hashes("platform_id"),
-            hashes("phone_number"),
-            array("partner_user_id", "text", place="body", at=("user",), note="as it is, not hashed"),
+            *map(_field, Kind),
         ),
         rules=(LaterThan("expires_at", "effective_at", at="params"),),
         body="json_array_of_operations",

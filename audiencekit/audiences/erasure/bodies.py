@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 
+from audiencekit.audiences.erasure.keys import as_updates
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import RequestForm
+from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.requests.packing import EncodedUsers, encode_users, pack_request
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 
 _WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute
@@ -56,6 +62,21 @@ class Bodies:
         if not count:
             return EncodedUsers.joined([])
         return encode_users(self.records, np.arange(first, first + count), self.profile)
+
+
+def plan_deletes(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
+    """The requests that take the people out of one audience."""
+    return Bodies.plan(records, AUDIENCE.form(pin_times(_started_at(receipt)), profile), profile)
+
+
+def plan_updates(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
+    """The requests that put the people on the do-not-reach list."""
+    times = pin_times(_started_at(receipt), expires_at=receipt.do_not_reach_until)
+    return Bodies.plan(as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile)
+
+
+def _started_at(receipt: Receipt) -> datetime:
+    return parse_time(receipt.started_at, "the start of the erasure")
 
 
 @guarded

@@ -5,25 +5,23 @@ from __future__ import annotations
 import asyncio
 import functools
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
 from audiencekit.audiences.erasure.account import list_account
-from audiencekit.audiences.erasure.bodies import Bodies
+from audiencekit.audiences.erasure.bodies import Bodies, plan_deletes, plan_updates
 from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
-from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Session
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.times import parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 
@@ -47,9 +45,8 @@ class Erasing:
     ) -> None:
         self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
         self._surroundings, self._policy = surroundings, surroundings.policy
-        started_at = parse_time(receipt.started_at, "the start of the erasure")
-        self._deletes = Bodies.plan(records, AUDIENCE.form(pin_times(started_at), profile), profile)
-        self._updates = self._plan_updates(records, started_at, profile)
+        self._deletes = plan_deletes(records, receipt, profile)
+        self._updates = plan_updates(records, receipt, profile)
 
     async def run(self) -> Receipt:
         """The receipt of the complete erasure. What is less is raised, as `forget_async` says."""
@@ -74,19 +71,26 @@ class Erasing:
         await self._survey()
         is_pending = True
         while is_pending:
-            failure = await self._pass(self._deletes, self._audiences())
+            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._surroundings)
             if failure is None:
                 await self._find_list()
-                failure = await self._pass(self._updates, self._lists())
+                nothing_left = replace(self._surroundings, leave=_leave_nothing)
+                failure = await self._pass(self._updates, self._lists(), self._on_list, nothing_left)
             if failure is not None:
                 return failure
             await self._survey()
             is_pending = any(one.state == "pending" for one in self._receipt.targets)
         return None
 
-    async def _pass(self, bodies: Bodies, receipts: list[tuple[Target, TargetReceipt]]) -> AudiencekitError | None:
+    async def _pass(
+        self,
+        bodies: Bodies,
+        receipts: list[tuple[Target, TargetReceipt]],
+        session_of: Callable[[Target], Session],
+        surroundings: Surroundings,
+    ) -> AudiencekitError | None:
         """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
-        going = Pass(bodies, receipts, self._session_of, self._surroundings, keep=self._keep, tell=self._progress.tell)
+        going = Pass(bodies, receipts, session_of, surroundings, keep=self._keep, tell=self._progress.tell)
         await going.run()
         if going.error is None:
             await self._wait(going.wait_seconds)
@@ -115,12 +119,6 @@ class Erasing:
 
     # --- the do-not-reach list ---
 
-    def _plan_updates(self, records: HashedRecords, started_at: datetime, profile: Profile) -> Bodies:
-        times = pin_times(started_at, expires_at=self._receipt.do_not_reach_until)
-        return Bodies.plan(
-            as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile
-        )
-
     async def _find_list(self) -> None:
         """The list of the account, created when it is missing, if these people are to be put on it and can be."""
         if self._receipt.do_not_reach_until is None or not len(self._updates):
@@ -138,9 +136,10 @@ class Erasing:
 
     # --- what passes use ---
 
-    def _session_of(self, target: Target) -> Session:
-        if target.destination is AUDIENCE:
-            return AudienceSession(self._client, self._receipt.account_id, target.id)
+    def _on_audience(self, target: Target) -> Session:
+        return AudienceSession(self._client, self._receipt.account_id, target.id)
+
+    def _on_list(self, target: Target) -> Session:
         return DoNotReachSession(self._client, target.id)
 
     def _keep(self) -> None:
@@ -165,6 +164,10 @@ class Erasing:
         failure.hint = "; ".join(filter(None, (error.hint if error else "", hint)))
         failure.document = receipt.to_json()
         return failure
+
+
+async def _leave_nothing(target: Target) -> None:
+    """This machine keeps nothing of a do-not-reach list."""
 
 
 def _in_words(left: list[TargetReceipt]) -> str:

@@ -41,7 +41,7 @@ _FORBIDDEN: Final = 403
 class Surroundings:
     """The things around an erasure that its passes use. `lock` raises AudienceBusy.
 
-    `leave` takes the people out of what is kept of a target on this machine, too.
+    `leave` takes the people out of what is kept of an audience on this machine, too.
     """
 
     limiter: RateLimiter

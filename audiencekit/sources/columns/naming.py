@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kindtable import KINDS
 from audiencekit.sources.columns.vocabulary import words, words_of
 
+_FIELDS: Final = {kind.value: kind for kind in Kind}
 # A column with one of these words is about an identifier, or about another person's, and is none itself.
 _ABOUT: Final = words(
     """fax opt optin optout consent consented consentement einwilligung subscribed unsubscribed newsletter
@@ -28,46 +30,6 @@ _OWN_ID: Final = words(
 )
 _HASH: Final = frozenset({"hash", "hashed", "hashes", "sha", "digest", "hex", "encrypted"})
 _UNSUPPORTED_HASH: Final = frozenset({"md5", "md", "sha1", "sha512"})
-_EMAIL: Final = words(
-    "email emails mail mails mailadresse mailadres emailadres courriel courriels mel correo correos emailadresse"
-)
-_EMAIL_PHRASES: Final = ({"posta", "elettronica"}, {"correio", "eletronico"}, {"adresse", "electronique"})
-_PHONE: Final = words(
-    """phone phones telephone telephones tel mobile mobiles cell cellphone cellular landline telefon telefonnummer
-    rufnummer festnetz festnetznummer handy handynummer mobil mobilnummer mobiltelefon portable fixe telefono
-    telefonos movil celular cellulare cellulari telefone telefones telemovel telefoon telefoonnummer telefoonnummers
-    mobiel mobielnummer gsm msisdn whatsapp sms"""
-)
-_PHONE_IS_NOT: Final = frozenset(
-    {"id", "ids", "code", "codes", "uuid", "country", "device", "advertising", "page", "url"}
-)
-_DEVICE: Final = frozenset({"idfa", "aaid", "gaid", "maid", "maids", "madid", "madids", "adid", "ifa"})
-_DEVICE_PHRASES: Final = (
-    {"advertising", "id"},
-    {"advertiser", "id"},
-    {"device", "id"},
-    {"device", "ids"},
-    {"android", "id"},
-)
-_PLATFORM_PHRASES: Final = (
-    {"platform", "id"},
-    {"twitter", "id"},
-    {"x", "user", "id"},
-    {"platform", "ids"},
-    {"twitter", "ids"},
-)
-_PLATFORM_ALLOWED: Final = frozenset({"platform", "twitter", "x", "user", "account", "id", "ids", "numeric", "number"})
-_HANDLE_PHRASES: Final = (
-    {"handle"},
-    {"handles"},
-    {"screen", "name"},
-    {"screenname"},
-    {"twitter"},
-    {"x", "username"},
-)
-_HANDLE_ALLOWED: Final = words(
-    "handle handles screen name screenname twitter x user username profile account url link page website"
-)
 # A screen name is a handle only where something says so: in address books it is a name in some messenger.
 _SCREEN: Final = frozenset({"screen", "screenname"})
 _X: Final = frozenset({"twitter", "x", "handle", "handles"})
@@ -99,23 +61,16 @@ _NOT_COUNTRIES: Final = words(
 
 def named_kind(name: str) -> Kind | None:
     """The kind that a header cell names, None when it names none, or only something about one."""
-    if " ".join(name.replace("\ufeff", "").casefold().split()) == Kind.PARTNER_USER_ID:
-        return Kind.PARTNER_USER_ID
+    if (whole := " ".join(name.replace("\ufeff", "").casefold().split())) in _FIELDS:
+        return _FIELDS[whole]
     found = frozenset(word for word in words_of(name) if not word.isdecimal()) - _HASH
     return None if found & _ABOUT else _kind_of(found)
 
 
 def _kind_of(found: frozenset[str]) -> Kind | None:
-    if found & _EMAIL or _any_phrase(found, _EMAIL_PHRASES):
-        return None if found & _PHONE else Kind.EMAIL
-    if found & _DEVICE or _any_phrase(found, _DEVICE_PHRASES):
-        return Kind.DEVICE_ID
-    if found & _PHONE:
-        return None if found & _PHONE_IS_NOT else Kind.PHONE_NUMBER
-    if found <= _PLATFORM_ALLOWED and _any_phrase(found, _PLATFORM_PHRASES):
-        return Kind.PLATFORM_ID
-    if found <= _HANDLE_ALLOWED and _any_phrase(found, _HANDLE_PHRASES):
-        return Kind.HANDLE
+    for kind, row in KINDS.items():
+        if row.headers.are_in(found):
+            return None if found & row.headers.unless else kind
     return None
 
 
@@ -170,10 +125,6 @@ def names_country_in_short(name: str) -> bool:
 def names_part_of_country(name: str) -> bool:
     """Whether a header cell names what is written in such codes as countries are, and is none."""
     return bool(_NOT_COUNTRIES & set(words_of(name)))
-
-
-def _any_phrase(found: frozenset[str], phrases: tuple[set[str], ...]) -> bool:
-    return any(phrase <= found for phrase in phrases)
 
 
 def names_person_data(name: str) -> bool:

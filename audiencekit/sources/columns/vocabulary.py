@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import Final
 
+from audiencekit.identifiers.kindtable import KINDS
 from audiencekit.identifiers.unicodeforms import in_form
 
 MAX_SHOWN_LENGTH: Final = 64  # characters
@@ -85,7 +86,9 @@ geboortedatum land landen landcode plaats stad straat huisnummer postcode provin
 opmerking nummer adres
 """
 _ARTICLES: Final = "de del der die das du la le les el il lo da do et und oder ou van het en"
-VOCABULARY: Final = words(" ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _ARTICLES)))
+VOCABULARY: Final = words(
+    " ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _ARTICLES))
+).union(*(row.headers.naming for row in KINDS.values()))
 # Words that stand for themselves: names of people and places begin or end with them by chance (Maille, Rowland).
 _ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land ifa")
 

@@ -148,13 +148,19 @@ def _parameter_facts(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stated_parameters(row: Endpoint) -> list[Parameter]:
-    return [parameter for parameter in row.parameters if (row.name, parameter.name) not in MORE_PARAMETERS]
+    """Those that the data have. The fields of a user, which are the kinds in their own order, are sorted."""
+    stated = [parameter for parameter in row.parameters if (row.name, parameter.name) not in MORE_PARAMETERS]
+    return sorted(stated, key=lambda each: each.name if each.at == ("user",) else "")
+
+
+def _given_parameters(stated: dict[str, Any]) -> list[dict[str, Any]]:
+    return sorted(stated["params"], key=lambda each: each["name"] if LEVELS[each.get("at")] == (("user",),) else "")
 
 
 def _differences() -> Iterator[tuple[str, str, str]]:
     for stated in _stated().values():
         row = BY_NAME[stated["name"]]
-        for parameter, given in zip(_stated_parameters(row), stated["params"], strict=True):
+        for parameter, given in zip(_stated_parameters(row), _given_parameters(stated), strict=True):
             facts = _parameter_facts(given)
             yield from (
                 (row.name, parameter.name, field)
@@ -201,13 +207,14 @@ def test_row_is_as_specified(endpoint: Endpoint) -> None:
     assert (endpoint.base, endpoint.sandbox_only) == (stated["base"], stated["sandbox_only"])
     assert (endpoint.part, endpoint.section) == (stated["source"]["doc"], stated["source"]["section"])
     assert endpoint.body == stated["body"]
-    assert [parameter.name for parameter in _stated_parameters(endpoint)] == [each["name"] for each in stated["params"]]
+    parameters, given = _stated_parameters(endpoint), _given_parameters(stated)
+    assert [parameter.name for parameter in parameters] == [each["name"] for each in given]
     assert endpoint.window == _window(limits)
     assert endpoint.window_with_total_count == _window(limits.get("with_total_count", {}))
     assert endpoint.operations == limits.get("operations", limits.get("batch_items"))
     assert endpoint.body_bytes == limits.get("body_bytes")
     assert endpoint.leaves == limits.get("leaf_custom_audiences")
-    for parameter, each in zip(_stated_parameters(endpoint), stated["params"], strict=True):
+    for parameter, each in zip(parameters, given, strict=True):
         assert parameter.at in LEVELS[each.get("at")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,7 @@ def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path, rows_of: Rows)
     """Between the look and the reading, and while it is read."""
     path = _sheet(tmp_path, [["email"], [EMAIL]])
     source = open_source(path, SourceOptions())
-    _sheet(tmp_path, [["email"], [EMAIL], [EMAIL]])
+    os.utime(_sheet(tmp_path, [["email"], [EMAIL], [EMAIL]]), ns=(1, 1))
     with pytest.raises(SourceRefused, match="changed while it was read"):
         rows_of(source)
 

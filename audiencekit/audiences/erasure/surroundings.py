@@ -1,0 +1,53 @@
+"""The surroundings of an erasure in its state directory: locks, earlier runs, and the snapshots that people leave."""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC, datetime
+
+from audiencekit.audiences.erasure.erasurepass import Surroundings
+from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.erasure.snapshots import leave_snapshot
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.destinations.target import Target
+from audiencekit.machine.keys import StateKey
+from audiencekit.runs.doubts import EarlierRuns
+from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.runclock import RunClock
+from audiencekit.selection.forgotten.people import Forgotten
+from audiencekit.settings import Settings
+
+
+def surroundings_of(
+    receipt: Receipt,
+    settings: Settings,
+    key: StateKey,
+    forgotten: Forgotten | None,
+    *,
+    limiter: RateLimiter,
+    time: RunClock,
+) -> Surroundings:
+    """The surroundings of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
+    state_dir, account_id = settings.state_dir, receipt.account_id
+
+    def lock(target: Target) -> TargetLock:
+        return TargetLock(state_dir, account_id, target, receipt.erasure_id)
+
+    async def leave(target: Target) -> None:
+        if forgotten is not None:
+            await in_thread(
+                functools.partial(
+                    leave_snapshot, state_dir, account_id, target.id,
+                    key=key, forgotten=forgotten, now=datetime.now(UTC),
+                )
+            )  # fmt: skip
+
+    return Surroundings(
+        limiter=limiter,
+        policy=time.retry_policy(),
+        lock=lock,
+        doubts=EarlierRuns(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
+        leave=leave,
+        concurrency=settings.concurrency,
+    )

@@ -1,0 +1,122 @@
+"""One row a kind: its rule, and the words by which the header of a column names it.
+
+What a kind needs besides is its member of `Kind`, its type, and the module of its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from audiencekit.identifiers.device_id import normalize_device_id
+from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.handle import normalize_handle
+from audiencekit.identifiers.kinds import Kind, Normalized
+from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
+from audiencekit.identifiers.phone_number import normalize_phone_number
+from audiencekit.identifiers.platform_id import normalize_platform_id
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+
+# A text, what its row says of its country, and the rules of the run.
+Normalizer: TypeAlias = Callable[[str, str | None, Rules], Normalized | Reason]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _phrases(*texts: str) -> tuple[frozenset[str], ...]:
+    return tuple(map(_words, texts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderWords:
+    """The words that name a kind: one of `words`, or all of a phrase, with no other beside them than `allowed` ones.
+
+    A header that also has one of `unless` names no kind at all. Words are case-folded and without accents.
+    """
+
+    words: frozenset[str] = frozenset()
+    phrases: tuple[frozenset[str], ...] = ()
+    allowed: frozenset[str] | None = None
+    unless: frozenset[str] = frozenset()
+
+    def are_in(self, header: frozenset[str]) -> bool:
+        """Whether `header`, the words of one, is about the kind."""
+        if self.allowed is not None and not header <= self.allowed:
+            return False
+        return bool(header & self.words) or any(phrase <= header for phrase in self.phrases)
+
+    @property
+    def naming(self) -> frozenset[str]:
+        """The words that can stand in a header which names the kind."""
+        return self.words.union(*self.phrases, self.allowed or ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindRow:
+    """The facts of one kind that are not in its name."""
+
+    normalize: Normalizer
+    headers: HeaderWords = HeaderWords()
+
+
+_PHONE_WORDS: Final = _words(
+    """phone phones telephone telephones tel mobile mobiles cell cellphone cellular landline telefon telefonnummer
+    rufnummer festnetz festnetznummer handy handynummer mobil mobilnummer mobiltelefon portable fixe telefono
+    telefonos movil celular cellulare cellulari telefone telefones telemovel telefoon telefoonnummer telefoonnummers
+    mobiel mobielnummer gsm msisdn whatsapp sms"""
+)
+
+# The first row whose words are in a header decides: a mobile advertising id is no phone number.
+KINDS: Final[Mapping[Kind, KindRow]] = MappingProxyType(
+    {
+        Kind.EMAIL: KindRow(
+            normalize=lambda text, country, rules: normalize_email(text),
+            headers=HeaderWords(
+                words=_words(
+                    """email emails mail mails mailadresse mailadres emailadres courriel courriels mel correo correos
+                    emailadresse"""
+                ),
+                phrases=_phrases("posta elettronica", "correio eletronico", "adresse electronique"),
+                unless=_PHONE_WORDS,
+            ),
+        ),
+        Kind.DEVICE_ID: KindRow(
+            normalize=lambda text, country, rules: normalize_device_id(text, rules=rules),
+            headers=HeaderWords(
+                words=_words("idfa aaid gaid maid maids madid madids adid ifa"),
+                phrases=_phrases("advertising id", "advertiser id", "device id", "device ids", "android id"),
+            ),
+        ),
+        Kind.PHONE_NUMBER: KindRow(
+            normalize=lambda text, country, rules: normalize_phone_number(text, country=country, rules=rules),
+            headers=HeaderWords(
+                words=_PHONE_WORDS,
+                unless=_words("id ids code codes uuid country device advertising page url"),
+            ),
+        ),
+        Kind.PLATFORM_ID: KindRow(
+            normalize=lambda text, country, rules: normalize_platform_id(text),
+            headers=HeaderWords(
+                phrases=_phrases("platform id", "twitter id", "x user id", "platform ids", "twitter ids"),
+                allowed=_words("platform twitter x user account id ids numeric number"),
+            ),
+        ),
+        Kind.HANDLE: KindRow(
+            normalize=lambda text, country, rules: normalize_handle(text),
+            headers=HeaderWords(
+                phrases=_phrases("handle", "handles", "screen name", "screenname", "twitter", "x username"),
+                allowed=_words(
+                    """handle handles screen name screenname twitter x user username profile account url link page
+                    website"""
+                ),
+            ),
+        ),
+        # The name of the field alone names it: any column could be a partner's ids.
+        Kind.PARTNER_USER_ID: KindRow(normalize=lambda text, country, rules: normalize_partner_user_id(text)),
+    }
+)
