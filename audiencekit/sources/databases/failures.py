@@ -9,12 +9,12 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefuse
 
 _AGAIN: Final = "nothing was sent: run the same again"
 _ITS_CLIENT: Final = "execute it with the client of the database, whose message says more"
-_LOST: Final = re.compile("08|57P|53|58|XX")  # connections, shut-downs, resources, the system, faults of the server
+_LOST: Final = re.compile("08|57P")  # connections, shut-downs
+_UNFINISHED: Final = re.compile("40|53|58|XX")  # other transactions, resources, the system, faults of the server
 _CANCELLED: Final = "57014"
 _READ_ONLY: Final = "25006"
 _NO_RIGHT: Final = re.compile("42501|28")
 _WRONG_QUERY: Final = re.compile("42|0A|25")
-_OTHER_TRANSACTION: Final = "40"
 _WRONG_WORDS: Final = frozenset({"NOT_FOUND", "INVALID_ARGUMENT", "NOT_IMPLEMENTED"})  # of drivers without SQLSTATE
 _NO_RIGHTS: Final = frozenset({"UNAUTHENTICATED", "UNAUTHORIZED"})
 
@@ -37,7 +37,9 @@ def failure_of(error: BaseException, sql: str) -> AudiencekitError:
         return InputOutputFailed(f"the database does not let this user read it ({told})", hint=_ITS_CLIENT)
     if _WRONG_QUERY.match(state):
         return UsageError(f"the database does not take the query ({told})", hint=_ITS_CLIENT)
-    if _LOST.match(state) or state.startswith(_OTHER_TRANSACTION):
+    if _LOST.match(state):
+        return InputOutputFailed(f"the connection to the database was lost ({told})", hint=_AGAIN)
+    if _UNFINISHED.match(state):
         return InputOutputFailed(f"the database could not finish the query ({told})", hint=_AGAIN)
     return SourceRefused(
         f"the query failed on a row ({told}): a value is not what a function or CAST wants", hint=_ITS_CLIENT
