@@ -22,7 +22,7 @@ def _is_glibc() -> bool:
 
 only_glibc = pytest.mark.skipif(not _is_glibc(), reason="the C library is not glibc")
 
-# What a process has of memory, freed in the midst of other blocks, before and after.
+# Print the memory of a process, freed in the midst of other blocks, before and after.
 HOLES = """
 from audiencekit.machine.heap import give_back
 

@@ -98,7 +98,7 @@ def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path)
 def test_a_list_that_cannot_be_relied_on_refuses_the_run(
     tmp_path: Path, source: Path, content: str | None, error: type[AudiencekitError], words: str
 ) -> None:
-    """Who was missed could be sent."""
+    """People missed by such a file could be sent."""
     listed = tmp_path / "optouts.csv"
     if content is not None:
         listed.write_text(content)

@@ -52,7 +52,7 @@ def test_tags_may_be_stored_in_either_order_of_bytes(compiled: MarkKernels, stor
 
 
 def test_halves_belong_together(compiled: MarkKernels) -> None:
-    """Who has a first half has a second one."""
+    """A number with a first half has a second one."""
     short = Halves(np.zeros(2, dtype=np.uint64), np.zeros(1, dtype=np.uint16))
     for asked, ordered in ((short, _halves(1)), (_halves(1), short)):
         with pytest.raises(ValueError, match=REFUSED):

@@ -53,7 +53,7 @@ def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TO
 
 
 def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
-    """Who is in it, and its facts, which count them rightly."""
+    """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined([snapshot.members(part) for part in range(PARTS)])
         known = days(batch, ALL_PEOPLE)

@@ -226,7 +226,7 @@ def _window(stated: dict[str, Any]) -> RateWindow | None:
 
 @pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
 def test_credential_and_answer_are_as_specified(endpoint: Endpoint) -> None:
-    """Who signs, whether the account is named, and in which form the answer comes."""
+    """The signing party, the account in the path, and the form of the answer."""
     stated = _stated()[endpoint.name]
     kind = stated["auth"]["kind"]
     if kind != "oauth1_required":

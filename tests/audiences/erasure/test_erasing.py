@@ -117,7 +117,7 @@ def _states(receipt: Receipt) -> dict[str, str]:
 
 
 def test_all_people_asked_for_leave_every_audience(world: World) -> None:
-    """Who shares no key stays; nothing sealed is left, and no lock."""
+    """People who share no key stay; nothing sealed is left, and no lock."""
     receipt = world.run()
     assert receipt.state == "complete"
     assert _states(receipt) == dict.fromkeys(("a0", "a1", "a2"), "confirmed")

@@ -116,7 +116,7 @@ def test_wherever_holders_stand_the_audience_is_the_source(
 
 
 def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple[int, list[Person]]]:
-    """Who is sent in a wave, batch by batch: of those who go, only the keys that they go by."""
+    """Yield the people sent in a wave, batch by batch: of those deleted, only the keys by which they are deleted."""
     layout = Layout(selection, revision.gathered.batch_records)
     for deletes in (False, True):
         for batch, taken in layout.of_wave((wave, deletes)):
