@@ -30,6 +30,8 @@ def test_a_swept_room_stays_so(room: str) -> None:
         ("# What is left stays.", ["What"]),
         ("    /// Who comes first.", ["Who"]),
         ("## What it costs", []),
+        ("def test_what_is_left_stays() -> None:", ["test_what_is_left_stays"]),
+        ("    fn who_comes_first() {", ["who_comes_first"]),
         ("refusals += nobody_left(selection)", ["nobody"]),
         ('    """An option that cannot be."""', ["that cannot be"]),
         ("files that cannot be read", []),

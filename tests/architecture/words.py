@@ -24,6 +24,9 @@ _PHRASES: Final = re.compile(
 )
 # A docstring or a comment says the thing: "The counts of …", not "What … counts".
 _OPENING: Final = re.compile(r'(?:"""|(?<!#)# |// |/// |//! )(?:What|Who)\b')
+_TEST_NAME: Final = re.compile(
+    r"(?<=def )test_(?:what|whose|who)_\w+|(?<=fn )(?:what|whose|who)_\w+"
+)  # name the subject
 SWEPT: Final = (
     "audiencekit",
     "README.md",
@@ -57,8 +60,9 @@ _DATA: Final = frozenset(
 def places(text: str) -> Iterator[tuple[int, str]]:
     """The line numbers of `text` with such a word, and the word."""
     for number, line in enumerate(text.splitlines(), start=1):
-        for found in (*_WORDS.finditer(line), *_PHRASES.finditer(line), *_OPENING.finditer(line)):
-            yield number, found.group().strip('"#/! ')
+        for pattern in (_WORDS, _PHRASES, _OPENING, _TEST_NAME):
+            for found in pattern.finditer(line):
+                yield number, found.group().strip('"#/! ')
 
 
 def files_of(room: str) -> list[Path]:

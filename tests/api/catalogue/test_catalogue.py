@@ -277,7 +277,7 @@ def test_rules_are_as_specified(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
-def test_what_is_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
+def test_a_parameter_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
     """A condition that cannot be checked here is marked as open."""
     conditional = [parameter.name for parameter in endpoint.parameters if parameter.required == "conditional"]
     ruled = " ".join(rule.words for rule in endpoint.rules)

@@ -185,7 +185,7 @@ def test_a_busy_audience_keeps_the_others_going(world: World) -> None:
     assert [audience for audience, _ in world.account.sent] == ["a1"]
 
 
-def test_what_may_still_be_applied_late_is_waited_for(world: World) -> None:
+def test_requests_that_may_be_applied_late_are_waited_for(world: World) -> None:
     """The other audiences do not wait, and the wait is told."""
     times = []
     world.doubtful = {"a0": 600.0}

@@ -80,7 +80,7 @@ async def test_a_renewal_that_failed_is_made_again(owner: Owner) -> None:
     assert (await _renew(owner, 30)).rows.sent == 5
 
 
-async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
+async def test_an_erased_member_is_not_renewed(owner: Owner) -> None:
     """A memory that holds one of the keys suppresses the member."""
 
     class AllErased:
