@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
-from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialStore, Kept, Place
+from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, Kept
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
 from audiencekit.machine.userdirectories import user_directory
@@ -48,7 +48,7 @@ _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAM
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
-Origin: TypeAlias = Literal["environment"] | Place
+Origin: TypeAlias = Literal["environment"] | CredentialPlace
 PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
 
 
@@ -120,7 +120,7 @@ class Settings:
             service += f" {variable_part(self.account_name)}"
         return CredentialStore(self.state_dir, service, self.key)
 
-    def find_credentials(self) -> Found:
+    def find_credentials(self) -> FoundCredentials:
         """Return the credentials of application and person, each pair from the first place that has a part of it.
 
         The places are the environment, the keyring, and the file of the state directory; the two are asked only
@@ -129,13 +129,13 @@ class Settings:
         cannot be read.
         """
         if not self.account_name:
-            return self._completed(Found({}, {}))
+            return self._completed(FoundCredentials({}, {}))
         common = replace(self, account_name="")
         # The application comes first, wherever it is from: only by it a kept token is known as one of its own.
-        application = common._completed(self._completed(Found({}, {}))).only("application")
+        application = common._completed(self._completed(FoundCredentials({}, {}))).only("application")
         return common._completed(self._completed(application))
 
-    def _completed(self, found: Found) -> Found:
+    def _completed(self, found: FoundCredentials) -> FoundCredentials:
         found = found.with_environment(self.own_secrets)
         if len(found.origins) < len(PAIRS) and (self.base_url or self.profile.base_url):
             for place, kept in self.open_store().read():
@@ -155,7 +155,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCredentials:
     """Credentials, where each pair of them is from, and who the person is, where that is kept with the token."""
 
     secrets: Mapping[str, Secret]
@@ -163,19 +163,19 @@ class Found:
     user_id: str = ""
     screen_name: str = ""
 
-    def only(self, pair: Pair) -> Found:
+    def only(self, pair: Pair) -> FoundCredentials:
         """This with one pair alone."""
         secrets = {name: secret for name, secret in self.secrets.items() if name in PAIRS[pair]}
-        return Found(secrets, {one: origin for one, origin in self.origins.items() if one == pair})
+        return FoundCredentials(secrets, {one: origin for one, origin in self.origins.items() if one == pair})
 
-    def with_environment(self, given: Mapping[str, Secret]) -> Found:
+    def with_environment(self, given: Mapping[str, Secret]) -> FoundCredentials:
         """This with the pairs of `given` that it lacks; one that is not whole is taken, and its rest is missing."""
         pairs = [pair for pair in PAIRS if pair not in self.origins and _any(given, pair)]
         secrets = {name: given[name] for pair in pairs for name in PAIRS[pair] if name in given}
         origins: dict[Pair, Origin] = dict.fromkeys(pairs, "environment")
         return replace(self, secrets={**self.secrets, **secrets}, origins={**self.origins, **origins})
 
-    def completed(self, place: Place, kept: Kept) -> Found:
+    def completed(self, place: CredentialPlace, kept: Kept) -> FoundCredentials:
         """This with the pairs of `kept` that it lacks."""
         found = self
         if "application" not in found.origins and _all(kept.secrets, "application"):
@@ -184,7 +184,7 @@ class Found:
             found = replace(found._with("token", place, kept), user_id=kept.user_id, screen_name=kept.screen_name)
         return found
 
-    def _with(self, pair: Pair, place: Place, kept: Kept) -> Found:
+    def _with(self, pair: Pair, place: CredentialPlace, kept: Kept) -> FoundCredentials:
         secrets = {**self.secrets, **{name: kept.secrets[name] for name in PAIRS[pair]}}
         return replace(self, secrets=secrets, origins={**self.origins, pair: place})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from audiencekit.api.exchange import BASES
-from audiencekit.api.hosts import Address, check_address
+from audiencekit.api.hosts import HostAddress, check_address
 from audiencekit.errors import UsageError
 from audiencekit.profile import Profile
 
@@ -36,7 +36,7 @@ class ServiceAddresses:
         """Whether any is called over https."""
         return any(address.scheme == "https" for address in self._addresses.values())
 
-    def find(self, base: str) -> Address:
+    def find(self, base: str) -> HostAddress:
         """The address called `base`, which may be an address of its own. Raises HostRefused and UsageError."""
         if base in self._addresses:
             return self._addresses[base]
@@ -46,5 +46,5 @@ class ServiceAddresses:
             )
         return self._check(base)
 
-    def _check(self, url: str) -> Address:
+    def _check(self, url: str) -> HostAddress:
         return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts, named=self._named)

@@ -30,7 +30,7 @@ _MAX_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class HostAddress:
     """An address in its one canonical form. `path` is empty or begins with a slash and ends without one."""
 
     scheme: str
@@ -64,7 +64,7 @@ class Address:
 
 def check_address(
     url: str, *, profile: Profile, allowed_hosts: frozenset[str], named: frozenset[str] = frozenset()
-) -> Address:
+) -> HostAddress:
     """The parts of an address that credentials may go to; raises HostRefused for every other.
 
     An entry of `allowed_hosts` is `host`, good for every port, or `host:port`. Plain http is for loopback, which must
@@ -84,7 +84,7 @@ def check_address(
     return address
 
 
-def _check_loopback(address: Address, allowed_hosts: frozenset[str], named: frozenset[str]) -> None:
+def _check_loopback(address: HostAddress, allowed_hosts: frozenset[str], named: frozenset[str]) -> None:
     """Raises HostRefused unless this very port is meant."""
     places = [(each.host, each.port) for each in map(_read_address, named)]
     is_allowed = any(entry.strip().lower() == address.place for entry in allowed_hosts)
@@ -95,7 +95,7 @@ def _check_loopback(address: Address, allowed_hosts: frozenset[str], named: froz
         )
 
 
-def _read_address(url: str) -> Address:
+def _read_address(url: str) -> HostAddress:
     match = _ADDRESS.fullmatch(url)
     if match is None:
         # The text is not shown: it may hold a password in front of the host.
@@ -104,7 +104,7 @@ def _read_address(url: str) -> Address:
     port = int(match["port"]) if match["port"] else _DEFAULT_PORTS[scheme]
     if port > _MAX_PORT:
         raise HostRefused("an address of the service has a port above 65535")
-    return Address(scheme=scheme, host=_read_host(match["host"].lower()), port=port, path=match["path"])
+    return HostAddress(scheme=scheme, host=_read_host(match["host"].lower()), port=port, path=match["path"])
 
 
 def _read_host(text: str) -> str:
@@ -133,11 +133,11 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
         return None
 
 
-def _is_own(address: Address, profile: Profile) -> bool:
+def _is_own(address: HostAddress, profile: Profile) -> bool:
     own = (_read_address(url) for url in (profile.ads_url, profile.ads_sandbox_url, profile.base_url) if url)
     return any((address.host, address.port) == (each.host, each.port) for each in own)
 
 
-def _is_allowed(address: Address, allowed_hosts: frozenset[str]) -> bool:
+def _is_allowed(address: HostAddress, allowed_hosts: frozenset[str]) -> bool:
     names = {address.host, address.place.rpartition(":")[0], address.place}
     return any(entry.strip().lower() in names for entry in allowed_hosts)

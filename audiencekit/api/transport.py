@@ -20,7 +20,7 @@ from audiencekit.api.answerstream import AnswerStream
 from audiencekit.api.authentication import authorization
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.api.failures import describe_failure, hint_of_way
-from audiencekit.api.hosts import Address
+from audiencekit.api.hosts import HostAddress
 from audiencekit.api.oauth import Credentials, encode_pairs
 from audiencekit.api.payload import BodyPayload, encode_form
 from audiencekit.api.rate_limit import read_date
@@ -150,7 +150,7 @@ class HttpTransport:
         raise failed
 
     def _describe(
-        self, failure: Exception, address: Address, payload: BodyPayload | None, connection: Connection
+        self, failure: Exception, address: HostAddress, payload: BodyPayload | None, connection: Connection
     ) -> AudiencekitError:
         return describe_failure(
             failure,
@@ -161,7 +161,7 @@ class HttpTransport:
         )
 
     async def _attempt(
-        self, request: ApiRequest, address: Address, payload: BodyPayload | None, connection: Connection
+        self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None, connection: Connection
     ) -> ApiResponse:
         async with await self._send(request, address, payload, connection) as answer:
             connection.has_answered = True
@@ -176,7 +176,7 @@ class HttpTransport:
     def _send(
         self,
         request: ApiRequest,
-        address: Address,
+        address: HostAddress,
         payload: BodyPayload | None,
         connection: Connection,
         **more: Any,
@@ -205,7 +205,7 @@ class HttpTransport:
         nonce, timestamp = self._nonce(), int(self._clock.now())
         return authorization(request, self._credentials, url=url, nonce=nonce, timestamp=timestamp).unwrap()
 
-    async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
+    async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: HostAddress) -> bytes:
         """The whole body; b"" when it cannot be read and the status decides alone: all but 2xx and 400."""
         try:
             return await self._read_body(answer, address)
@@ -214,7 +214,7 @@ class HttpTransport:
                 raise
             return b""
 
-    async def _read_body(self, answer: aiohttp.ClientResponse, address: Address) -> bytes:
+    async def _read_body(self, answer: aiohttp.ClientResponse, address: HostAddress) -> bytes:
         body = bytearray()
         async for piece in answer.content.iter_chunked(_READ_BYTES):
             body += piece

@@ -10,7 +10,7 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.expired import find_erasures
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.machine.keys import known_state_key
-from audiencekit.runs.purge.expired import RUNNING, Found, find_runs
+from audiencekit.runs.purge.expired import RUNNING, PurgeCandidates, find_runs
 from audiencekit.runs.purge.purging import only_purge, receipted, remove_all
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import Settings
@@ -52,13 +52,13 @@ def purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
     return receipt
 
 
-def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple[Found, Found]:
+def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple[PurgeCandidates, PurgeCandidates]:
     state_dir, key = settings.state_dir, known_state_key(settings.state_dir, settings.key)
     runs = find_runs(state_dir, receipt.before, key, unfinished=order.unfinished)
     return runs, find_erasures(state_dir, receipt.before, receipts=order.receipts)
 
 
-def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: Found) -> list[InputOutputFailed]:
+def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandidates) -> list[InputOutputFailed]:
     """The failures. While an erasure is at work all of them stay: it may be making what looks left."""
     if not found.expired:
         return []

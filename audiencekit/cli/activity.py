@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.options import dry_run_option, json_option
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from audiencekit.api.wire import Answer
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def activity() -> None:
     """Follow what happens to people at the service."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.audiencenaming import audience_argument, audience_id_of, note_audiences
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from audiencekit.audiences.readiness import Readiness
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def audiences() -> None:
     """Create, list, show and delete audiences."""
 

@@ -109,7 +109,7 @@ class Command(click.Command):
                     formatter.write(f"{'':{formatter.current_indent}}audiencekit {example}\n")
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of such commands."""
 
     command_class = Command

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.dryruns import foresee_do_not_reach
 from audiencekit.cli.options import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-@click.group("do-not-reach", cls=Group)
+@click.group("do-not-reach", cls=CommandGroup)
 def do_not_reach() -> None:
     """Keep people from being targeted at all.
 

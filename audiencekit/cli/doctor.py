@@ -41,7 +41,7 @@ OPTIONAL_PROGRAMS: Final = (("lists encrypted with PGP", "gpg", "GnuPG"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One thing that a run needs: `status` is ok, warning or problem, and `remedy` what to do about the latter two."""
 
     name: str
@@ -68,18 +68,18 @@ def doctor(as_json: bool, **given: Any) -> None:
     sys.exit(next((one.exit_code for one in checks if one.exit_code), 0))
 
 
-def _verdict(checks: list[Check]) -> str:
+def _verdict(checks: list[DoctorCheck]) -> str:
     if any(one.status == "problem" for one in checks):
         return "not ready"
     return "ready with warnings" if any(one.status == "warning" for one in checks) else "ready"
 
 
-def _line(one: Check) -> str:
+def _line(one: DoctorCheck) -> str:
     start = f"{one.name}: {one.message}" if one.status == "ok" else f"{one.status}: {one.name}: {one.message}"
     return shown(f"{start}; {one.remedy}" if one.remedy else start)
 
 
-def _checks(given: dict[str, Any]) -> Iterator[Check]:
+def _checks(given: dict[str, Any]) -> Iterator[DoctorCheck]:
     yield _kernels()
     yield from _lists()
     try:
@@ -87,22 +87,22 @@ def _checks(given: dict[str, Any]) -> Iterator[Check]:
     except AudiencekitError as error:
         yield _failed("settings", error)
         return
-    yield Check("settings", "ok", f"profile {settings.profile.name}, account {settings.account_id or 'none'}")
+    yield DoctorCheck("settings", "ok", f"profile {settings.profile.name}, account {settings.account_id or 'none'}")
     yield from _state(settings)
     yield from _service(settings)
 
 
-def _failed(name: str, error: AudiencekitError) -> Check:
-    return Check(name, "problem", str(error), error.hint or None, error.exit_code)
+def _failed(name: str, error: AudiencekitError) -> DoctorCheck:
+    return DoctorCheck(name, "problem", str(error), error.hint or None, error.exit_code)
 
 
-def _kernels() -> Check:
+def _kernels() -> DoctorCheck:
     if kernels_warning() is None:
-        return Check("kernels", "ok", "compiled")
-    return Check("kernels", "warning", NOT_COMPILED, COMPILE)
+        return DoctorCheck("kernels", "ok", "compiled")
+    return DoctorCheck("kernels", "warning", NOT_COMPILED, COMPILE)
 
 
-def _lists() -> Iterator[Check]:
+def _lists() -> Iterator[DoctorCheck]:
     """The forms of lists that are read, and those that need an extra which is not installed."""
     import shutil
     from importlib.util import find_spec
@@ -111,21 +111,21 @@ def _lists() -> Iterator[Check]:
     from audiencekit.sources.formats import FORMATS
 
     packed = ", ".join(packing.name for packing in PACKINGS)
-    yield Check("queries to SQLite", "ok", "available")
-    yield Check("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
+    yield DoctorCheck("queries to SQLite", "ok", "available")
+    yield DoctorCheck("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
     for name, package, extra in OPTIONAL_FORMS:
         if find_spec(package) is not None:
-            yield Check(name, "ok", "available")
+            yield DoctorCheck(name, "ok", "available")
         else:
-            yield Check(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
+            yield DoctorCheck(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
     for name, program, package in OPTIONAL_PROGRAMS:
         if shutil.which(program) is not None:
-            yield Check(name, "ok", "available")
+            yield DoctorCheck(name, "ok", "available")
         else:
-            yield Check(name, "ok", "not installed", f"install {package}, which has the program {program}")
+            yield DoctorCheck(name, "ok", "not installed", f"install {package}, which has the program {program}")
 
 
-def _state(settings: Settings) -> Iterator[Check]:
+def _state(settings: Settings) -> Iterator[DoctorCheck]:
     import shutil
 
     from audiencekit.machine.statedirectory import make_directory
@@ -137,15 +137,17 @@ def _state(settings: Settings) -> Iterator[Check]:
     except AudiencekitError as error:
         yield _failed("state directory", error)
         return
-    yield Check("state directory", "ok", place)
+    yield DoctorCheck("state directory", "ok", place)
     gigabytes = f"{free / 1e9:,.1f} GB are free on the disk of {place}"
     if free >= FREE_BYTES:
-        yield Check("disk", "ok", gigabytes)
+        yield DoctorCheck("disk", "ok", gigabytes)
     else:
-        yield Check("disk", "warning", gigabytes, "a run keeps its records there, sealed: 80 bytes for an address")
+        yield DoctorCheck(
+            "disk", "warning", gigabytes, "a run keeps its records there, sealed: 80 bytes for an address"
+        )
 
 
-def _service(settings: Settings) -> Iterator[Check]:
+def _service(settings: Settings) -> Iterator[DoctorCheck]:
     import asyncio
 
     try:
@@ -156,7 +158,7 @@ def _service(settings: Settings) -> Iterator[Check]:
     yield from found
 
 
-async def _ask(settings: Settings) -> list[Check]:
+async def _ask(settings: Settings) -> list[DoctorCheck]:
     import time
 
     from audiencekit.api.login.identity import who_am_i
@@ -165,32 +167,32 @@ async def _ask(settings: Settings) -> list[Check]:
 
     who = await who_am_i(settings)
     user = f"{who.user_id or 'unknown'}" + (f" ({who.screen_name})" if who.screen_name else "")
-    found = [Check("credentials", "ok", f"user {user} of {who.ads_url}")]
+    found = [DoctorCheck("credentials", "ok", f"user {user} of {who.ads_url}")]
     if settings.account_id is None or who.permissions is None:
         accounts = ", ".join(who.accounts) or "none"
         remedy = f"set AUDIENCEKIT_ACCOUNT_ID to one of: {accounts}"
-        return [*found, Check("permission", "problem", "no ads account is set", remedy, _CREDENTIALS)]
+        return [*found, DoctorCheck("permission", "problem", "no ads account is set", remedy, _CREDENTIALS)]
     if set(who.permissions) <= VIEWING:
         told = ", ".join(who.permissions) or "none"
         remedy = "ask the owner of the account for a role that may change audiences"
         message = f"account {settings.account_id} may only be looked at ({told})"
-        return [*found, Check("permission", "problem", message, remedy, _CREDENTIALS)]
+        return [*found, DoctorCheck("permission", "problem", message, remedy, _CREDENTIALS)]
     async with open_client(settings) as client:
         answer = await client.list_custom_audiences(count=1)
     if may_only_read(answer):
-        found.append(Check("permission", "problem", READS_ONLY, READS_ONLY_HINT, _CREDENTIALS))
+        found.append(DoctorCheck("permission", "problem", READS_ONLY, READS_ONLY_HINT, _CREDENTIALS))
     else:
-        found.append(Check("permission", "ok", f"account {settings.account_id}: {', '.join(who.permissions)}"))
+        found.append(DoctorCheck("permission", "ok", f"account {settings.account_id}: {', '.join(who.permissions)}"))
     return [*found, _clock(answer.answered_at, time.time())]
 
 
-def _clock(service: int | None, ours: float) -> Check:
+def _clock(service: int | None, ours: float) -> DoctorCheck:
     """The clock of this machine beside that of the service, both in epoch seconds."""
     if service is None:
-        return Check("clock", "ok", "the service does not say its time")
+        return DoctorCheck("clock", "ok", "the service does not say its time")
     off = round(ours - service)
     message = f"{abs(off)} seconds {'ahead of' if off > 0 else 'behind'} the service"
     if abs(off) < CLOSE_SECONDS:
-        return Check("clock", "ok", message)
+        return DoctorCheck("clock", "ok", message)
     remedy = "set the clock of this machine, or have it set by NTP"
-    return Check("clock", "problem" if abs(off) >= FAR_SECONDS else "warning", message, remedy)
+    return DoctorCheck("clock", "problem" if abs(off) >= FAR_SECONDS else "warning", message, remedy)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
@@ -15,7 +15,7 @@ from audiencekit.errors import Refused
 from audiencekit.shown import shown
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def erasure() -> None:
     """Prove erasures."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.connection import confirm, require_terminal, with_client
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def flexible() -> None:
     """Create audiences that join others by and, or, not."""
 

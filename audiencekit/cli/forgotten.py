@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.connection import confirm, require_terminal
 from audiencekit.cli.options import json_option
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from audiencekit.machine.keycommand import GivenKey
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def forgotten() -> None:
     """Show and share the memory of erased people.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import Group
+from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
@@ -26,7 +26,7 @@ _BESIDE = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def key() -> None:
     """Show, move and rotate the state key.
 

@@ -23,7 +23,7 @@ TOO_LARGE: Final = 413
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class SuspectGroup:
     """Records of one request, by their index in its body, ascending.
 
     `others` are those of which at least one is bad if none of `records` is; None when nothing follows.
@@ -51,21 +51,21 @@ class Isolation:
         self.halted_by: AudiencekitError | None = None
         self._begin(np.arange(len(operation_of), dtype=np.int64), error)
 
-    def next_group(self) -> Group | None:
+    def next_group(self) -> SuspectGroup | None:
         """The next group to send; None when every record was taken or is `bad`, or `halted_by` says why to stop."""
         if self.halted_by is not None:
             return None
         self._asked += 1
         if self._next:
             records, is_suspect = self._next.pop()
-            return Group(*_halves(records)) if is_suspect else Group(records)
+            return SuspectGroup(*_halves(records)) if is_suspect else SuspectGroup(records)
         if self._rest:
             together = np.sort(np.concatenate(self._rest))
             self._rest.clear()
-            return Group(together)
+            return SuspectGroup(together)
         return None
 
-    def taken(self, group: Group) -> None:
+    def taken(self, group: SuspectGroup) -> None:
         """The service confirmed `group`."""
         self._taken += len(group.records)
         if group.records is self._check:
@@ -73,7 +73,7 @@ class Isolation:
         if group.others is not None:
             self._suspect(group.others)
 
-    def refused(self, group: Group, error: AudiencekitError) -> None:
+    def refused(self, group: SuspectGroup, error: AudiencekitError) -> None:
         """The service refused `group`, or still counts it wrong."""
         self._last_error = error
         if group.others is not None:
@@ -99,7 +99,7 @@ class Isolation:
         if len(self._named(everything, error)) >= ISOLATION_SINGLES and self._names_all(everything, error):
             self.halted_by = error
             return
-        self.refused(Group(everything), error)
+        self.refused(SuspectGroup(everything), error)
 
     def _split(self, records: Indices, error: AudiencekitError) -> None:
         if isinstance(error, ServiceError) and error.status == TOO_LARGE:

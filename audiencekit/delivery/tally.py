@@ -6,7 +6,7 @@ from audiencekit.delivery.results import Delivered, RefusedRow, RequestResult
 from audiencekit.errors import AudiencekitError
 
 
-class Tally:
+class DeliveryTally:
     """Adds up results. Nothing is kept of a confirmed request but its numbers and its refused rows."""
 
     def __init__(self) -> None:

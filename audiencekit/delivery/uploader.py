@@ -21,7 +21,7 @@ from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
-from audiencekit.delivery.tally import Tally
+from audiencekit.delivery.tally import DeliveryTally
 from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.limits import THREADED_BODY_BYTES
@@ -70,7 +70,7 @@ class _Delivery:
         self._requests, self._route, self._journal, self._listener = iter(requests), route, journal, listener
         self._clock, self._waits, self._stop = route.policy.clock, waits, Stop()
         self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
-        self._waves, self._tally = Waves(), Tally()
+        self._waves, self._tally = Waves(), DeliveryTally()
         self._sending = Sending(route, lanes=self._lanes, stop=self._stop, listener=listener)
         self._isolating = asyncio.Lock()  # an opened body is large: one at a time
         self._settled: dict[int, float] = {}

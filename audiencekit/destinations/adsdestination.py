@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.requestplan import Packing
-from audiencekit.destinations.words import Words
+from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.words import DestinationWords
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.preparation.times import PlanTimes
 from audiencekit.profile import Profile
@@ -19,12 +19,12 @@ class AdsDestination:
 
     def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> OperationsForm:
         """Operations."""
-        return OperationsForm(times, profile, Packing.within(max_body_bytes))
+        return OperationsForm(times, profile, BodyLimits.within(max_body_bytes))
 
 
-def ads_words(noun: str, *, listing: str) -> Words:
+def ads_words(noun: str, *, listing: str) -> DestinationWords:
     """The words for places that `audiencekit LISTING` lists."""
-    return Words(
+    return DestinationWords(
         noun=noun,
         not_found=f"account {{account}} has no {{place}}: `audiencekit {listing}` shows what it has,"
         " and `audiencekit whoami` which accounts these credentials can use",

@@ -21,7 +21,7 @@ _REACH: Final = (
 )
 
 
-class Audience(AdsDestination):
+class AudienceDestination(AdsDestination):
     """A Destination: it takes all kinds, and entries that last for 13 months by themselves."""
 
     name = "audience"
@@ -63,4 +63,4 @@ class Audience(AdsDestination):
         return AudienceSession(open_client(settings), settings.require_account(), place_id, settings.state_dir)
 
 
-AUDIENCE: Final[Destination] = Audience()
+AUDIENCE: Final[Destination] = AudienceDestination()

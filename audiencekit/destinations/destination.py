@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
-from audiencekit.destinations.words import Words
+from audiencekit.destinations.words import DestinationWords
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.times import PlanTimes
@@ -79,7 +79,7 @@ class Destination(Protocol):
         """The name in journals and documents."""
 
     @property
-    def words(self) -> Words:
+    def words(self) -> DestinationWords:
         """The words for people."""
 
     @property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-class DoNotReachList(AdsDestination):
+class DoNotReachDestination(AdsDestination):
     """A Destination: it takes emails and phone numbers, and entries that take effect at once."""
 
     name = "do_not_reach_list"
@@ -48,4 +48,4 @@ class DoNotReachList(AdsDestination):
         return DoNotReachSession(open_client(settings), place_id)
 
 
-DO_NOT_REACH_LIST: Final[Destination] = DoNotReachList()
+DO_NOT_REACH_LIST: Final[Destination] = DoNotReachDestination()

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from audiencekit.destinations.destination import TimeWishes
-from audiencekit.destinations.words import Words
+from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.times import PlanTimes
@@ -36,9 +36,9 @@ class UnknownDestination:
             raise ValueError("not a name of a destination")
 
     @property
-    def words(self) -> Words:
+    def words(self) -> DestinationWords:
         """The name: there are no other words for it."""
-        return Words(noun=self.name)
+        return DestinationWords(noun=self.name)
 
     @property
     def quota(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class DestinationWords:
     """`noun` is one place of the destination. The others fit any, where they are not given.
 
     `not_found` says what to do for a `{place}` that `{account}` does not have, and `few_people` what a change of so few

@@ -24,13 +24,13 @@ def address(array: npt.NDArray[Any]) -> int:
     return address
 
 
-class Layout(ctypes.Structure):
+class KernelStructure(ctypes.Structure):
     """A structure that the library reads. It points into arrays, and keeps them as long as it lives."""
 
     _kept: tuple[Any, ...]
 
 
-class Slice(Layout):
+class Slice(KernelStructure):
     """Values of one size, one behind the other."""
 
     _fields_ = (("data", ctypes.c_void_p), ("count", ctypes.c_size_t))
@@ -52,7 +52,7 @@ class Slice(Layout):
         return cls.of(array, dtype)
 
     @classmethod
-    def of_all(cls, laid_out: Sequence[Layout], layout: type[Layout]) -> Slice:
+    def of_all(cls, laid_out: Sequence[KernelStructure], layout: type[KernelStructure]) -> Slice:
         """All of `laid_out`, which are of one `layout`."""
         together = (layout * len(laid_out))(*laid_out)
         made = cls(ctypes.addressof(together), len(laid_out))
@@ -60,7 +60,7 @@ class Slice(Layout):
         return made
 
 
-class Texts(Layout):
+class Texts(KernelStructure):
     _fields_ = (("offsets", Slice), ("data", Slice))
 
     @classmethod

@@ -23,7 +23,7 @@ from audiencekit.machine.privatefiles import check_private, explained, read_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.personal import Personal, Secret, guarded
 
-Place: TypeAlias = Literal["keyring", "file"]
+CredentialPlace: TypeAlias = Literal["keyring", "file"]
 
 APPLICATION: Final = ("consumer_key", "consumer_secret")
 TOKEN: Final = ("access_token", "access_token_secret")
@@ -57,7 +57,7 @@ class CredentialStore:
     def __init__(self, state_dir: Path, service: str, given: GivenKey = None) -> None:
         self._path, self._service, self._given = state_dir / FILE_NAME, service, given
 
-    def read(self) -> Iterator[tuple[Place, Kept]]:
+    def read(self) -> Iterator[tuple[CredentialPlace, Kept]]:
         """The kept credentials, and where; usually once or not at all."""
         content = read_keyring(self._service, hint=_HINT)
         if content is not None:
@@ -66,7 +66,7 @@ class CredentialStore:
         if entry is not None:
             yield "file", _kept(entry)
 
-    def keep(self, kept: Kept) -> Place:
+    def keep(self, kept: Kept) -> CredentialPlace:
         """Keep this and nothing else, and say where."""
         self.remove()
         document = _document(kept)
@@ -75,9 +75,9 @@ class CredentialStore:
         self._write_file(self._read_file().put(self._service, document))
         return "file"
 
-    def remove(self) -> tuple[Place, ...]:
+    def remove(self) -> tuple[CredentialPlace, ...]:
         """Keep nothing, and say where something was kept."""
-        places: list[Place] = []
+        places: list[CredentialPlace] = []
         if read_keyring(self._service, hint=_HINT) is not None:
             clear_keyring(self._service, hint=_HINT)
             places.append("keyring")

@@ -22,7 +22,7 @@ from audiencekit.preparation.chunks import to_chunk
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.selection import Selection, SelectionLayout
 
 
 class Listeners:
@@ -74,9 +74,9 @@ class Gathered:
         self._sizes: list[int] = []  # chunks of `aside`, one a batch
         self._refusing = Bits()  # of every record, where a column says consent
 
-    def plan(self, selection: Selection) -> tuple[Layout, list[PlannedRequest]]:
+    def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
         """Where the chosen records stand, and the requests that hold them."""
-        layout = Layout(selection, self.batch_records)
+        layout = SelectionLayout(selection, self.batch_records)
 
         def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
             for number, chosen in layout.of_wave((wave, deletes)):

@@ -14,7 +14,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.bits import Bools
-from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
 
 if TYPE_CHECKING:  # hardly any run has members to ask
@@ -55,7 +55,7 @@ def refuse_shared_by_members(gathered: Gathered, selection: Selection, terms: Te
 
 def _taken_out(gathered: Gathered, selection: Selection) -> Iterator[HashedRecords]:
     """The records that are to be taken out, batch by batch."""
-    layout, start = Layout(selection, gathered.batch_records), 0
+    layout, start = SelectionLayout(selection, gathered.batch_records), 0
     for number, count in enumerate(gathered.batch_records):
         chosen = layout.kept(number) & selection.deletes.slice(start, start + count)
         start += count

@@ -28,8 +28,8 @@ from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
-from audiencekit.selection.selection import Layout, Selection
-from audiencekit.sources.table import Description, Part
+from audiencekit.selection.selection import Selection, SelectionLayout
+from audiencekit.sources.table import Description, SourcePart
 
 
 class Origin(Protocol):
@@ -44,7 +44,7 @@ class Origin(Protocol):
         """Notes on it, for people."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SourcePart, ...]:
         """Its files."""
 
     @property
@@ -65,7 +65,7 @@ class PlannedRun:
     times: PlanTimes
     tally: Tally
     selection: Selection
-    layout: Layout
+    layout: SelectionLayout
     requests: list[PlannedRequest]
     refusals: list[Refused]
     batches: BatchesOfRecords

@@ -9,7 +9,7 @@ from typing import Any, Self
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.source import Source
-from audiencekit.sources.table import Description, Part
+from audiencekit.sources.table import Description, SourcePart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class ReadSource:
 
     mapping: ColumnMapping
     description: Description
-    parts: tuple[Part, ...]
+    parts: tuple[SourcePart, ...]
     notes: tuple[str, ...]
     operation_hint: str | None
     repeatable: bool
@@ -45,5 +45,5 @@ class ReadSource:
         facts = dict(document)
         mapping = dict(facts.pop("mapping"))
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
-        parts, notes = tuple(Part(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
+        parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
         return cls(mapping=ColumnMapping(columns=columns, **mapping), parts=parts, notes=notes, **facts)

@@ -30,7 +30,7 @@ _FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that pr
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SuppressionForm:
     """One way to read a batch: which columns, hashed already or not, by which rules."""
 
     mapping: ColumnMapping
@@ -51,18 +51,18 @@ class SuppressionBatch:
     unread: pa.RecordBatch
 
 
-def forms_of(mapping: ColumnMapping, country: str | None) -> Iterator[Form]:
+def forms_of(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
     """The forms that the values in the columns of `mapping` could have been sent in."""
     plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
-    yield Form(mapping, plain)
+    yield SuppressionForm(mapping, plain)
     if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
         other = replace(plain, phone_form="digits", device_id_case="as_given")
-        yield Form(replace(mapping, columns=formed), other)
+        yield SuppressionForm(replace(mapping, columns=formed), other)
     if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
-        yield Form(replace(mapping, columns=hashed), plain)
+        yield SuppressionForm(replace(mapping, columns=hashed), plain)
 
 
-def read_forms(batch: TextBatch, forms: list[Form], keysets: KeySets) -> SuppressionBatch:
+def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
     """The people of `batch` in each of `forms`. To be called from any thread."""
     prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
     usable = _usable_rows([each.records for each in prepared])

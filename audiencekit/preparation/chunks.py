@@ -99,7 +99,7 @@ def identifier_parts(batch: Any) -> Iterator[bytes | memoryview]:
             yield from (bytes([len(kind.value)]), kind.value.encode("ascii"), *_kind_parts(lists, kind))
 
 
-def identifier_columns(reading: Reading, records: int, places: Counts | None = None) -> list[Any]:
+def identifier_columns(reading: ChunkReader, records: int, places: Counts | None = None) -> list[Any]:
     """The columns that `identifier_parts` had of so many records, kind by kind; or of those at `places` alone.
 
     Reads to the end. Raises InputOutputFailed for a kind that this version does not know.
@@ -115,7 +115,7 @@ def identifier_columns(reading: Reading, records: int, places: Counts | None = N
 @guarded
 def from_chunk(chunk: RecordChunk) -> HashedRecords:
     """The batch of RECORD_SCHEMA that `to_chunk` had; its hashes are not copied."""
-    reading = Reading(chunk.unwrap())
+    reading = ChunkReader(chunk.unwrap())
     rows = reading.rows()
     deletes = reading.bits(len(rows))
     columns = [arrow_array(rows), arrow_array(deletes), *identifier_columns(reading, len(rows))]
@@ -155,7 +155,7 @@ def _text_parts(texts: Any) -> list[bytes | memoryview]:
     return [lengths.tobytes(), b"".join(text.encode() for text in texts.to_pylist())]
 
 
-def _list_of(reading: Reading, records: int, kind: Kind, places: Counts | None) -> Any:
+def _list_of(reading: ChunkReader, records: int, kind: Kind, places: Counts | None) -> Any:
     form = reading.take(1)[0]
     if form == NO_VALUES:
         return _no_values(kind, records if places is None else len(places))
@@ -179,12 +179,12 @@ def _named(name: bytes) -> Kind:
     raise InputOutputFailed("records hold a kind of identifier that this version does not know", hint=_NEWER)
 
 
-def _values_of(reading: Reading, count: int, kind: Kind) -> Any:
+def _values_of(reading: ChunkReader, count: int, kind: Kind) -> Any:
     return hashes_in(reading.buffer(count * SHA256_BYTES), count) if kind.is_hashed else _texts(reading, count)
 
 
 def _find_lists(
-    reading: Reading, records: int, form: int, places: Counts
+    reading: ChunkReader, records: int, form: int, places: Counts
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
     """Where the values of the records at `places` begin, how many each has, and how many all records have."""
     if form != _ONE or len(places) * _OF_MANY > records:
@@ -197,12 +197,12 @@ def _find_lists(
     return before[octet] + _ONES[octets >> 8 - last], octets >> 7 - last & 1, int(before[-1])
 
 
-def _texts(reading: Reading, count: int) -> Any:
+def _texts(reading: ChunkReader, count: int) -> Any:
     offsets = offsets_of(reading.numbers(count))
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), reading.buffer(int(offsets[-1])))
 
 
-class Reading:
+class ChunkReader:
     """A chunk from its beginning to its end."""
 
     def __init__(self, content: bytes | memoryview) -> None:

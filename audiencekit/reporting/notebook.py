@@ -18,7 +18,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, problems, section
 from audiencekit.reporting.webpage.page import report_parts
-from audiencekit.reporting.webpage.parts import Document, Part, in_words
+from audiencekit.reporting.webpage.parts import Document, Section, in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
@@ -106,7 +106,7 @@ def plan_html(plan: Plan) -> str:
     return _fragment(f"Plan: {in_words(plan.verdict)}", document, list_parts(document), plan)
 
 
-def _fragment(title: str, document: Document, parts: Sequence[Part], whole: object) -> str:
+def _fragment(title: str, document: Document, parts: Sequence[Section], whole: object) -> str:
     draw = _drawing()
     template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
     return Template(template).substitute(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from audiencekit.destinations.target import Target
-from audiencekit.destinations.words import Words
+from audiencekit.destinations.words import DestinationWords
 from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.plan import Plan, how_resumable
 from audiencekit.reporting.report import Report
@@ -65,7 +65,7 @@ def _heading(document: Mapping[str, Any], target: Target) -> Lines:
     return [*lines, f"  started   {document['started_at']}{took}"]
 
 
-def _reconciliation(counts: Mapping[str, int | None], words: Words) -> str:
+def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -> str:
     sent, success, total = (counts[name] for name in ("records_sent", "success_count", "total_count"))
     if sent is None:
         return f"records sent {UNKNOWN}"

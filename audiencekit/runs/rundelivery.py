@@ -12,11 +12,11 @@ from audiencekit.runs.journal.moments import seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.sending import Sending
+from audiencekit.runs.sending import SendingProgress
 
 
 async def deliver_run(
-    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: Sending
+    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
 ) -> Delivered:
     """Pack and send what the journal does not confirm. `sending` hears of each request."""
     confirmed = run.journal.confirmed_numbers()

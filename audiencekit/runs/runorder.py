@@ -21,7 +21,7 @@ BEGUN: Final = "begun"
 MAX_BYTES: Final = 64_000_000
 
 # When something was begun, by the clock of then: second, as reports write it, and moment in epoch seconds.
-Place: TypeAlias = tuple[str, float]
+RunPlace: TypeAlias = tuple[str, float]
 
 
 class Succession:
@@ -31,14 +31,14 @@ class Succession:
         self._directory, self._path = state_dir, state_dir / BEGUN
         self._homes = [state_dir / home for home in homes]
 
-    def ordered(self, places: Mapping[str, Place]) -> list[str]:
+    def ordered(self, places: Mapping[str, RunPlace]) -> list[str]:
         """The ids of `places`, the one that was begun last at the end. Where no list can be read, their times tell."""
         listed: list[str] = []
         with contextlib.suppress(InputOutputFailed):
             listed = self._read()
         return [each for each in _merged(listed, places) if each in places]
 
-    def begin(self, run_id: str, others: Mapping[str, Place]) -> None:
+    def begin(self, run_id: str, others: Mapping[str, RunPlace]) -> None:
         """Put `run_id`, which is not there yet, behind all others. What was removed is forgotten.
 
         Raises InputOutputFailed when the list cannot be read or written.
@@ -76,12 +76,12 @@ class Succession:
                 return []
 
 
-def _merged(listed: Iterable[str], places: Mapping[str, Place]) -> list[str]:
+def _merged(listed: Iterable[str], places: Mapping[str, RunPlace]) -> list[str]:
     """All that is listed, in order, and the others of `places` between them."""
     numbers = {run_id: number for number, run_id in enumerate(listed)}
     timed = [(places[run_id], number) for run_id, number in numbers.items() if run_id in places]
 
-    def rank(run_id: str) -> tuple[float, Place, str]:
+    def rank(run_id: str) -> tuple[float, RunPlace, str]:
         if run_id in numbers:
             return numbers[run_id], ("", 0.0), run_id
         earlier = (number for place, number in timed if place <= places[run_id])

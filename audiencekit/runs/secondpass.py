@@ -19,7 +19,7 @@ from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
 from audiencekit.runs.rundelivery import deliver_run
-from audiencekit.runs.sending import Sending
+from audiencekit.runs.sending import SendingProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ async def send_plan(
     """Send what is not confirmed, and finish the session. Raises nothing that a run can end with."""
     notes: tuple[str, ...] = ()
     failure: AudiencekitError | None
-    sending = Sending(progress, planned, run.journal.confirmed_numbers(), time.clock)
+    sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
     try:
         with short_of_memory():
             async with closed_to_its_end(session):

@@ -32,7 +32,7 @@ def tell_of_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
         progress.tell("\n".join(told))
 
 
-class Sending:
+class SendingProgress:
     """The progress of pass two: requests, with their bytes and records. It begins with the `confirmed` ones.
 
     Of each second since then it counts the requests that ended.

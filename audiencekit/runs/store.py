@@ -23,7 +23,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.preparation.times import format_time
-from audiencekit.runs.runorder import Place, Succession
+from audiencekit.runs.runorder import RunPlace, Succession
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
 
 RUNS: Final = "runs"
@@ -159,7 +159,7 @@ class Store:
         """All of them, the one that was begun last first; the clock of then does not matter."""
         return self._succession.ordered(self.places())[::-1]
 
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, RunPlace]:
         """When each was begun, by the clock of then.
 
         Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
@@ -245,7 +245,7 @@ def time_of(run_id: str) -> str | None:
     return None if made is None else format_time(made)
 
 
-def place_of(run_id: str) -> Place | None:
+def place_of(run_id: str) -> RunPlace | None:
     """Where an id that `new_run_id` makes stands in time, as in `Store.places`; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None
@@ -254,7 +254,7 @@ def place_of(run_id: str) -> Place | None:
     return format_time(made), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
 
 
-def _place_by_change(run_id: str, changed_at: float) -> Place:
+def _place_by_change(run_id: str, changed_at: float) -> RunPlace:
     return time_of(run_id) or format_time(datetime.fromtimestamp(changed_at, UTC)), changed_at
 
 

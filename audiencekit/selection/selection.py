@@ -39,7 +39,7 @@ class Selection:
         return [0, *sorted(self.later)]
 
 
-class Layout:
+class SelectionLayout:
     """Where the chosen records stand: in which batch of the run, and where in it. `batch_records` counts for each."""
 
     def __init__(self, selection: Selection, batch_records: list[int]) -> None:

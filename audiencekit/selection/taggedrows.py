@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.chunks import NO_VALUES, Reading, count_parts, joined, row_parts
+from audiencekit.preparation.chunks import NO_VALUES, ChunkReader, count_parts, joined, row_parts
 from audiencekit.preparation.columnar.buffers import offsets_of
 from audiencekit.selection.tags import TAG, TAG_BYTES, Places, TaggedKeys
 
@@ -41,7 +41,7 @@ def to_chunk(batch: TaggedRows) -> memoryview:
 
 def from_chunk(chunk: bytes | memoryview) -> TaggedRows:
     """The batch that `to_chunk` had; its tags are not copied."""
-    reading = Reading(chunk)
+    reading = ChunkReader(chunk)
     rows = reading.rows()
     forms = ((kind, reading.take(1)[0]) for kind in Kind)
     offsets = {kind: offsets_of(reading.counts(len(rows), form)) for kind, form in forms if form != NO_VALUES}

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.layouts import Layout, Slice, require
+from audiencekit.kernels.layouts import KernelStructure, Slice, require
 from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
@@ -43,7 +43,7 @@ class PartOfSlots(NamedTuple):
     number: int
 
 
-class _Tagged(Layout):
+class _Tagged(KernelStructure):
     _fields_ = (("tags", Slice), ("records", Slice), ("first", ctypes.c_int64))
 
     @classmethod
@@ -54,7 +54,7 @@ class _Tagged(Layout):
         return cls(tag_slice(batch.tags), records, first)
 
 
-class _Buffers(Layout):
+class _Buffers(KernelStructure):
     _fields_ = (
         ("entries", ctypes.c_void_p),
         ("room", ctypes.c_size_t),
@@ -63,11 +63,11 @@ class _Buffers(Layout):
     )
 
 
-class _PartOfSlots(Layout):
+class _PartOfSlots(KernelStructure):
     _fields_ = (("bits", ctypes.c_uint32), ("number", ctypes.c_uint32))
 
 
-class _Listed(Layout):
+class _Listed(KernelStructure):
     _fields_ = (("slots", Slice), ("marks", Slice), ("begins", Slice))
 
 

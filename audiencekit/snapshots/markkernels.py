@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.layouts import Layout, Slice, require
+from audiencekit.kernels.layouts import KernelStructure, Slice, require
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.selection.tagkernels import Counts, Tagged, entry_slice, place_of, tag_slice
 
@@ -18,11 +18,11 @@ Bools = npt.NDArray[np.bool_]
 Begins = npt.NDArray[np.uint32]
 
 
-class _Ordered(Layout):
+class _Ordered(KernelStructure):
     _fields_ = (("high", Slice), ("low", Slice))
 
 
-class _Members(Layout):
+class _Members(KernelStructure):
     _fields_ = (("marks", _Ordered), ("days", Slice))
 
     @classmethod
@@ -35,7 +35,7 @@ class _Members(Layout):
         return made
 
 
-class _Horizon(Layout):
+class _Horizon(KernelStructure):
     _fields_ = (
         ("lapsed_before", ctypes.c_int64),
         ("renewed_to", ctypes.c_int64),
@@ -45,7 +45,7 @@ class _Horizon(Layout):
     )
 
 
-class _Counts(Layout):
+class _Counts(KernelStructure):
     _fields_ = tuple((name, ctypes.c_size_t) for name in ("wanted", "additions", "sent", "gone"))
 
 

@@ -24,7 +24,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.bits import Bools, Indices
-from audiencekit.preparation.chunks import Counts, Reading, identifier_columns, identifier_parts, value_counts
+from audiencekit.preparation.chunks import ChunkReader, Counts, identifier_columns, identifier_parts, value_counts
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.records import RECORD_SCHEMA
 
@@ -72,7 +72,7 @@ def to_bytes(members: HashedRecords) -> MemberChunk:
 @guarded
 def from_bytes(chunk: MemberChunk) -> HashedRecords:
     """The batch that `to_bytes` had."""
-    reading = Reading(chunk.unwrap())
+    reading = ChunkReader(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     if not count:
         return NO_MEMBERS
@@ -94,7 +94,7 @@ def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
 @guarded
 def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> HashedRecords:
     """The batch that `to_identifier_bytes` had, or those of it at `places`, in their order; all in doubt."""
-    reading = Reading(chunk.unwrap())
+    reading = ChunkReader(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     wanted = count if places is None else len(places)
     if not wanted:

@@ -36,7 +36,7 @@ from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.selection.selection import Layout, Wave
+from audiencekit.selection.selection import SelectionLayout, Wave
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen
 
 # The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
@@ -139,7 +139,7 @@ def write_changes(
     key: SubKey,
     facts: ChangesFacts,
     *,
-    layout: Layout,
+    layout: SelectionLayout,
     waves: Iterable[int],
     requests: list[PlannedRequest],
     records_of: RecordsOf,
@@ -180,7 +180,7 @@ class _Stretch:
     requests: Indices = field(repr=False)
 
 
-def _stretches(layout: Layout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+def _stretches(layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
     """All that is sent, wave by wave, the Updates before the Deletes."""
     for number in waves:
         for deletes in (False, True):
@@ -201,7 +201,7 @@ def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
         yield group
 
 
-def _stretches_of(wave: Wave, layout: Layout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+def _stretches_of(wave: Wave, layout: SelectionLayout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
     numbers = np.array([request.number for request in of_wave], dtype=np.int64)

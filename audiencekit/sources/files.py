@@ -19,7 +19,7 @@ from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.wrapping import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.places import parts_of, raw_file, shown_name
-from audiencekit.sources.remote.address import Address, is_address, kept_address
+from audiencekit.sources.remote.address import SourceAddress, is_address, kept_address
 from audiencekit.sources.table import Look
 
 FilePath = str | os.PathLike[str]
@@ -115,7 +115,7 @@ def _name_of(item: Item) -> str:
         return item.mark
     path = os.fspath(item)
     if is_address(path):
-        return Address.read(path).name
+        return SourceAddress.read(path).name
     return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
 
 

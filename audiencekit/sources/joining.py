@@ -14,7 +14,7 @@ from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.sources.parquet.preparedfile import PREPARED
 from audiencekit.sources.source import FoundColumns, Source
-from audiencekit.sources.table import Description, Part
+from audiencekit.sources.table import Description, SourcePart
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
 
@@ -111,7 +111,7 @@ class JoinedSource(Source):
         )
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SourcePart, ...]:
         """The files, in order, each with its rows of the pass so far."""
         return self._files.parts
 
@@ -137,12 +137,12 @@ class JoinedTable:
         return sum(file.bytes_read for file in self._files[: self._begun])
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SourcePart, ...]:
         """Each file with its rows of the pass so far."""
         parts, first_row = [], 1
         for place, file in enumerate(self._files):
             rows = file.rows_read if place < self._begun else 0
-            parts.append(Part(file.name, file.repeatable, first_row, rows, file.description))
+            parts.append(SourcePart(file.name, file.repeatable, first_row, rows, file.description))
             first_row += rows
         return tuple(parts)
 

@@ -11,7 +11,7 @@ from audiencekit.sources.bytes.standardinput import STANDARD_INPUT, StandardInpu
 from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.frames.frames import OpenFile
 from audiencekit.sources.parquet.partfiles import part_files, part_names
-from audiencekit.sources.remote.address import Address, is_address
+from audiencekit.sources.remote.address import SourceAddress, is_address
 from audiencekit.sources.remote.opening import in_directory, names_at, open_address
 
 FilePath = str | os.PathLike[str]
@@ -19,7 +19,7 @@ FilePath = str | os.PathLike[str]
 
 def shown_name(path: FilePath) -> str:
     """The last part of a path or an address, with everything that does not print escaped."""
-    return shown(Address.read(os.fspath(path)).name) if is_address(path) else shown_path(path)
+    return shown(SourceAddress.read(os.fspath(path)).name) if is_address(path) else shown_path(path)
 
 
 def parts_of(path: FilePath) -> list[FilePath]:
@@ -29,7 +29,7 @@ def parts_of(path: FilePath) -> list[FilePath]:
     """
     if not is_address(path):
         return list(part_files(path)) if os.path.isdir(path) else [path]
-    address = Address.read(os.fspath(path))
+    address = SourceAddress.read(os.fspath(path))
     if not address.asks_for_several:
         return [path]
     directory, names = names_at(address)
@@ -46,4 +46,4 @@ def _as_they_lie(item: FilePath | OpenFile) -> RawFile:
         return StandardInput(item.unwrap())
     if os.fspath(item) == STANDARD_INPUT:
         return StandardInput()
-    return open_address(Address.read(os.fspath(item))) if is_address(item) else RegularFile(item)
+    return open_address(SourceAddress.read(os.fspath(item))) if is_address(item) else RegularFile(item)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.files import naming
-from audiencekit.sources.table import Description, Part, Table
+from audiencekit.sources.table import Description, SourcePart, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class Source:
         return self._columns.notes + self._later_notes()
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SourcePart, ...]:
         """The files of the source, in order, each with its rows of the pass so far."""
-        return (Part(self.name, self.repeatable, 1, self.rows_read, self.description),)
+        return (SourcePart(self.name, self.repeatable, 1, self.rows_read, self.description),)
 
     def batches(self) -> Iterator[TextBatch]:
         """All rows, in batches of up to limits.BATCH_ROWS; each call reads again from the beginning.

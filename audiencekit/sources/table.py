@@ -54,7 +54,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourcePart:
     """One file of a source: its row n is row `first_row` + n - 1 of the source.
 
     `repeatable` is False for standard input, which cannot be read again.

@@ -80,9 +80,9 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.destinations.requests.requestplan import Packing
+    from audiencekit.destinations.requests.requestplan import BodyLimits
 
-    Packing.within = lambda _: Packing(max_body_bytes=MAX_BODY_BYTES)  # type: ignore[method-assign,assignment]
+    BodyLimits.within = lambda _: BodyLimits(max_body_bytes=MAX_BODY_BYTES)  # type: ignore[method-assign,assignment]
 
 
 def make_settling_short() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.delivery.isolation import Group, Isolation
+from audiencekit.delivery.isolation import Isolation, SuspectGroup
 from audiencekit.errors import AudiencekitError, CountMismatch, RequestRefused
 from audiencekit.limits import ISOLATION_REQUESTS
 
@@ -194,4 +194,4 @@ def test_search_has_an_end() -> None:
 
 def test_groups_are_compared_by_identity() -> None:
     """Arrays have no truth value: a group is itself and nothing else."""
-    assert Group(np.arange(3)) != Group(np.arange(3))
+    assert SuspectGroup(np.arange(3)) != SuspectGroup(np.arange(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.results import RequestResult
-from audiencekit.delivery.tally import Tally
+from audiencekit.delivery.tally import DeliveryTally
 from audiencekit.errors import NotFinished, Outcome
 
 RESULTS = st.lists(
@@ -26,7 +26,7 @@ RESULTS = st.lists(
 @given(RESULTS)
 def test_sums_close(results: list[RequestResult]) -> None:
     """Confirmed and pending are all there is, and only confirmed records are counted."""
-    tally = Tally()
+    tally = DeliveryTally()
     for result in results:
         tally.add(result)
     delivered = tally.close(None)
@@ -43,7 +43,7 @@ def test_sums_close(results: list[RequestResult]) -> None:
 
 def test_close_keeps_what_stopped_the_delivery() -> None:
     """The error, and whether the plan was read to its end, come back as they were noted."""
-    tally, error = Tally(), NotFinished("interrupted")
+    tally, error = DeliveryTally(), NotFinished("interrupted")
     assert tally.close(error).error is error
     assert not tally.close(None).is_read_to_end
     tally.is_read_to_end = True

@@ -21,7 +21,7 @@ from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
 from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
-from audiencekit.destinations.words import Words
+from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
@@ -115,7 +115,7 @@ class Lines:
 class JsonLines:
     """Its Destination."""
 
-    name, words = "json_lines", Words(noun="mailbox")
+    name, words = "json_lines", DestinationWords(noun="mailbox")
     max_body_bytes = requests_per_minute = None
     kinds = frozenset({Kind.EMAIL})
     quota = "lines"

@@ -19,7 +19,7 @@ from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.faults import RetryClass, retry_class
 from audiencekit.delivery.route import Waits
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
@@ -141,11 +141,11 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
     source = tmp_path / "people.csv"
     source.write_text("\n".join(_rows(is_single=is_single)) + "\n")
     timeouts = PATIENCE if is_silent else AMPLE
-    packing = Packing(max_body_bytes=5_000_000 if is_single else BODY_BYTES)
+    packing = BodyLimits(max_body_bytes=5_000_000 if is_single else BODY_BYTES)
     async with Emulator(EmulatorOptions(rate=(1_000_000, 1.0))) as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state", concurrency=1)
         with (
-            mock.patch.object(Packing, "within", return_value=packing),
+            mock.patch.object(BodyLimits, "within", return_value=packing),
             mock.patch.object(execution, "RunClock", functools.partial(RunClock, FastClock())),
             mock.patch.object(
                 rundelivery,

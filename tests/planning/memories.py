@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from audiencekit.audiences.erasure.keys import Keys, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import set_hook
@@ -29,7 +29,7 @@ KEY = StateKey(b"k" * 32)
 
 def records_of(people: Iterable[int]) -> HashedRecords:
     """One key of each."""
-    return to_records(Keys(frozenset((Kind.EMAIL, hashlib.sha256(b"%d" % one).hexdigest()) for one in people)))
+    return to_records(ErasureKeys(frozenset((Kind.EMAIL, hashlib.sha256(b"%d" % one).hexdigest()) for one in people)))
 
 
 class Killed(BaseException):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES
 
@@ -15,7 +15,7 @@ from tests.runs.begun import HEADER, LINES
 @pytest.fixture
 def small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rows are several requests."""
-    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
 
 
 @pytest.fixture

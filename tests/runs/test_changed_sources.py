@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import ResumeRefused
 from audiencekit.personal import Secret
@@ -114,7 +114,7 @@ async def test_a_version_that_cuts_otherwise_is_refused(
 ) -> None:
     """The same records in other requests are not the same requests."""
     run_id = await begin(source, emulator, settings)
-    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_400))
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_400))
     with pytest.raises(ResumeRefused) as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "requests"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.runs.runorder import BEGUN, Place, Succession
+from audiencekit.runs.runorder import BEGUN, RunPlace, Succession
 
 
-def _at(moment: float) -> Place:
+def _at(moment: float) -> RunPlace:
     return f"2026-11-21T01:30:{int(moment):02}Z", moment
 
 

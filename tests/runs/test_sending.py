@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.delivery.results import Outcome, RequestResult
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.runs.sending import MOST_STEPS, Sending
+from audiencekit.runs.sending import MOST_STEPS, SendingProgress
 
 
 class Clock:
@@ -24,9 +24,9 @@ class Clock:
         return 1_000.0 + self.seconds
 
 
-def _sending(clock: Clock) -> Sending:
+def _sending(clock: Clock) -> SendingProgress:
     planned: Any = SimpleNamespace(requests=[])
-    return Sending(NoProgress(), planned, frozenset(), clock)  # type: ignore[arg-type]
+    return SendingProgress(NoProgress(), planned, frozenset(), clock)  # type: ignore[arg-type]
 
 
 def _ended(number: int, outcome: Outcome, *, attempts: int = 1, waits: int = 0, records: int = 10) -> RequestResult:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
@@ -24,7 +24,7 @@ Change = Callable[[Path], None]
 
 @pytest.fixture(autouse=True)
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
 
 
 @pytest.fixture

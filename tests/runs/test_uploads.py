@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
@@ -82,7 +82,7 @@ async def test_a_run_on_a_list_is_resumed(
     source: Path, emulator: Emulator, settings: Settings, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The journal knows what its target was."""
-    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
     settings = replace(settings, concurrency=1)
     with pytest.raises(NotFinished):
         await upload_to(target, source, settings=settings, limiter=EndsAfter(2))

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.preparation.bits import Bits
-from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.selection import Selection, SelectionLayout
 
 RECORD = st.tuples(st.booleans(), st.booleans(), st.sampled_from([0, 0, 0, 1, 2, 5]))
 Record = tuple[bool, bool, int]
 
 
-def _layout(batches: list[list[Record]]) -> tuple[Layout, Selection, dict[tuple[int, bool], list[tuple[int, int]]]]:
+def _layout(
+    batches: list[list[Record]],
+) -> tuple[SelectionLayout, Selection, dict[tuple[int, bool], list[tuple[int, int]]]]:
     """The layout of records (kept, delete, wave), and what each wave and verb has: batch and place."""
     kept, deletes, later = Bits(), Bits(), {}
     expected: dict[tuple[int, bool], list[tuple[int, int]]] = {}
@@ -28,7 +30,7 @@ def _layout(batches: list[list[Record]]) -> tuple[Layout, Selection, dict[tuple[
                     later.setdefault(wave, []).append(first + place)
         first += len(records)
     selection = Selection(kept, deletes, {wave: np.array(records) for wave, records in later.items()})
-    return Layout(selection, [len(records) for records in batches]), selection, expected
+    return SelectionLayout(selection, [len(records) for records in batches]), selection, expected
 
 
 @given(st.lists(st.lists(RECORD, max_size=12), max_size=6), st.data())

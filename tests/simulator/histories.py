@@ -34,7 +34,7 @@ from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.adssession import AudienceSession
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey
@@ -260,9 +260,9 @@ def keys_of(mail: str, name: str) -> Keys:
 
 @contextmanager
 def small_requests(chance: random.Random, *, waits: bool) -> Iterator[None]:
-    packing = Packing(max_operations=chance.randint(2, 6), max_body_bytes=900)
+    packing = BodyLimits(max_operations=chance.randint(2, 6), max_body_bytes=900)
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(Packing, "within", return_value=packing))
+        stack.enter_context(mock.patch.object(BodyLimits, "within", return_value=packing))
         if not waits:
             stack.enter_context(mock.patch.object(EarlierRuns, "seconds_left", return_value=0.0))
         yield

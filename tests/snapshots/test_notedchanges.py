@@ -13,7 +13,7 @@ from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.bits import Bits, Indices
-from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE
 from audiencekit.snapshots.notedchanges import Changes, ChangesFacts, Outcomes, write_changes
 from tests.audiences.synchronisation.people import days, records, store
@@ -38,7 +38,7 @@ def path(tmp_path: Path) -> Path:
         place.changes_path,
         place.spool_key(),
         ChangesFacts(run_id="sync-1", serial=4, day=DAY),
-        layout=Layout(selection, [2, 1]),
+        layout=SelectionLayout(selection, [2, 1]),
         waves=selection.waves(),
         requests=requests,
         records_of=lambda batch, places: records_at(batches[batch], places),
@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path) -> None:
             place.changes_path,
             place.spool_key(),
             ChangesFacts(run_id="sync-1", serial=4, day=DAY),
-            layout=Layout(selection, [1]),
+            layout=SelectionLayout(selection, [1]),
             waves=[0],
             requests=[_request(1, 0, updates=1)],
             records_of=fail,

@@ -18,7 +18,7 @@ from audiencekit.sources.files import absolute_path
 from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
-from audiencekit.sources.table import Part
+from audiencekit.sources.table import SourcePart
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]
@@ -92,7 +92,7 @@ def test_one_file_has_one_part(files: list[Path], rows_of: Rows) -> None:
     """Given alone or as a list of one."""
     for source in (open_source(files[0], SourceOptions()), _open(files[:1])):
         rows_of(source)
-        assert source.parts == (Part("march.csv", True, 1, 2, source.description),)
+        assert source.parts == (SourcePart("march.csv", True, 1, 2, source.description),)
 
 
 def test_faults_have_the_numbers_of_the_whole(tmp_path: Path, faults_of: Faults) -> None:

@@ -13,7 +13,7 @@ from audiencekit.limits import MAX_CURSOR_LENGTH, MAX_LIST_IDS, MAX_PAGE_ROWS, M
 from audiencekit.serviceids import PATTERN
 
 # `oauth` is the Authorization header of OAuth 1.0a; what stands in a `header` is made by the client itself.
-Place: TypeAlias = Literal["path", "query", "body", "form", "oauth", "header"]
+ParameterPlace: TypeAlias = Literal["path", "query", "body", "form", "oauth", "header"]
 # Where in a JSON body: its top, an operation, the operation's params, an entry of users, a segment, a criterion.
 Level: TypeAlias = Literal["top", "item", "params", "user", "segment", "criterion"]
 Required: TypeAlias = Literal[True, False, "conditional"]
@@ -56,7 +56,7 @@ class Parameter:
 
     name: str
     type: Type
-    place: Place = "query"
+    place: ParameterPlace = "query"
     required: Required = False
     values: tuple[str | int, ...] = ()
     known: tuple[str, ...] = ()
@@ -76,10 +76,10 @@ class Parameter:
     note: str = ""
 
 
-class Facts(TypedDict, total=False):
+class ParameterFacts(TypedDict, total=False):
     """The facts of a parameter besides its name, type and values."""
 
-    place: Place
+    place: ParameterPlace
     required: Required
     known: tuple[str, ...]
     default: str | int | bool | None
@@ -97,77 +97,77 @@ class Facts(TypedDict, total=False):
     note: str
 
 
-def text(name: str, **facts: Unpack[Facts]) -> Parameter:
+def text(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """Any text."""
     return Parameter(name=name, type=Type.STRING, **facts)
 
 
-def flag(name: str, **facts: Unpack[Facts]) -> Parameter:
+def flag(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """true or false."""
     return Parameter(name=name, type=Type.BOOLEAN, **facts)
 
 
-def whole(name: str, *values: int, **facts: Unpack[Facts]) -> Parameter:
+def whole(name: str, *values: int, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A whole number; one of `values`, if there are any."""
     return Parameter(name=name, type=Type.INT, values=values, **facts)
 
 
-def long(name: str, **facts: Unpack[Facts]) -> Parameter:
+def long(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A whole number of up to 63 bits: the id of a person or a tweet, or an amount in micro units."""
     return Parameter(name=name, type=Type.LONG, **facts)
 
 
-def one_of(name: str, *values: str, **facts: Unpack[Facts]) -> Parameter:
+def one_of(name: str, *values: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """One of `values`; none are given where the specification does not state them."""
     return Parameter(name=name, type=Type.ENUM, values=values, **facts)
 
 
-def some_of(name: str, *values: str, **facts: Unpack[Facts]) -> Parameter:
+def some_of(name: str, *values: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A comma-separated list out of `values`."""
     return Parameter(name=name, type=Type.CSV_ENUM, values=values, **facts)
 
 
-def time(name: str, **facts: Unpack[Facts]) -> Parameter:
+def time(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A moment, ISO 8601 in UTC."""
     return Parameter(name=name, type=Type.DATETIME, **facts)
 
 
-def url(name: str, **facts: Unpack[Facts]) -> Parameter:
+def url(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A web address."""
     return Parameter(name=name, type=Type.URL, **facts)
 
 
-def currency(name: str, **facts: Unpack[Facts]) -> Parameter:
+def currency(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A currency, ISO 4217."""
     return Parameter(name=name, type=Type.CURRENCY, **facts)
 
 
-def hashtag(name: str, **facts: Unpack[Facts]) -> Parameter:
+def hashtag(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A hashtag."""
     return Parameter(name=name, type=Type.HASHTAG, **facts)
 
 
-def texts(name: str, **facts: Unpack[Facts]) -> Parameter:
+def texts(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A comma-separated list of texts."""
     return Parameter(name=name, type=Type.CSV_STRING, **facts)
 
 
-def longs(name: str, **facts: Unpack[Facts]) -> Parameter:
+def longs(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A comma-separated list of ids that are numbers."""
     return Parameter(name=name, type=Type.CSV_LONG, **facts)
 
 
-def array(name: str, items: Items, **facts: Unpack[Facts]) -> Parameter:
+def array(name: str, items: Items, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A JSON array of `items`."""
     return Parameter(name=name, type=Type.ARRAY, items=items, **facts)
 
 
-def json_object(name: str, **facts: Unpack[Facts]) -> Parameter:
+def json_object(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A JSON object."""
     return Parameter(name=name, type=Type.OBJECT, **facts)
 
 
-def ids(name: str, **facts: Unpack[Facts]) -> Parameter:
+def ids(name: str, **facts: Unpack[ParameterFacts]) -> Parameter:
     """A comma-separated list of up to MAX_LIST_IDS ids (specification part 1, section 4.0)."""
     return replace(texts(name, **facts), max_items=MAX_LIST_IDS, pattern=IDENTIFIER)
 

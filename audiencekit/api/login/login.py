@@ -10,7 +10,7 @@ from audiencekit.api.login.legs import OUT_OF_BAND, Grant, application_only, beg
 from audiencekit.api.oauth import Credentials
 from audiencekit.errors import CredentialsRefused, ExchangeError, HostRefused
 from audiencekit.limits import LOGIN_SECONDS
-from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, Kept, Place
+from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, Kept
 from audiencekit.personal import Secret
 from audiencekit.settings import PREFIX, Settings
 
@@ -25,7 +25,7 @@ class Login:
 
     user_id: str
     screen_name: str
-    kept_in: Place
+    kept_in: CredentialPlace
     is_overruled: bool
 
 
@@ -34,7 +34,7 @@ class Logout:
     """Where credentials were removed from, and whether the service knows: True, False when it did not have to, or None
     when it could not be told, for the reason in `failure`."""
 
-    removed_from: tuple[Place, ...]
+    removed_from: tuple[CredentialPlace, ...]
     invalidated: bool | None
     failure: str = ""
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from audiencekit.api.catalogue.endpoint import Endpoint
-from audiencekit.api.catalogue.parameters import Parameter, Place
+from audiencekit.api.catalogue.parameters import Parameter, ParameterPlace
 from audiencekit.api.catalogue.wording import expectation
 from audiencekit.api.documents import find_break, read_json
 from audiencekit.api.exchange import Body
@@ -63,7 +63,7 @@ def check_call(
         if not endpoint.body and is_broken(rule, written, endpoint, now):
             raise UsageError(f"{endpoint.name}: {rule.words}")
 
-    def part(place: Place) -> Pairs:
+    def part(place: ParameterPlace) -> Pairs:
         pairs = ((name, value) for name, value in written.items() if known[name].place == place)
         return tuple((wire_names.get(name, name), value) for name, value in pairs)
 

@@ -24,7 +24,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.times import format_time
 from audiencekit.runs.locks import at_work, erasure_lock
-from audiencekit.runs.runorder import Place
+from audiencekit.runs.runorder import RunPlace
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
 
 SEALED: Final = "keys.sealed"
@@ -40,7 +40,7 @@ class ErasureStore(Store):
         """The lock of erasures, as `erasure_lock`."""
         return erasure_lock(self.state_dir)
 
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, RunPlace]:
         """Of every erasure that was begun: one without a receipt never was."""
         return {erasure_id: place for erasure_id, place in super().places().items() if self.has_document(erasure_id)}
 

@@ -12,19 +12,19 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.privatefiles import explained
-from audiencekit.runs.purge.expired import LEFT, Expired, Found
+from audiencekit.runs.purge.expired import LEFT, Expired, PurgeCandidates
 from audiencekit.runs.purge.receipt import ERASURE_FILES, ERASURES, RECEIPTS
 from audiencekit.runs.purge.removal import leftovers
 from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 
 
-def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> Found:
+def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> PurgeCandidates:
     """The files of finished erasures, and of ones never begun, from before `before`; their receipts with `receipts`.
 
     Raises InputOutputFailed when the erasures cannot be listed.
     """
     home, store = state_dir / HOME, ErasureStore(state_dir)
-    found = Found([Expired(path, LEFT, 0.0) for path in leftovers(home)])
+    found = PurgeCandidates([Expired(path, LEFT, 0.0) for path in leftovers(home)])
     finished: dict[str, Receipt] = {}
     with explained("the erasures cannot be listed", home):
         for directory in map(store.directory, sorted(store.last_changes())):
@@ -41,7 +41,7 @@ def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> Found:
     return found
 
 
-def _add_finished(found: Found, directory: Path, before: float, *, goes: bool) -> None:
+def _add_finished(found: PurgeCandidates, directory: Path, before: float, *, goes: bool) -> None:
     is_old = _changed_at(directory / RECEIPT) < before
     if goes and is_old:
         found.expired.append(Expired(directory, RECEIPTS, _changed_at(directory / RECEIPT)))
@@ -52,7 +52,7 @@ def _add_finished(found: Found, directory: Path, before: float, *, goes: bool) -
             _add(found, path, ERASURE_FILES, before)
 
 
-def _add(found: Found, path: Path, kind: str, before: float) -> None:
+def _add(found: PurgeCandidates, path: Path, kind: str, before: float) -> None:
     if (changed_at := _changed_at(path)) < before:
         found.expired.append(Expired(path, kind, changed_at))
 

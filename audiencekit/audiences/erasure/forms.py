@@ -31,7 +31,7 @@ _SWITCHES: Final[Mapping[Kind, tuple[dict[str, Any], ...]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class IdentifierForm:
     """One way to write identifiers of a kind: `of` makes it from a normal form, or from the text as it was given."""
 
     kind: Kind
@@ -42,65 +42,65 @@ class Form:
 
 
 FORMS: Final = (
-    Form(
+    IdentifierForm(
         kind=Kind.EMAIL, words="trimmed and in lower case, the domain in ASCII",
         source="the rule of identifiers.email", of=str,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.EMAIL, words="trimmed and in lower case, the domain as it is written",
         source="X, audience user data: trim and lower-case, and nothing else", of=lambda text: lower(trim(text)),
         from_text=True,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PHONE_NUMBER, words="E.164 with its plus sign",
         source="switch phone_form e164; X, Conversion API", of=lambda number: f"+{number.removeprefix('+')}",
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PHONE_NUMBER, words="digits only",
         source="switch phone_form digits; the service's own script of 2014", of=lambda number: number.removeprefix("+"),
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.DEVICE_ID, words="as it is written",
         source="switch device_id_case as_given; X's older page: no lower-casing", of=str,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.DEVICE_ID, words="in lower case",
         source="switch device_id_case lower; X, audience user data", of=str.lower,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.DEVICE_ID, words="in upper case, as iOS shows it",
         source="switch device_id_case as_given, for a source that had it from the device", of=str.upper,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.HANDLE, words="in lower case without @",
         source="the rule of identifiers.handle; X, audience user data", of=str,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.HANDLE, words="in lower case with @",
         source="tools that hash a handle as it is shown", of=lambda handle: f"@{handle}",
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PLATFORM_ID, words="digits without leading zeros",
         source="the rule of identifiers.platform_id", of=str,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PARTNER_USER_ID, words="as it is written",
         source="specification part 2, section 4.4: passed as it is", of=str,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PARTNER_USER_ID, words="trimmed",
         source="a source whose reader took white space off", of=trim,
     ),
-    Form(
+    IdentifierForm(
         kind=Kind.PARTNER_USER_ID, words="SHA-256 of it, trimmed",
         source="option hashed, of partner_user_id", of=lambda text: _sha256_hex(trim(text)),
     ),
 )  # fmt: skip
 
 
-def _normal_form(kind: Kind) -> Form:
+def _normal_form(kind: Kind) -> IdentifierForm:
     """The one form of a kind that is written in one way only."""
-    return Form(kind=kind, words="as the rule leaves it", source=f"the rule of identifiers.{kind}", of=str)
+    return IdentifierForm(kind=kind, words="as the rule leaves it", source=f"the rule of identifiers.{kind}", of=str)
 
 
 def forms_of(

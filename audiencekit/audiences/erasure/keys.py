@@ -25,12 +25,12 @@ _FINGERPRINTS: Final = "erasures"
 Key: TypeAlias = tuple[Kind, str]
 
 
-class Keys(Personal[frozenset[Key]]):
+class ErasureKeys(Personal[frozenset[Key]]):
     """The keys of an erasure. Hashes are personal data."""
 
 
 @guarded
-def to_records(keys: Keys) -> HashedRecords:
+def to_records(keys: ErasureKeys) -> HashedRecords:
     """One Delete a key (RECORD_SCHEMA), always in the same order: what an entry shares with one of them is enough."""
     ordered = sorted(keys.unwrap())
     rows = np.arange(1, len(ordered) + 1)

@@ -16,7 +16,7 @@ from audiencekit.runs.store import ERASURE_HOME
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
-State: TypeAlias = Literal["complete", "incomplete"]
+ReceiptState: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
 
 _SETTLED: Final = frozenset({"confirmed", "gone"})
@@ -87,7 +87,7 @@ class Receipt:
     do_not_reach_until: str | None = None
     remembered: bool = False
     memory: dict[str, Any] | None = None
-    state: State = "incomplete"
+    state: ReceiptState = "incomplete"
     finished_at: str | None = None
     audiences: list[TargetReceipt] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)

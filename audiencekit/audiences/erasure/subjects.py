@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from audiencekit.audiences.erasure.forms import Forms
-from audiencekit.audiences.erasure.keys import Key, Keys
+from audiencekit.audiences.erasure.keys import ErasureKeys, Key
 from audiencekit.errors import PlanRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
@@ -50,9 +50,9 @@ class Asked:
         self.rejected.append(Rejected(row, column, str(reason)))
 
     @property
-    def keys(self) -> Keys:
+    def keys(self) -> ErasureKeys:
         """Every form of every identifier."""
-        return Keys(frozenset(self._keys))
+        return ErasureKeys(frozenset(self._keys))
 
     def check(self, *, what: str, skip_rejected: bool) -> None:
         """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""

@@ -28,7 +28,7 @@ SOURCE: Final = "source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class VerifiedFile:
     """One file, and how many of its `records` hold a key of an erased person.
 
     `kind` is that of StoredRecords, or source; `name` the audience, the run or the path. Both counts are None for a
@@ -46,8 +46,9 @@ def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str
     """Look for erased people in the state directory, and in `sources`: prepared directories, or any lists.
 
     A JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
-    `unfinished`, their ids), `files` (each with the fields of Found). It is verified when the memory is the last,
-    every erasure is finished, every file was read, and none of them holds an erased person. Deletes may name them.
+    `unfinished`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the memory is the
+    last, every erasure is finished, every file was read, and none of them holds an erased person. Deletes may name
+    them.
     """
     memory = describe_memory(settings.state_dir, settings.key)
     summaries = ErasureStore(settings.state_dir).summaries()
@@ -62,7 +63,7 @@ def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str
     }
 
 
-def _look(settings: Settings, sources: Sequence[str]) -> Iterator[Found]:
+def _look(settings: Settings, sources: Sequence[str]) -> Iterator[VerifiedFile]:
     forgotten = read_forgotten(settings.state_dir, settings.key)
     if forgotten is not None:
         for stored in stored_records(settings.state_dir, find_state_key(settings.state_dir, settings.key)):
@@ -71,7 +72,7 @@ def _look(settings: Settings, sources: Sequence[str]) -> Iterator[Found]:
         yield _in_source(source, settings)
 
 
-def _in_file(stored: StoredRecords, forgotten: Forgotten) -> Found:
+def _in_file(stored: StoredRecords, forgotten: Forgotten) -> VerifiedFile:
     records = erased = 0
     try:
         for batch in stored.batches():
@@ -79,9 +80,9 @@ def _in_file(stored: StoredRecords, forgotten: Forgotten) -> Found:
             records += len(added)
             erased += int(np.count_nonzero(forgotten.holds_any(batch) & added))
     except AudiencekitError as error:
-        return Found(kind=stored.kind, name=stored.name, why=_words(error))
+        return VerifiedFile(kind=stored.kind, name=stored.name, why=_words(error))
     why = stored.removal if erased else ""
-    return Found(kind=stored.kind, name=stored.name, records=records, erased=erased, why=why)
+    return VerifiedFile(kind=stored.kind, name=stored.name, records=records, erased=erased, why=why)
 
 
 @guarded
@@ -94,14 +95,14 @@ def _added(records: HashedRecords) -> Bools:
     return added
 
 
-def _in_source(source: str, settings: Settings) -> Found:
+def _in_source(source: str, settings: Settings) -> VerifiedFile:
     """Found by what an upload of the source would leave out."""
     try:
         rows = check(source, settings=settings, shared_values="keep").rows
     except AudiencekitError as error:
-        return Found(kind=SOURCE, name=source, why=_words(error))
+        return VerifiedFile(kind=SOURCE, name=source, why=_words(error))
     why = "uploads leave them out; a prepared directory is to be prepared anew" if rows.suppressed else ""
-    return Found(kind=SOURCE, name=source, records=rows.read, erased=rows.suppressed, why=why)
+    return VerifiedFile(kind=SOURCE, name=source, records=rows.read, erased=rows.suppressed, why=why)
 
 
 def _words(error: AudiencekitError) -> str:

@@ -28,7 +28,7 @@ from audiencekit.errors import (
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 from audiencekit.serviceids import is_service_id
 
-State: TypeAlias = Literal["created", "found", "missing", "unknown"]
+CreationState: TypeAlias = Literal["created", "found", "missing", "unknown"]
 
 _NOTHING_CREATED: Final = "nothing was created: a batch is created whole or not at all"
 _AGAIN: Final = "run `flexible create` again in a while: it looks the names up first and creates none of them twice"
@@ -63,7 +63,7 @@ class Creation:
     path: str
     name: str
     id: str | None
-    state: State
+    state: CreationState
 
     def to_json(self) -> dict[str, Any]:
         """path, name, id, state."""
@@ -188,9 +188,9 @@ async def _find_by_names(document: Document, service: FlexibleService) -> tuple[
     return _creations(document, ids, "found")
 
 
-def _creations(document: Document, ids: Sequence[str | None], state: State) -> tuple[Creation, ...]:
+def _creations(document: Document, ids: Sequence[str | None], state: CreationState) -> tuple[Creation, ...]:
     """One of each audience; those without an id are missing, unless nothing is known of any."""
-    absent: State = "unknown" if state == "unknown" else "missing"
+    absent: CreationState = "unknown" if state == "unknown" else "missing"
     return tuple(
         Creation(path=path, name=audience.name, id=audience_id, state=state if audience_id else absent)
         for path, audience, audience_id in zip(document.paths, document.audiences, ids, strict=True)

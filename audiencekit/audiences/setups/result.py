@@ -12,7 +12,7 @@ from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
 from audiencekit.shown import shown
 
-State: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]
+SetupState: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]
 
 # From the worst to the best: first what no second try cures.
 EXIT_CODES: Final = (1, 2, 3, 74, 77, 69, 75, 0)
@@ -31,7 +31,7 @@ class AudienceResult:
     error: AudiencekitError | None = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> SetupState:
         """The state of its run. A plan that would be refused is refused."""
         if self.report is not None:
             return self.report.state
@@ -101,7 +101,7 @@ class SetupReport:
         return next(result for result in self.results if result.exit_code == self.exit_code)
 
     @property
-    def state(self) -> State:
+    def state(self) -> SetupState:
         """The state of all: complete, refused when nothing was sent, or incomplete when something is left to do."""
         states = {result.state for result in self.results}
         if states <= {"complete"} or states <= {"planned"}:

@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.destinations.requests.entrykernels import EntryKernels, Field, Part
+from audiencekit.destinations.requests.entrykernels import BatchPart, EntryKernels, Field
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_HEX_LENGTH
@@ -56,7 +56,7 @@ def write_operations(body: Octets, prefix: bytes, suffix: bytes, operations: int
     Each operation is `prefix`, the entries of its users, `suffix` and a comma.
     """
     if compiled := kernels(EntryKernels):
-        parts = [Part(each.places, fields_of(each.batch, each.profile)) for each in users]
+        parts = [BatchPart(each.places, fields_of(each.batch, each.profile)) for each in users]
         return compiled.write_operations(body, prefix, suffix, operations, parts)
     entries = pa.concat_arrays([each.joined() for each in users] or [pa.array([], pa.binary())])
     written = b"".join(_operations(entries, prefix, suffix, operations))

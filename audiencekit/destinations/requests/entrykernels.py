@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.layouts import Layout, Slice, require, room_in
+from audiencekit.kernels.layouts import KernelStructure, Slice, require, room_in
 from audiencekit.preparation.columnar.buffers import Bytes, Places
 
 Chosen = npt.NDArray[np.int64]
 
 
-class _Field(Layout):
+class _Field(KernelStructure):
     _fields_ = (("opening", Slice), ("lists", Slice), ("values", Slice), ("ends", Slice))
 
 
-class _Part(Layout):
+class _Part(KernelStructure):
     _fields_ = (("places", Slice), ("fields", Slice))
 
 
@@ -43,7 +43,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Part:
+class BatchPart:
     """Records of one batch, by their places in it, and the kinds of that batch."""
 
     places: Chosen
@@ -64,7 +64,7 @@ class EntryKernels:
         self._library = library
 
     def write_operations(
-        self, body: Bytes, prefix: bytes, suffix: bytes, operations: int, parts: Sequence[Part]
+        self, body: Bytes, prefix: bytes, suffix: bytes, operations: int, parts: Sequence[BatchPart]
     ) -> int:
         """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
         take: each operation is `prefix`, its users, `suffix` and a comma."""

@@ -10,7 +10,7 @@ from audiencekit.destinations.requests.entries import Octets, write_operations
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
 from audiencekit.destinations.requests.requestplan import (
     OPERATION_SUFFIX,
-    Packing,
+    BodyLimits,
     PlannedRequest,
     Sizes,
     SizesOf,
@@ -38,7 +38,7 @@ class OperationsForm:
 
     times: PlanTimes
     profile: Profile
-    packing: Packing = field(default_factory=Packing)
+    packing: BodyLimits = field(default_factory=BodyLimits)
 
     def measure(self, records: HashedRecords) -> Sizes:
         """The bytes of the entry of each record, without its comma."""

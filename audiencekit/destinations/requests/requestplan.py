@@ -22,7 +22,7 @@ SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packing:
+class BodyLimits:
     """The limits that bodies are cut by; smaller ones are for tests and for callers that isolate faults."""
 
     max_operations: int = MAX_OPERATIONS
@@ -81,7 +81,7 @@ def operation_bytes(times: PlanTimes) -> int:
 
 
 def plan_requests(
-    waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, packing: Packing
+    waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, packing: BodyLimits
 ) -> list[PlannedRequest]:
     """The requests for all records, wave by wave, Updates before Deletes in each.
 
@@ -155,7 +155,7 @@ class _Body(NamedTuple):
     body_bytes: int
 
 
-def _cut(coming: _Coming, overhead: int, packing: Packing) -> Iterator[_Body]:
+def _cut(coming: _Coming, overhead: int, packing: BodyLimits) -> Iterator[_Body]:
     """Greedy: each request takes as many records as operations and bytes allow."""
     while coming.fill(packing.max_body_bytes):
         count = _fitting(coming, overhead, packing)
@@ -165,7 +165,7 @@ def _cut(coming: _Coming, overhead: int, packing: Packing) -> Iterator[_Body]:
         coming.drop(count)
 
 
-def _fitting(coming: _Coming, overhead: int, packing: Packing) -> int:
+def _fitting(coming: _Coming, overhead: int, packing: BodyLimits) -> int:
     """The largest number of records that fit one body, at least one (binary search)."""
 
     def fits(count: int) -> bool:
@@ -185,7 +185,7 @@ def _fitting(coming: _Coming, overhead: int, packing: Packing) -> int:
     return low
 
 
-def _operations(updates: int, deletes: int, packing: Packing) -> tuple[int, int]:
+def _operations(updates: int, deletes: int, packing: BodyLimits) -> tuple[int, int]:
     """How many operations the Updates and the Deletes of one body are spread over.
 
     One record an operation as long as there is room: then an index in `operation_errors` points at few people.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.kernels.layouts import Layout, Slice, Texts, Words, address, require
+from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, Words, address, require
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places, text_buffers
 from audiencekit.preparation.columnar.decisions import Codes, code_of
@@ -35,7 +35,7 @@ class Reasons(ctypes.Structure):
         return cls(*(code_of(Reason(name)) for name in _REASONS))
 
 
-class _Decided(Layout):
+class _Decided(KernelStructure):
     _fields_ = (("codes", ctypes.c_void_p), ("digests", ctypes.c_void_p), ("reasons", Reasons))
 
     @classmethod
@@ -58,7 +58,7 @@ _PLAN_SIGNS: Final = "signs"
 _PLAN_FLAGS: Final = ("dialled", "writes_plus", "decides_national")
 
 
-class _Plans(Layout):
+class _Plans(KernelStructure):
     _fields_ = (
         *((name, Slice) for name in _PLAN_SLICES),
         *((name, Texts) for name in _PLAN_TEXTS),
@@ -95,7 +95,7 @@ class Plans:
         return made
 
 
-class _Letters(Layout):
+class _Letters(KernelStructure):
     _fields_ = tuple((name, Slice) for name in ("signs", "local", "domain", "folds"))
 
 

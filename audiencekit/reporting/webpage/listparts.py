@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.reporting.webpage.parts import Bars, Cell, Document, Overlap, Part, Row, count, in_words, share
+from audiencekit.reporting.webpage.parts import Bars, Cell, Document, Overlap, Row, Section, count, in_words, share
 from audiencekit.reporting.webpage.smallcounts import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
 from audiencekit.shown import shown as printable
 
@@ -23,7 +23,7 @@ _ROWS: Final = {
 }
 
 
-def list_parts(document: Document) -> list[Part]:
+def list_parts(document: Document) -> list[Section]:
     """Those of a report or of a plan."""
     shown = shown_counts(list_counts(document), list_moves(document), told=numbers_told(document))
     if shown is None:
@@ -33,7 +33,7 @@ def list_parts(document: Document) -> list[Part]:
     ]  # fmt: skip
 
 
-def _funnel(document: Document, text: str = "") -> Part:
+def _funnel(document: Document, text: str = "") -> Section:
     """From the rows that were read to those that were sent, or would be."""
     rows = {name: number or 0 for name, number in document["rows"].items()}
     usable = rows["read"] - rows["rejected"]
@@ -45,7 +45,7 @@ def _funnel(document: Document, text: str = "") -> Part:
     steps += [("not kept out", allowed), ("in place", done)] if is_run else [("to send", allowed)]
     words = _ROWS if is_run else {**_ROWS, "pending": "to be sent"}
     names = [name for name in words if name in rows and (is_run or name != "sent")]
-    return Part(
+    return Section(
         heading="From the list to the service",
         text=text,
         caption="Where every row is",
@@ -58,14 +58,14 @@ def _funnel(document: Document, text: str = "") -> Part:
     )
 
 
-def _losses(document: Document, shown: Shown) -> Iterator[Part]:
+def _losses(document: Document, shown: Shown) -> Iterator[Section]:
     """Values that were lost, by cause, most first, with what would save them."""
     lost = [(cause, f"rejections.{cause}", number) for cause, number in document["rejections"].items()]
     if not lost:
         return
     lost.sort(key=lambda each: (-shown.rounded(each[1], each[2]), each[0]))
     total = sum(shown.rounded(key, number) for _, key, number in lost)
-    yield Part(
+    yield Section(
         heading="Lost values, and what saves them",
         text="A value is one cell of the list. A row that loses one may still be sent with another.",
         caption="Values by cause, most first",
@@ -95,12 +95,12 @@ def _bars(name: str, shown: Shown, counts: Iterable[tuple[str, str, int]], *, is
     return [Bars(name=name, bars=drawn, is_loss=is_loss)] if drawn else ()
 
 
-def _kinds(document: Document, shown: Shown) -> Iterator[Part]:
+def _kinds(document: Document, shown: Shown) -> Iterator[Section]:
     kinds = document["identifiers"]
     if not kinds:
         return
     valid = [(kind, f"identifiers.{kind}.valid", numbers["valid"]) for kind, numbers in kinds.items()]
-    yield Part(
+    yield Section(
         heading="Kinds of identifiers",
         caption="Values of each kind",
         columns=("kind", "filled cells", "can be used", "lost"),
@@ -115,7 +115,7 @@ def _kinds(document: Document, shown: Shown) -> Iterator[Part]:
     )
 
 
-def _combinations(document: Document, shown: Shown) -> Iterator[Part]:
+def _combinations(document: Document, shown: Shown) -> Iterator[Section]:
     """Which kinds the rows have together: the more a row has, the more likely the service knows the person."""
     combinations = document.get("combinations") or ()
     if not combinations:
@@ -129,7 +129,7 @@ def _combinations(document: Document, shown: Shown) -> Iterator[Part]:
         for kinds, key, rows in counted
         if (rounded := shown.rounded(key, rows))
     ]
-    yield Part(
+    yield Section(
         heading="Identifiers of the same row",
         text="A row with several identifiers has more ways to be found. Each row with an identifier is counted once.",
         caption="Rows by the kinds that they have, most first",

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TypeAlias
 
-from audiencekit.reporting.webpage.parts import Cell, Part, Picture, Row
+from audiencekit.reporting.webpage.parts import Cell, Picture, Row, Section
 
 Draw: TypeAlias = Callable[[Picture], str]  # to SVG; empty where nothing draws
 
 
-def section(part: Part, draw: Draw) -> str:
+def section(part: Section, draw: Draw) -> str:
     """One part: its heading, its pictures, their numbers, and what to do."""
     text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
     pictures = "".join(_figure(part, svg) for picture in part.pictures if (svg := draw(picture)))
@@ -34,12 +34,12 @@ def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: 
     return f"<section>\n<h2>Why it was refused</h2>\n{told}</section>\n" if told else ""
 
 
-def _figure(part: Part, svg: str) -> str:
+def _figure(part: Section, svg: str) -> str:
     label = escape(f"Picture: {part.heading}. The table that follows has its numbers.")
     return f'<figure tabindex="0" role="group" aria-label="{label}">{svg}</figure>\n'
 
 
-def _table(part: Part) -> str:
+def _table(part: Section) -> str:
     if not part.rows:
         return ""
     scroll = f' tabindex="0" role="group" aria-label="{escape(f"Table: {part.heading}")}"' if part.wide else ""

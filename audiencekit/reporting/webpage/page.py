@@ -14,7 +14,7 @@ from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.text import NOT_INSTALLED
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, items, problems, section
-from audiencekit.reporting.webpage.parts import FLOOR, Document, Part, count, many
+from audiencekit.reporting.webpage.parts import FLOOR, Document, Section, count, many
 from audiencekit.reporting.webpage.runparts import calendar_parts, change_parts, history_parts, sending_part
 from audiencekit.reporting.webpage.smallcounts import masked
 from audiencekit.shown import shown
@@ -74,12 +74,14 @@ def plan_page(document: Document) -> str:
     )
 
 
-def report_parts(document: Document) -> list[Part]:
+def report_parts(document: Document) -> list[Section]:
     """The parts of a report that its document has all numbers of."""
     return [*list_parts(document), sending_part(document), *change_parts(document)]
 
 
-def _page(document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Part]) -> str:
+def _page(
+    document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Section]
+) -> str:
     draw = _drawing()
     notes = items((_printable(note), None) for note in document["notes"])
     body = problems(document, _printable) + "".join(section(part, draw) for part in parts)

@@ -65,7 +65,7 @@ Picture: TypeAlias = Bars | Columns | Overlap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Section:
     """One section: pictures, the table of their numbers, and what saves what is lost."""
 
     heading: str

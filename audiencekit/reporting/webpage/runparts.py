@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from audiencekit.reporting.webpage.parts import Cell, Columns, Document, Part, Row, count, in_words
+from audiencekit.reporting.webpage.parts import Cell, Columns, Document, Row, Section, count, in_words
 from audiencekit.reporting.webpage.smallcounts import shown_counts
 
 _CHANGES: Final = ("additions", "renewals", "removals", "returned", "unchanged", "members", "members_after")
@@ -19,11 +19,11 @@ _MOST_SIZES: Final = 60  # days that a picture and its table show
 _DATE: Final = len("2026-01-01")
 
 
-def sending_part(document: Document) -> Part:
+def sending_part(document: Document) -> Section:
     """Requests, and their pace with retries and pauses, where any were sent."""
     requests = document["requests"]
     paces = [*document.get("earlier_paces", ()), *filter(None, [document.get("pace")])]
-    return Part(
+    return Section(
         heading="Requests",
         text=_told(paces),
         caption="Requests and what the service counted",
@@ -65,11 +65,11 @@ def _drawn(number: int, pace: Document, parts: int) -> Columns:
     )
 
 
-def change_parts(document: Document) -> Iterator[Part]:
+def change_parts(document: Document) -> Iterator[Section]:
     """The people who came and went, of a sync."""
     changes = document.get("changes") or {}
     if names := [name for name in _CHANGES if name in changes]:
-        yield Part(
+        yield Section(
             heading="Members",
             caption="What changed in the audience, in people",
             columns=("change", "people"),
@@ -77,7 +77,7 @@ def change_parts(document: Document) -> Iterator[Part]:
         )
 
 
-def calendar_parts(expiry: Document | None) -> Iterator[Part]:
+def calendar_parts(expiry: Document | None) -> Iterator[Section]:
     """When members expire, by month; of `Expiry.to_json()`."""
     if expiry is None or not expiry["days"]:
         return
@@ -91,7 +91,7 @@ def calendar_parts(expiry: Document | None) -> Iterator[Part]:
         name="calendar", values=[members for *_, members in cells], step="month", of="members",
         names=[month for month, *_ in cells],
     )  # fmt: skip
-    yield Part(
+    yield Section(
         heading="When members expire",
         text=f"{count(expiry['members'])} people are in the audience. `audiencekit renew` puts them in again in time.",
         caption="Members by the month in which their entry ends",
@@ -101,13 +101,13 @@ def calendar_parts(expiry: Document | None) -> Iterator[Part]:
     )
 
 
-def history_parts(document: Document) -> Iterator[Part]:
+def history_parts(document: Document) -> Iterator[Section]:
     """The match rate over time, as far as the service told sizes of the audience; of `size_history`."""
     history = (document.get("history") or ())[-_MOST_SIZES:]
     if not history:
         return
     first = len(document["history"]) - len(history)
-    yield Part(
+    yield Section(
         heading="Match rate over time",
         text=(
             "The service tells how many users of the audience were active in the last 90 days. The match rate is this"

@@ -34,7 +34,7 @@ class Expired:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PurgeCandidates:
     """The things that are to go, oldest first, and how many as old are kept, by kind."""
 
     expired: list[Expired] = field(default_factory=list)
@@ -48,14 +48,14 @@ def find_runs(
     *,
     unfinished: bool = False,
     is_over: Callable[[], bool] = lambda: False,
-) -> Found:
+) -> PurgeCandidates:
     """The runs that last changed before `before` (epoch seconds), and what a killed purge has left.
 
     With `key` the journals of unfinished ones are checked. The search ends early when `is_over`. Raises
     InputOutputFailed when the runs cannot be listed.
     """
     runs = state_dir / RUNS
-    found = Found([Expired(path, LEFT, 0.0) for path in leftovers(runs)])
+    found = PurgeCandidates([Expired(path, LEFT, 0.0) for path in leftovers(runs)])
     changes = RunStore(state_dir).last_changes()
     aged = sorted((changed_at, run_id) for run_id, changed_at in changes.items() if changed_at < before)
     busy = at_work(state_dir, {run_id for _, run_id in aged})

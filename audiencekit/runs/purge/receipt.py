@@ -25,7 +25,7 @@ from audiencekit.runs.purge.expired import (
     RESUMABLE,
     RUNNING,
     UNFINISHED,
-    Found,
+    PurgeCandidates,
 )
 from audiencekit.runs.store import new_run_id
 
@@ -81,7 +81,7 @@ class PurgeReceipt:
         """The time, in epoch seconds, before which the last change of something is to be that goes."""
         return max(0.0, self.started_at.timestamp() - self.older_than.total_seconds())
 
-    def count(self, found: Found) -> None:
+    def count(self, found: PurgeCandidates) -> None:
         """Add the counts of `found`."""
         self.expired.update(each.kind for each in found.expired)
         self.changes += [each.changed_at for each in found.expired if each.kind != LEFT]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -33,7 +33,7 @@ _DAMAGED: Final = "get the file again; nothing of it can be trusted"
 def is_age(file: RawFile) -> bool:
     """Whether `file` begins as age begins."""
     with closing(file.open()) as handle:
-        return Reading(handle).read(len(AGE_MAGIC)) == AGE_MAGIC
+        return ByteReader(handle).read(len(AGE_MAGIC)) == AGE_MAGIC
 
 
 class AgeFile(EncryptedFile):
@@ -103,7 +103,7 @@ class Decrypted(DecryptedHandle):
     def _decrypt(self, identities: list[x25519.Identity]) -> None:
         import pyrage
 
-        reading = Reading(self.encrypted)
+        reading = ByteReader(self.encrypted)
         try:
             pyrage.decrypt_io(reading, self, identities)
         except pyrage.DecryptError:

@@ -17,7 +17,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, Encoding, SourceFormat, find_encoding, find_format
 from audiencekit.sources.bytes.packings import packing_of
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
@@ -45,7 +45,7 @@ class ByteStream:
         self.file = file
         self.bytes_read = 0
         with closing(file.open()) as handle:
-            first_bytes = Reading(handle).read(MAGIC_BYTES)
+            first_bytes = ByteReader(handle).read(MAGIC_BYTES)
         self.packing = packing_of(first_bytes)
         self.format = find_format(first_bytes) if self.packing is None else SourceFormat.TEXT
         if self.packing is not None and self.packing.name == ZIP and is_office_document(file):
@@ -78,8 +78,8 @@ class ByteStream:
     def _plain_blocks(self) -> Iterator[bytes]:
         self.bytes_read = 0
         with closing(self.file.open()) as handle:
-            reading = Reading(handle)
-            source = self.packing.blocks if self.packing else Reading.blocks
+            reading = ByteReader(handle)
+            source = self.packing.blocks if self.packing else ByteReader.blocks
             for block in source(reading, BLOCK_BYTES):
                 self.bytes_read = reading.position
                 yield block

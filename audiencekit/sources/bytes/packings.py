@@ -7,37 +7,37 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.sources.bytes.inflation import BZIP2, GZ, XZ, MemberForm, bounded
-from audiencekit.sources.bytes.rawbytes import Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader
 from audiencekit.sources.bytes.zipmember import ZIP, ZIP_MAGIC, zip_blocks
 from audiencekit.sources.bytes.zstandard import ZSTD, ZSTD_MAGIC, zstd_blocks
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class Compression:
     """A form of packed files. `unpack` gives blocks of at most so many bytes, and raises SourceRefused."""
 
     name: str
     magic: bytes
-    unpack: Callable[[Reading, int], Iterator[bytes]]
+    unpack: Callable[[ByteReader, int], Iterator[bytes]]
 
-    def blocks(self, reading: Reading, block_bytes: int) -> Iterator[bytes]:
+    def blocks(self, reading: ByteReader, block_bytes: int) -> Iterator[bytes]:
         """The unpacked bytes. Raises SourceRefused for a damaged file and for a bomb."""
         return bounded(self.unpack(reading, block_bytes), self.name, lambda: reading.position)
 
 
-def _by_members(form: MemberForm) -> Packing:
-    return Packing(form.name, form.magic, lambda reading, size: form.blocks(reading.blocks(size), size))
+def _by_members(form: MemberForm) -> Compression:
+    return Compression(form.name, form.magic, lambda reading, size: form.blocks(reading.blocks(size), size))
 
 
 PACKINGS: Final = (
     _by_members(GZ),
     _by_members(BZIP2),
     _by_members(XZ),
-    Packing(ZSTD, ZSTD_MAGIC, zstd_blocks),
-    Packing(ZIP, ZIP_MAGIC, zip_blocks),
+    Compression(ZSTD, ZSTD_MAGIC, zstd_blocks),
+    Compression(ZIP, ZIP_MAGIC, zip_blocks),
 )
 
 
-def packing_of(first_bytes: bytes) -> Packing | None:
+def packing_of(first_bytes: bytes) -> Compression | None:
     """The packing of a file that begins so; None for one that is not packed."""
     return next((packing for packing in PACKINGS if first_bytes.startswith(packing.magic)), None)

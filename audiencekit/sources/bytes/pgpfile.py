@@ -19,7 +19,7 @@ from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFi
 from audiencekit.sources.bytes.gpgverdict import ASKS_A_PERSON, GpgStatus, by_passphrase, damaged_message
 from audiencekit.sources.bytes.inflation import inflated_too_far
 from audiencekit.sources.bytes.openpgp import ARMOR_END, HEAD_BYTES, PgpContent, is_armored, pgp_content_of
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.standardinput import WAIT_ON, read_patiently
 
 GPG: Final = "gpg"
@@ -40,7 +40,7 @@ _INSTEAD: Final = {
 def is_pgp(file: RawFile) -> bool:
     """Whether `file` begins as a message of OpenPGP. Raises SourceRefused for one that no key of a keyring opens."""
     with closing(file.open()) as handle:
-        content = pgp_content_of(Reading(handle).read(HEAD_BYTES))
+        content = pgp_content_of(ByteReader(handle).read(HEAD_BYTES))
     if content is PgpContent.BY_PASSPHRASE:
         raise by_passphrase()
     if content in _INSTEAD:
@@ -70,7 +70,7 @@ class Decrypted(DecryptedHandle):
 
     def __init__(self, encrypted: BinaryIO, gpg: str) -> None:
         super().__init__(encrypted)
-        self._reading = Reading(encrypted)
+        self._reading = ByteReader(encrypted)
         self._wait_on = WAIT_ON.get()
         self._decrypted_bytes = 0
         self._is_judged = False

@@ -37,7 +37,7 @@ class RawFile(Protocol):
         """Raises SourceRefused when what was read may not be what stands there."""
 
 
-class Reading(io.RawIOBase):
+class ByteReader(io.RawIOBase):
     """An open file. `position` is the byte behind those that were read last.
 
     `failure` is what ended it: libraries that read from it may hide an error or give another in its place.

@@ -15,8 +15,8 @@ from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, take_sample
 from audiencekit.sources.bytes.ciphers import decrypted
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, SourceFormat, find_format
 from audiencekit.sources.bytes.heldfile import HeldFile
-from audiencekit.sources.bytes.packings import Packing, packing_of
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.packings import Compression, packing_of
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 
 
@@ -58,8 +58,8 @@ def _is_wrapped(beginning: HeldFile) -> bool:
     return find_format(first_bytes) is not SourceFormat.TEXT
 
 
-def _blocks(file: RawFile, packing: Packing | None) -> Iterator[bytes]:
+def _blocks(file: RawFile, packing: Compression | None) -> Iterator[bytes]:
     with closing(file.open()) as handle:
-        reading = Reading(handle)
+        reading = ByteReader(handle)
         yield from reading.blocks(BLOCK_BYTES) if packing is None else packing.blocks(reading, BLOCK_BYTES)
         file.check_unchanged(handle)

@@ -14,7 +14,7 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
 from audiencekit.shown import shown
 from audiencekit.sources.bytes.inflation import damaged
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 
 ZIP: Final = "zip"
 ZIP_MAGIC: Final = b"PK\x03\x04"
@@ -32,7 +32,7 @@ def is_office_document(file: RawFile) -> bool:
     if not file.seekable:
         return False
     with closing(file.open()) as handle:
-        reading = Reading(handle)
+        reading = ByteReader(handle)
         try:
             return _OFFICE in zipfile.ZipFile(reading).namelist()
         except _WRONG:
@@ -42,7 +42,7 @@ def is_office_document(file: RawFile) -> bool:
     return False
 
 
-def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
+def zip_blocks(reading: ByteReader, block_bytes: int) -> Iterator[bytes]:
     """The bytes of the only file of the archive, in blocks of at most `block_bytes`.
 
     Raises SourceRefused for an archive of none or of several files, an encrypted or damaged one, and what unpacks to
@@ -58,7 +58,7 @@ def zip_blocks(reading: Reading, block_bytes: int) -> Iterator[bytes]:
         raise damaged(ZIP, "its file is shorter than it says")
 
 
-def _opened(reading: Reading) -> tuple[IO[bytes], int]:
+def _opened(reading: ByteReader) -> tuple[IO[bytes], int]:
     """The only file of the archive, and how many bytes it is said to have."""
     try:
         archive = zipfile.ZipFile(reading)
@@ -77,7 +77,7 @@ def _opened(reading: Reading) -> tuple[IO[bytes], int]:
     raise reading.failure or damaged(ZIP, "its directory cannot be read")
 
 
-def has_more_behind(reading: Reading, archive: zipfile.ZipFile) -> bool:
+def has_more_behind(reading: ByteReader, archive: zipfile.ZipFile) -> bool:
     """Whether bytes follow the end of the archive, which `zipfile` passes over."""
     reading.seek(-_END_BYTES - len(archive.comment), io.SEEK_END)
     return reading.read(len(_END)) != _END
@@ -117,7 +117,7 @@ def _is_padding(name: str) -> bool:
     return name.startswith(_PADDING[0]) or name.rpartition("/")[2] == _PADDING[1]
 
 
-def _read(member: IO[bytes], reading: Reading, block_bytes: int) -> bytes:
+def _read(member: IO[bytes], reading: ByteReader, block_bytes: int) -> bytes:
     try:
         return member.read(block_bytes)
     except AudiencekitError:

@@ -11,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.kernels.layouts import Layout, Slice, address, require
+from audiencekit.kernels.layouts import KernelStructure, Slice, address, require
 
 _BLOCK: Final = 64  # cells of so many bytes are noted at once, and room for as many is asked for
 _MORE: Final = 1.25  # room for pieces that are somewhat larger than the one before
 _OFFSET_BYTES: Final = 4
 
 
-class _Shape(Layout):
+class _Shape(KernelStructure):
     _fields_ = (("delimiter", ctypes.c_uint8), ("width", ctypes.c_size_t), ("longest", ctypes.c_size_t))
 
 
-class _Lines(Layout):
+class _Lines(KernelStructure):
     _fields_ = (("count", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("quotes", ctypes.c_int32))
 
 
-class _Column(Layout):
+class _Column(KernelStructure):
     _fields_ = (
         ("position", ctypes.c_size_t),
         ("offsets", ctypes.c_void_p),

@@ -41,7 +41,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundLayout:
     """The layout of a file, and what was seen of its columns."""
 
     layout: Layout
@@ -49,7 +49,7 @@ class Found:
     sample: Sample
 
 
-def find_layout(stream: ByteStream, options: SourceOptions) -> Found:
+def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
     """The layout of the file. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     taken = take_sample(stream.bounded_blocks(), SAMPLE_BYTES)
     text = sampled_part(taken.data).decode("utf-8", "surrogateescape")
@@ -68,7 +68,7 @@ def find_layout(stream: ByteStream, options: SourceOptions) -> Found:
             "the file is one single record: it lost its line ends", hint="export it again, or restore the line ends"
         )
     layout = _layout(delimiter, records, named=named, told=told is not None)
-    return Found(layout, *_look(layout, records, options))
+    return FoundLayout(layout, *_look(layout, records, options))
 
 
 def _layout(delimiter: str, records: list[list[str]], *, named: bool, told: bool) -> Layout:

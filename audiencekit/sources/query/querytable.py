@@ -31,7 +31,7 @@ class SourceTable:
         self._columns = [_readable_columns(file) for file in files]
         self._refuse_other_columns()
         self._schema = _schema_of(files[0], self._columns[0])
-        self._readings: list[Reading] = []
+        self._readings: list[TableReading] = []
         self.failure: AudiencekitError | None = None
 
     def __repr__(self) -> str:
@@ -47,9 +47,9 @@ class SourceTable:
         """Bytes of the files on disk, of the last reading."""
         return sum(file.look.table.bytes_read for file in self._files)
 
-    def scanner(self, columns: list[str]) -> Reading:
+    def scanner(self, columns: list[str]) -> TableReading:
         """A reading of `columns`."""
-        return Reading(self, columns)
+        return TableReading(self, columns)
 
     def begin(self) -> None:
         """Forgets the readings of an earlier execution."""
@@ -68,7 +68,7 @@ class SourceTable:
             raise self.failure
         return reading.rows, reading.faults
 
-    def rows_of(self, columns: list[str], reading: Reading) -> Iterator[RawColumns]:
+    def rows_of(self, columns: list[str], reading: TableReading) -> Iterator[RawColumns]:
         """The sound rows of all files."""
         for file, found in zip(self._files, self._columns, strict=True):
             mapping, declared = _mapping_of(found, columns), pa.schema([self._schema.field(name) for name in columns])
@@ -80,7 +80,7 @@ class SourceTable:
                 reading.faults += batch.faults.num_rows
                 yield _as_declared(batch.columns, found, declared)
 
-    def started(self, reading: Reading) -> None:
+    def started(self, reading: TableReading) -> None:
         """Remembers a reading that the engine began."""
         self._readings.append(reading)
 
@@ -99,7 +99,7 @@ def _next_of(file: LookedAtFile, batches: Iterator[TextBatch]) -> TextBatch | No
         return next(batches, None)
 
 
-class Reading:
+class TableReading:
     """One reading of the table. `rows` and `faults` count those of the files, as far as it came."""
 
     def __init__(self, table: SourceTable, columns: list[str]) -> None:

@@ -34,7 +34,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class SourceAddress:
     """An address in its parts. `host` is a bucket in the schemes of BUCKETS; `path` has no slash at its front there.
 
     The query may be a signature: it is not shown, and not kept.
@@ -117,7 +117,7 @@ class Address:
 def kept_address(path: str | os.PathLike[str]) -> str:
     """An address as it is kept; any other path as it is."""
     text = os.fspath(path)
-    return Address.read(text).kept if is_address(text) else text
+    return SourceAddress.read(text).kept if is_address(text) else text
 
 
 def is_kept_whole(path: str) -> bool:

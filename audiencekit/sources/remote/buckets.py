@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_PIECE_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.settings import load_settings
-from audiencekit.sources.remote.address import Address, is_loopback
+from audiencekit.sources.remote.address import SourceAddress, is_loopback
 from audiencekit.sources.remote.connection import Lost, Version, changed, missing
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ CLOUDS: Final = {
 class BucketConnection:
     """The object at `address`. obstore keeps the connections."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: SourceAddress) -> None:
         self._key, self._store = address.path, open_bucket(address)
 
     async def __aenter__(self) -> Self:
@@ -114,7 +114,7 @@ class BucketConnection:
         raise failure
 
 
-def names_in_bucket(directory: Address) -> list[str]:
+def names_in_bucket(directory: SourceAddress) -> list[str]:
     """The names of all that lies directly below `directory`. Raises SourceRefused and InputOutputFailed."""
     import obstore
 
@@ -130,7 +130,7 @@ def names_in_bucket(directory: Address) -> list[str]:
     raise InputOutputFailed(f"cannot be read: {failure}") if isinstance(failure, Lost) else failure
 
 
-def open_bucket(address: Address) -> ObjectStore:
+def open_bucket(address: SourceAddress) -> ObjectStore:
     """The bucket of `address`, with the credentials of the environment or of the cloud's own chain.
 
     Raises UsageError where obstore is missing, or an endpoint that is no https is named, InputOutputFailed where there

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes.rawbytes import RawFile
-from audiencekit.sources.remote.address import BUCKETS, Address
+from audiencekit.sources.remote.address import BUCKETS, SourceAddress
 
 if TYPE_CHECKING:
     from audiencekit.sources.remote.patience import Patience
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STAR: Final = "*"
 
 
-def open_address(address: Address, patience: Patience | None = None) -> RawFile:
+def open_address(address: SourceAddress, patience: Patience | None = None) -> RawFile:
     """The file at `address`, of which one version is read.
 
     Raises SourceRefused where there is none, or a change of it could not be seen, InputOutputFailed where it cannot be
@@ -44,7 +44,7 @@ def open_address(address: Address, patience: Patience | None = None) -> RawFile:
     return file if file.is_pinned else WebStream(address, way, patience)
 
 
-def names_at(address: Address) -> tuple[Address, list[str]]:
+def names_at(address: SourceAddress) -> tuple[SourceAddress, list[str]]:
     """The directory that `address` names, and the names in it; those that fit where its last part has a star.
 
     Raises SourceRefused for a star elsewhere or one that nothing fits, InputOutputFailed where it cannot be listed.
@@ -61,12 +61,12 @@ def names_at(address: Address) -> tuple[Address, list[str]]:
     return directory, fitting
 
 
-def in_directory(directory: Address, name: str) -> Address:
+def in_directory(directory: SourceAddress, name: str) -> SourceAddress:
     """The address of the file called `name` in it."""
     return replace(directory, path=directory.path + (name if directory.scheme in BUCKETS else quote(name)))
 
 
-def _names(directory: Address) -> list[str]:
+def _names(directory: SourceAddress) -> list[str]:
     if directory.scheme in BUCKETS:
         from audiencekit.sources.remote.buckets import names_in_bucket
 

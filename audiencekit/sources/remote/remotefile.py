@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import BinaryIO, Final, TypeVar
 
 from audiencekit.errors import AudiencekitError
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Connection, Version, changed
 from audiencekit.sources.remote.loopthread import LoopThread
 from audiencekit.sources.remote.patience import Patience
@@ -24,7 +24,9 @@ class RemoteFile:
 
     seekable = True
 
-    def __init__(self, address: Address, connect: Callable[[], Connection], patience: Patience | None = None) -> None:
+    def __init__(
+        self, address: SourceAddress, connect: Callable[[], Connection], patience: Patience | None = None
+    ) -> None:
         self._address, self._connect, self._patience = address, connect, patience or Patience()
         self.repeatable = not address.query
         with Handle(self._connect, self._patience) as handle:

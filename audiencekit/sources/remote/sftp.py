@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, missing
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _OF_ALL_USERS: Final = Path("/etc/ssh/ssh_known_hosts")
 class SftpConnection:
     """The file at `address`; a connection that was lost is made again with the next attempt."""
 
-    def __init__(self, address: Address, silence_seconds: float = REMOTE_SILENCE_SECONDS) -> None:
+    def __init__(self, address: SourceAddress, silence_seconds: float = REMOTE_SILENCE_SECONDS) -> None:
         if importlib.util.find_spec("asyncssh") is None:
             raise UsageError("a list behind SFTP needs the package asyncssh", hint="pip install 'audiencekit[sftp]'")
         self._address, self._silence_seconds = address, silence_seconds
@@ -141,13 +141,13 @@ class SftpConnection:
             await stack.aclose()
 
 
-def path_of(address: Address) -> str:
+def path_of(address: SourceAddress) -> str:
     """The path on the server: from its root, or with `/~/` from the home of the user."""
     path = unquote(address.path)
     return path.removeprefix(_HOME) or "." if path.startswith(_HOME) else path
 
 
-def _ssh_options(address: Address) -> SSHClientConnectionOptions:
+def _ssh_options(address: SourceAddress) -> SSHClientConnectionOptions:
     """Those of the user's ssh configuration, but for the hosts that are known: it may let every host pass."""
     import asyncssh
 

@@ -24,7 +24,7 @@ from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.machine.connections import Proxy, check_authorities, open_tls, read_proxy
 from audiencekit.settings import load_settings
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, changed, missing
 
 _READ_BYTES: Final = 262_144
@@ -45,7 +45,7 @@ class Way:
     silence_seconds: float = REMOTE_SILENCE_SECONDS
 
     @classmethod
-    def to(cls, address: Address) -> Self:
+    def to(cls, address: SourceAddress) -> Self:
         """The way that the environment names. Raises UsageError for a proxy or authorities that are none."""
         if address.scheme != "https":  # of this machine only
             return cls()
@@ -57,7 +57,7 @@ class Way:
 class WebConnection:
     """Connections to one server, for the file at `address`."""
 
-    def __init__(self, address: Address, way: Way) -> None:
+    def __init__(self, address: SourceAddress, way: Way) -> None:
         # Escaped where it must be, and else as it was given: a signature is one of these very signs.
         self._url = URL(quote(address.full, safe=string.punctuation), encoded=True)
         self._host, self._way = address.authority, way

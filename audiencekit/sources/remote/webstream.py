@@ -9,7 +9,7 @@ import aiohttp
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.sources.bytes.standardinput import StandardInput
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost
 from audiencekit.sources.remote.loopthread import LoopThread
 from audiencekit.sources.remote.patience import Patience
@@ -19,7 +19,7 @@ from audiencekit.sources.remote.web import Way, WebConnection
 class WebStream(StandardInput):
     """The file at `address`, which comes as standard input does: once, its beginning kept."""
 
-    def __init__(self, address: Address, way: Way, patience: Patience | None) -> None:
+    def __init__(self, address: SourceAddress, way: Way, patience: Patience | None) -> None:
         live = Streaming(address, way, patience or Patience())
         super().__init__(live)
         self.size_bytes = live.size_bytes
@@ -30,7 +30,7 @@ class WebStream(StandardInput):
 class Streaming(io.RawIOBase, BinaryIO):
     """The answer as it comes. `size_bytes` is 0 when the server does not say it."""
 
-    def __init__(self, address: Address, way: Way, patience: Patience) -> None:
+    def __init__(self, address: SourceAddress, way: Way, patience: Patience) -> None:
         super().__init__()
         self._loop = LoopThread()
         self._connection = WebConnection(address, way)

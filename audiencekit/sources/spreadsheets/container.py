@@ -11,7 +11,7 @@ from typing import Final, Self, TypeVar
 
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import has_more_behind
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Container:
     def __init__(self, file: RawFile) -> None:
         self._file = file
         self._handle = file.open()
-        self._reading = Reading(self._handle)
+        self._reading = ByteReader(self._handle)
         try:
             self._archive = self._attempt(self._opened)
             self._entries = _entries_of(self._archive)

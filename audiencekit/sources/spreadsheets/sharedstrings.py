@@ -14,7 +14,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.markup import Attributes, parse
 from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, rewritten
-from audiencekit.sources.spreadsheets.units import Form, Units
+from audiencekit.sources.spreadsheets.units import MarkupForm, Units
 
 MAX_STRINGS_BYTES: Final = 268_435_456  # of XML; the texts are held in memory
 _ITEM, _TEXT, _ITEM_END, _TEXT_END = range(1, 5)
@@ -30,7 +30,7 @@ _GRAMMAR: Final = Grammar(
         _ITEM_END: _BETWEEN,
     },
 )
-_FORM: Final = Form(b"sst", re.compile(rb"<sst(?:\s[^<>]*[^/<>])?>"), b"</si>", b"</sst>")
+_FORM: Final = MarkupForm(b"sst", re.compile(rb"<sst(?:\s[^<>]*[^/<>])?>"), b"</si>", b"</sst>")
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 

@@ -19,7 +19,7 @@ _UTF_8: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MarkupForm:
     """The way of a part whose root is `root`: units, each closed by `unit_end`, between `begin` and `end`."""
 
     root: bytes
@@ -43,7 +43,7 @@ class Units:
     that holds the end of a unit is cut in two, neither of which is sound.
     """
 
-    def __init__(self, blocks: Iterator[bytes], form: Form) -> None:
+    def __init__(self, blocks: Iterator[bytes], form: MarkupForm) -> None:
         self._blocks, self._form = blocks, form
         data = b""
         for block in blocks:

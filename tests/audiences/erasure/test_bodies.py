@@ -8,20 +8,20 @@ from datetime import UTC, datetime
 import orjson
 
 from audiencekit.audiences.erasure.bodies import Bodies
-from audiencekit.audiences.erasure.keys import Keys, as_updates, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, as_updates, to_records
 from audiencekit.destinations.requests.operations import OperationsForm
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.times import pin_times
 from audiencekit.profile import X
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
-KEYS = Keys(frozenset((Kind.PLATFORM_ID, hashlib.sha256(b"%d" % number).hexdigest()) for number in range(7)))
+KEYS = ErasureKeys(frozenset((Kind.PLATFORM_ID, hashlib.sha256(b"%d" % number).hexdigest()) for number in range(7)))
 
 
 def test_every_key_is_in_one_request_under_the_name_of_the_service() -> None:
     """As Deletes, numbered from where the caller says; made again they are the same bytes."""
-    bodies = Bodies.plan(to_records(KEYS), OperationsForm(TIMES, X, Packing(max_body_bytes=500)), X)
+    bodies = Bodies.plan(to_records(KEYS), OperationsForm(TIMES, X, BodyLimits(max_body_bytes=500)), X)
     packed = list(bodies.packed(11))
     assert [request.number for request in packed] == list(range(11, 11 + len(bodies)))
     assert len(bodies) > 1

@@ -16,7 +16,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import Keys, count_by_kind, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
@@ -26,7 +26,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
-from tests.audiences.erasure.account import ACCOUNT, Account, Keys as Entry
+from tests.audiences.erasure.account import ACCOUNT, Account, ErasureKeys as Entry
 from tests.virtualtime import VirtualClock, run_virtually
 
 ID = "forget-20261121-120000-abcdef"
@@ -54,7 +54,7 @@ class World:
 
     def run(self, *, until: str | None = None, kinds: tuple[Kind, ...] = (Kind.EMAIL,)) -> Receipt:
         """An erasure of Ada from its beginning, or from where the last one ended."""
-        records = to_records(Keys(frozenset((kind, EMAIL) for kind in kinds)))
+        records = to_records(ErasureKeys(frozenset((kind, EMAIL) for kind in kinds)))
         with self.store.locked():
             if not self.store.ids():
                 self.store.begin(_receipt(count_by_kind(records), until), records, StateKey(b"k" * 32))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import Keys, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.audiences.erasure.receipt import Receipt, Skipped, TargetReceipt
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -21,7 +21,7 @@ from audiencekit.machine.keys import StateKey
 
 KEY = StateKey(b"k" * 32)
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
-RECORDS = to_records(Keys(frozenset({(Kind.EMAIL, HASH), (Kind.PARTNER_USER_ID, "crm-canary-17")})))
+RECORDS = to_records(ErasureKeys(frozenset({(Kind.EMAIL, HASH), (Kind.PARTNER_USER_ID, "crm-canary-17")})))
 ID = "forget-20261121-120000-abcdef"
 STORED = Path(__file__).with_name("stored-1")  # of the versions before there was one store for runs and erasures
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)

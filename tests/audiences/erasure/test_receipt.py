@@ -10,8 +10,8 @@ from audiencekit.audiences.erasure.receipt import (
     NO_AUDIENCE,
     NO_READ_BACK,
     Receipt,
+    ReceiptState,
     Skipped,
-    State,
     TargetReceipt,
     counted,
 )
@@ -40,7 +40,7 @@ def test_programs_get_everything_but_the_fingerprint() -> None:
 
 
 @pytest.mark.parametrize(("state", "expected"), [("incomplete", ()), ("complete", (NO_AUDIENCE,))])
-def test_only_a_whole_listing_shows_that_there_is_no_audience(state: State, expected: tuple[str, ...]) -> None:
+def test_only_a_whole_listing_shows_that_there_is_no_audience(state: ReceiptState, expected: tuple[str, ...]) -> None:
     """An erasure that ended before the listing does not know it."""
     assert replace(RECEIPT, audiences=[], state=state).notes == expected
 

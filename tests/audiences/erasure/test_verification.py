@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.erasure.keys import Keys, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.audiences.erasure.verification import verify_erasures
 from audiencekit.audiences.purging import PurgeOrder, purge
 from audiencekit.audiences.synchronisation.sync import sync_async
@@ -43,7 +43,7 @@ def _import(settings: Settings, *people: str) -> None:
 
 
 def _records(people: Iterable[str]) -> HashedRecords:
-    return to_records(Keys(frozenset((Kind.EMAIL, hashlib.sha256(one.encode()).hexdigest()) for one in people)))
+    return to_records(ErasureKeys(frozenset((Kind.EMAIL, hashlib.sha256(one.encode()).hexdigest()) for one in people)))
 
 
 def _files(found: dict[str, Any]) -> list[tuple[str, int | None, int | None]]:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.destinations.requests.requestplan import Packing
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
 from tests.audiences.synchronisation.service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of
@@ -166,4 +166,4 @@ async def test_a_wider_key_set_never_empties_the_audience(owner: Owner) -> None:
 
 
 def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Packing, "within", lambda _: Packing(max_body_bytes=1_500))
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiencekit.destinations.requests.entrykernels import EntryKernels, Field, Part
+from audiencekit.destinations.requests.entrykernels import BatchPart, EntryKernels, Field
 from audiencekit.errors import Bug
 from tests.kernels.installed import installed
 
@@ -27,7 +27,7 @@ def compiled() -> EntryKernels:
 
 def _write(compiled: EntryKernels, field: Field, *, places: Any = (0,), room: int = 300, operations: int = 1) -> bytes:
     body = np.full(room, ord("."), dtype=np.uint8)
-    parts = [Part(np.asarray(places), [field])]
+    parts = [BatchPart(np.asarray(places), [field])]
     written = compiled.write_operations(body, b"<", b">", operations, parts)
     return body[:written].tobytes()
 
@@ -97,22 +97,22 @@ GAPS = np.zeros(600, dtype=np.uint8)[::2]
 def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: Any) -> None:
     """Gaps, values of another size, and bytes of others are refused before anything is written."""
     with pytest.raises(ValueError, match="a kernel"):
-        compiled.write_operations(body, b"", b"", 1, [Part(np.array([0]), [FIELD])])
+        compiled.write_operations(body, b"", b"", 1, [BatchPart(np.array([0]), [FIELD])])
     assert not body.any()
 
 
 @pytest.mark.parametrize(
     "part",
     [
-        Part(np.array([0], dtype=np.int32), [FIELD]),
-        Part(np.array([0, 0])[::2][:0:-1], [replace(FIELD, lists=LISTS.astype(np.int64))]),
-        Part(np.array([0]), [replace(FIELD, values=HASHES.astype(np.int16))]),
-        Part(np.array([0]), [replace(FIELD, values=HASHES[::2])]),
-        Part(np.array([0]), [replace(WRITTEN, ends=LISTS.astype(np.int64))]),
+        BatchPart(np.array([0], dtype=np.int32), [FIELD]),
+        BatchPart(np.array([0, 0])[::2][:0:-1], [replace(FIELD, lists=LISTS.astype(np.int64))]),
+        BatchPart(np.array([0]), [replace(FIELD, values=HASHES.astype(np.int16))]),
+        BatchPart(np.array([0]), [replace(FIELD, values=HASHES[::2])]),
+        BatchPart(np.array([0]), [replace(WRITTEN, ends=LISTS.astype(np.int64))]),
     ],
     ids=["small places", "long lists", "wide hashes", "hashes with gaps", "long ends"],
 )
-def test_other_layouts_are_refused(compiled: EntryKernels, part: Part) -> None:
+def test_other_layouts_are_refused(compiled: EntryKernels, part: BatchPart) -> None:
     """They would be read as something else."""
     with pytest.raises(ValueError, match="a kernel"):
         compiled.write_operations(np.zeros(300, dtype=np.uint8), b"", b"", 1, [part])

@@ -20,7 +20,7 @@ from audiencekit.destinations.requests.packing import (
     measure_users,
     pack_requests,
 )
-from audiencekit.destinations.requests.requestplan import Packing, PlannedRequest, Sizes, plan_requests
+from audiencekit.destinations.requests.requestplan import BodyLimits, PlannedRequest, Sizes, plan_requests
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest
@@ -43,7 +43,7 @@ def _encode(records: HashedRecords, places: Indices) -> EncodedUsers:
     return EncodedUsers.joined(encode_users(records, part, SPEC) for part in (places[:half], places[half:]))
 
 
-def _plan(records: HashedRecords, packing: Packing) -> tuple[list[PlannedRequest], UsersOf]:
+def _plan(records: HashedRecords, packing: BodyLimits) -> tuple[list[PlannedRequest], UsersOf]:
     """The plan of one wave, and what it is packed from."""
     batch = records.unwrap()
     sizes = measure_users(records, SPEC)
@@ -62,7 +62,7 @@ def _plan(records: HashedRecords, packing: Packing) -> tuple[list[PlannedRequest
     return plan_requests([0], sizes_of, times=TIMES, packing=packing), users_of
 
 
-def _packed(records: HashedRecords, packing: Packing) -> list[PackedRequest]:
+def _packed(records: HashedRecords, packing: BodyLimits) -> list[PackedRequest]:
     planned, users_of = _plan(records, packing)
     packed = list(pack_requests(planned, users_of, FORM))
     for request, own in zip(planned, packed, strict=True):
@@ -73,7 +73,7 @@ def _packed(records: HashedRecords, packing: Packing) -> list[PackedRequest]:
 
 def test_one_record_is_written_as_the_specification_shows(hashed_records: Make, sha256: Callable[[str], str]) -> None:
     """Compact JSON: operation type, the pinned expiry, the user entry."""
-    (packed,) = _packed(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), Packing())
+    (packed,) = _packed(hashed_records(("Update", {Kind.EMAIL: ["ada@example.com"]})), BodyLimits())
     expected = (
         '[{"operation_type":"Update","params":{"expires_at":"2027-12-21T00:00:00Z","users":[{"email":["'
         + sha256("ada@example.com")
@@ -121,7 +121,7 @@ def test_bodies_are_those_of_a_slow_packer(
 ) -> None:
     """Byte for byte what json writes of the same records, whatever kinds and however many values they have."""
     records = hashed_records(*rows)
-    packing = Packing(max_operations=3) if few else Packing()
+    packing = BodyLimits(max_operations=3) if few else BodyLimits()
     (request,), _ = _plan(records, packing)
     (packed,) = _packed(records, packing)
     assert packed.body.unwrap() == _slowly(rows, request, sha256)
@@ -140,7 +140,7 @@ def test_every_record_is_in_exactly_one_body(
     records = hashed_records(*((verb, {Kind.EMAIL: [f"p{row}@example.com"]}) for row, verb in enumerate(verbs)))
     sent: dict[str, list[str]] = {"Update": [], "Delete": []}
     rows: dict[str, list[int]] = {"Update": [], "Delete": []}
-    for packed in _packed(records, Packing(max_operations=operations, max_body_bytes=bytes_)):
+    for packed in _packed(records, BodyLimits(max_operations=operations, max_body_bytes=bytes_)):
         document = json.loads(bytes(packed.body.unwrap()))
         assert len(packed.body.unwrap()) <= bytes_
         assert 1 <= len(document) <= operations
@@ -159,7 +159,7 @@ def test_every_record_is_in_exactly_one_body(
 def test_records_are_spread_evenly_over_the_operations(hashed_records: Make) -> None:
     """No operation holds more than one record more than another."""
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{row}@example.com"]}) for row in range(100)))
-    (packed,) = _packed(records, Packing(max_operations=7))
+    (packed,) = _packed(records, BodyLimits(max_operations=7))
     sizes = [len(operation["params"]["users"]) for operation in json.loads(bytes(packed.body.unwrap()))]
     assert len(sizes) == 7
     assert max(sizes) - min(sizes) == 1
@@ -171,7 +171,7 @@ def _emails(count: int) -> list[Row]:
 
 def test_any_request_can_be_packed_alone(hashed_records: Make) -> None:
     """The body of a request is the same whether the others are packed or not: so a resumed run sends the same bytes."""
-    planned, users_of = _plan(hashed_records(*_emails(50)), Packing(max_operations=4, max_body_bytes=1_000))
+    planned, users_of = _plan(hashed_records(*_emails(50)), BodyLimits(max_operations=4, max_body_bytes=1_000))
     bodies = [packed.body.unwrap() for packed in pack_requests(planned, users_of, FORM)]
     assert len(bodies) > 3
     alone = [next(iter(pack_requests([request], users_of, FORM))).body.unwrap() for request in reversed(planned)]
@@ -181,7 +181,7 @@ def test_any_request_can_be_packed_alone(hashed_records: Make) -> None:
 def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the plan, and none before the first is asked for."""
     monkeypatch.setattr("audiencekit.destinations.requests.packing.cores", lambda: 2)
-    planned, users_of = _plan(hashed_records(*_emails(300)), Packing(max_operations=4, max_body_bytes=1_000))
+    planned, users_of = _plan(hashed_records(*_emails(300)), BodyLimits(max_operations=4, max_body_bytes=1_000))
     asked: list[int] = []
 
     def counted(request: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
@@ -197,7 +197,7 @@ def test_only_a_few_bodies_are_made_ahead(hashed_records: Make, monkeypatch: pyt
 
 def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
     """A spool that lost a batch never becomes a short request."""
-    planned, _ = _plan(hashed_records(*_emails(2)), Packing())
+    planned, _ = _plan(hashed_records(*_emails(2)), BodyLimits())
     users = encode_users(hashed_records(*_emails(1)), np.arange(1), SPEC)
     no_users = EncodedUsers.joined([])
     with pytest.raises(Bug):
@@ -206,7 +206,7 @@ def test_fewer_users_than_planned_is_an_error(hashed_records: Make) -> None:
 
 def test_bodies_are_never_shown(hashed_records: Make, sha256: Callable[[str], str]) -> None:
     """repr, str and format of a packed request hold no hash."""
-    (packed,) = _packed(hashed_records(*_emails(1)), Packing())
+    (packed,) = _packed(hashed_records(*_emails(1)), BodyLimits())
     for shown in (repr(packed), str(packed.body), f"{packed.body}"):
         assert sha256("p0@example.com")[:8] not in shown
 

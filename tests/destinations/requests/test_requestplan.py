@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.destinations.requests.requestplan import Packing, PlannedRequest, Sizes, operation_bytes, plan_requests
+from audiencekit.destinations.requests.requestplan import (
+    BodyLimits,
+    PlannedRequest,
+    Sizes,
+    operation_bytes,
+    plan_requests,
+)
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.preparation.times import pin_times
 
@@ -19,7 +25,10 @@ EMAIL_ONLY = len('{"email":["') + 64 + len('"]}')
 
 
 def _plan(
-    sizes: list[int], deletes: list[bool] | None = None, waves: list[int] | None = None, packing: Packing | None = None
+    sizes: list[int],
+    deletes: list[bool] | None = None,
+    waves: list[int] | None = None,
+    packing: BodyLimits | None = None,
 ) -> list[PlannedRequest]:
     of_wave: dict[tuple[int, bool], list[int]] = {}
     for size, delete, wave in zip(sizes, deletes or [False] * len(sizes), waves or [0] * len(sizes), strict=True):
@@ -33,7 +42,7 @@ def _plan(
             yield block[:0]
 
     numbers = sorted({wave for wave, _ in of_wave})
-    return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or Packing())
+    return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or BodyLimits())
 
 
 @pytest.mark.parametrize(
@@ -41,7 +50,7 @@ def _plan(
 )
 def test_the_cut_by_operations_is_exact(records: int, expected: list[int]) -> None:
     """With one record an operation, the 2,501st operation starts the next request."""
-    planned = _plan([EMAIL_ONLY] * records, packing=Packing(max_records_per_operation=1))
+    planned = _plan([EMAIL_ONLY] * records, packing=BodyLimits(max_records_per_operation=1))
     assert [request.operations for request in planned] == expected
     assert [request.records for request in planned] == expected
 
@@ -74,8 +83,10 @@ def test_narrow_sizes_add_up_to_more() -> None:
     assert planned.body_bytes == 1 + 1_000 * (256 + operation_bytes(TIMES))
 
 
-@pytest.mark.parametrize("packing", [Packing(max_operations=3, max_body_bytes=9_000), Packing(max_body_bytes=9_000)])
-def test_a_body_is_as_long_as_what_is_in_it(packing: Packing) -> None:
+@pytest.mark.parametrize(
+    "packing", [BodyLimits(max_operations=3, max_body_bytes=9_000), BodyLimits(max_body_bytes=9_000)]
+)
+def test_a_body_is_as_long_as_what_is_in_it(packing: BodyLimits) -> None:
     """Brackets, users with their commas, operations; also of bodies that begin in the midst of what came at once."""
     sizes = [80 + number % 7 for number in range(2_000)]
     begin = 0
@@ -104,7 +115,9 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
     """For any sizes and verbs: all records planned once, no limit passed, and no request that had room for the next."""
     sizes = data.draw(st.lists(st.integers(60, 900), min_size=1, max_size=60))
     deletes = data.draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
-    packing = Packing(max_operations=data.draw(st.integers(2, 9)), max_body_bytes=data.draw(st.integers(2_500, 6_000)))
+    packing = BodyLimits(
+        max_operations=data.draw(st.integers(2, 9)), max_body_bytes=data.draw(st.integers(2_500, 6_000))
+    )
     planned = _plan(sizes, deletes, packing=packing)
     assert sum(request.updates for request in planned) == deletes.count(False)
     assert sum(request.deletes for request in planned) == deletes.count(True)

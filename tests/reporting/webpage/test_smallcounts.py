@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.parts import FLOOR, Part
+from audiencekit.reporting.webpage.parts import FLOOR, Section
 from audiencekit.reporting.webpage.runparts import calendar_parts
 from audiencekit.reporting.webpage.smallcounts import masked, shown_counts
 
@@ -35,7 +35,7 @@ def document_of(rows: list[int], lost: list[int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def cells_of(parts: list[Part]) -> dict[tuple[str, str], str]:
+def cells_of(parts: list[Section]) -> dict[tuple[str, str], str]:
     """The texts of the cells, by the name of their line and of their column."""
     return {
         (row.name, column): cell.text

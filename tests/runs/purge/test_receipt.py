@@ -6,16 +6,16 @@ from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
-from audiencekit.runs.purge.expired import Expired, Found
+from audiencekit.runs.purge.expired import Expired, PurgeCandidates
 from audiencekit.runs.purge.receipt import KEEPABLE, REMOVABLE, WORDS, PurgeReceipt
 from tests.runs.purge.state import NOW
 
 DAY = 86_400
 
 
-def _found(*kinds: str) -> Found:
+def _found(*kinds: str) -> PurgeCandidates:
     now = NOW.timestamp()
-    return Found(
+    return PurgeCandidates(
         [Expired(Path("a-name"), kind, now - number * DAY) for number, kind in enumerate(kinds, 40)],
         Counter(resumable=2, running=1),
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.audiences.erasure.keys import Keys, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
@@ -25,7 +25,7 @@ KEY = StateKey(b"k" * 32)
 
 def _records(*numbers: int) -> object:
     hashed = frozenset((Kind.EMAIL, hashlib.sha256(b"%d" % number).hexdigest()) for number in numbers)
-    return to_records(Keys(hashed | {(Kind.PARTNER_USER_ID, f"crm-{number}") for number in numbers}))
+    return to_records(ErasureKeys(hashed | {(Kind.PARTNER_USER_ID, f"crm-{number}") for number in numbers}))
 
 
 def test_without_an_erasure_no_memory_is_made(tmp_path: Path) -> None:

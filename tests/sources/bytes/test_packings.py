@@ -16,7 +16,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes import inflation, zipmember
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.packings import PACKINGS, packing_of
-from audiencekit.sources.bytes.rawbytes import Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.bytes.standardinput import StandardInput
 from audiencekit.sources.opening import open_source
@@ -34,7 +34,7 @@ def unpack(packed: bytes, *, block: int = 64) -> bytes:
     """Return the unpacked bytes of `packed`, read in blocks of at most `block` bytes."""
     packing = packing_of(packed)
     assert packing is not None
-    blocks = list(packing.blocks(Reading(io.BytesIO(packed)), block))
+    blocks = list(packing.blocks(ByteReader(io.BytesIO(packed)), block))
     assert max(map(len, blocks), default=0) <= block
     return b"".join(blocks)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import UsageError
-from audiencekit.sources.remote.address import Address, is_address, is_kept_whole, kept_address
+from audiencekit.sources.remote.address import SourceAddress, is_address, is_kept_whole, kept_address
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_address_is_told_from_a_path(path: str | Path, is_one: bool) -> None:
 )
 def test_an_address_in_its_parts(text: str, parts: tuple[object, ...]) -> None:
     """The key of a bucket may hold any sign; a query is one of https only."""
-    address = Address.read(text)
+    address = SourceAddress.read(text)
     assert (address.scheme, address.host, address.port, address.path, address.user, address.query) == parts
 
 
@@ -72,13 +72,13 @@ def test_an_address_in_its_parts(text: str, parts: tuple[object, ...]) -> None:
 def test_an_address_that_is_not_taken(text: str, why: str) -> None:
     """It is refused with the reason, and is not quoted."""
     with pytest.raises(UsageError, match=why) as caught:
-        Address.read(text)
+        SourceAddress.read(text)
     assert "secret" not in f"{caught.value}{caught.value.hint}".lower()
 
 
 def test_a_query_is_neither_shown_nor_kept() -> None:
     """It may be a signature, which lets everyone in who reads it."""
-    address = Address.read("https://example.com/people.csv?X-Amz-Signature=secret")
+    address = SourceAddress.read("https://example.com/people.csv?X-Amz-Signature=secret")
     shown = f"{address!r}{address}{address.kept}{address.name}{address.identity}"
     assert "secret" not in shown
     assert address.kept == "https://example.com/people.csv?…"
@@ -100,14 +100,14 @@ def test_a_query_is_neither_shown_nor_kept() -> None:
 )
 def test_the_name_of_a_file_is_the_last_part(text: str, name: str) -> None:
     """As of paths."""
-    assert Address.read(text).name == name
+    assert SourceAddress.read(text).name == name
 
 
 def test_addresses_of_one_file_are_the_same() -> None:
     """Two queries may mean two files."""
-    first = Address.read("https://example.com/a?list=1").identity
-    assert first == Address.read("HTTPS://example.com/a?list=1").identity
-    assert first != Address.read("https://example.com/a?list=2").identity
+    first = SourceAddress.read("https://example.com/a?list=1").identity
+    assert first == SourceAddress.read("HTTPS://example.com/a?list=1").identity
+    assert first != SourceAddress.read("https://example.com/a?list=2").identity
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_addresses_of_one_file_are_the_same() -> None:
 )
 def test_directories_and_stars(text: str, several: bool) -> None:
     """A web server has no list of its files."""
-    assert Address.read(text).asks_for_several is several
+    assert SourceAddress.read(text).asks_for_several is several

@@ -16,7 +16,7 @@ from audiencekit.pipeline import check
 from audiencekit.settings import Settings
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.places import parts_of
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
@@ -49,7 +49,7 @@ def container(server: Container, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 @pytest.fixture
 def opened(patience: Patience) -> Open:
     """The file at an address."""
-    return lambda address: open_address(Address.read(address), patience)
+    return lambda address: open_address(SourceAddress.read(address), patience)
 
 
 @pytest.mark.parametrize("key", ["people.csv", "a/b c/päople+?#.csv", "a%20b.csv"])

@@ -17,7 +17,7 @@ import pytest
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.places import parts_of
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
@@ -90,7 +90,7 @@ def s3(endpoint: str, environment: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def opened(patience: Patience) -> Callable[[str], RawFile]:
     """The file with a key."""
-    return lambda key: open_address(Address.read(f"s3://{BUCKET}/{key}"), patience)
+    return lambda key: open_address(SourceAddress.read(f"s3://{BUCKET}/{key}"), patience)
 
 
 Open = Callable[[str], RawFile]
@@ -154,7 +154,7 @@ def test_directories_and_stars(s3: Any) -> None:
 def test_a_bucket_that_is_not_there(s3: Any) -> None:
     """For a file, and for a list of files."""
     with pytest.raises(AudiencekitError, match="no such file"):
-        open_address(Address.read("s3://elsewhere/people.csv"))
+        open_address(SourceAddress.read("s3://elsewhere/people.csv"))
     with pytest.raises(AudiencekitError):
         parts_of("s3://elsewhere/")
 
@@ -196,7 +196,7 @@ def cloud(
     def opened(server: Any) -> RawFile:
         for name, value in CLOUDS[request.param](server.url.removesuffix("/lists/people.csv")).items():
             environment.setenv(name, value)
-        return open_address(Address.read(f"{request.param}://{ADDRESS}"), patience)
+        return open_address(SourceAddress.read(f"{request.param}://{ADDRESS}"), patience)
 
     return opened
 
@@ -267,7 +267,7 @@ def test_an_endpoint_in_plain_http(environment: pytest.MonkeyPatch, scheme: str,
     environment.setenv(variable, "http://minio.example.com")
     environment.setenv("AWS_ALLOW_HTTP", "true")
     with pytest.raises(UsageError, match=f"{variable} names http"):
-        open_address(Address.read(f"{scheme}://{ADDRESS}"))
+        open_address(SourceAddress.read(f"{scheme}://{ADDRESS}"))
 
 
 def test_proxies_of_other_programs_are_not_heeded(
@@ -284,5 +284,5 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what installs it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="obstore") as caught:
-        open_address(Address.read("s3://exports/people.csv"))
+        open_address(SourceAddress.read("s3://exports/people.csv"))
     assert "audiencekit[cloud]" in caught.value.hint

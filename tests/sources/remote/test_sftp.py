@@ -16,7 +16,7 @@ import pytest
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.places import parts_of
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
@@ -147,7 +147,7 @@ def opened(patience: Patience) -> Open:
     """A file of the server."""
 
     def open_file(server: SftpServer, path: str = "/people.csv", user: str = "ann") -> RawFile:
-        return open_address(Address.read(f"sftp://{user}@127.0.0.1:{server.port}{path}"), patience)
+        return open_address(SourceAddress.read(f"sftp://{user}@127.0.0.1:{server.port}{path}"), patience)
 
     return open_file
 
@@ -250,7 +250,7 @@ def test_a_server_that_is_gone(known: SftpServer, opened: Open, home: Path) -> N
     known._loop.call_soon_threadsafe(known.drop)
     with pytest.raises(InputOutputFailed, match=r"127\.0\.0\.1: no connection was made"):
         read_whole(file)
-    assert Address.read(address).port == known.port
+    assert SourceAddress.read(address).port == known.port
 
 
 def test_directories_and_stars(known: SftpServer, files: Path) -> None:
@@ -269,5 +269,5 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what installs it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="asyncssh") as caught:
-        open_address(Address.read("sftp://example.com/people.csv"))
+        open_address(SourceAddress.read("sftp://example.com/people.csv"))
     assert "audiencekit[sftp]" in caught.value.hint

@@ -11,9 +11,9 @@ from contextlib import closing
 import pytest
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused
-from audiencekit.sources.bytes.rawbytes import RawFile, Reading
+from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.remote import web
-from audiencekit.sources.remote.address import Address
+from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.opening import open_address
 from audiencekit.sources.remote.patience import ATTEMPTS, Patience
 from audiencekit.sources.remote.pieces import PIECE_BYTES
@@ -39,7 +39,7 @@ def server() -> Iterator[WebServer]:
 @pytest.fixture
 def opened(patience: Patience) -> Open:
     """The file of a server."""
-    return lambda server, query="": open_address(Address.read(server.url + query), patience)
+    return lambda server, query="": open_address(SourceAddress.read(server.url + query), patience)
 
 
 def test_a_file_is_read_in_pieces(server: WebServer, opened: Open) -> None:
@@ -207,7 +207,7 @@ def test_a_stream_that_is_cut(opened: Open, chunked: bool) -> None:
     with serving(Manner(body=LARGE, ranges=False, chunked=chunked, cut=2)) as server:  # the first is the look
         file = opened(server)
         with closing(file.open()) as handle, pytest.raises(InputOutputFailed, match=r"ended early|broke"):
-            list(Reading(handle).blocks(262_144))
+            list(ByteReader(handle).blocks(262_144))
 
 
 def test_a_stream_whose_end_cannot_be_told(opened: Open) -> None:

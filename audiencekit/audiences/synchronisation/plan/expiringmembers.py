@@ -21,7 +21,7 @@ from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.snapshots.members import chosen, days_of
 from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Snapshot
-from audiencekit.sources.table import Description, Part
+from audiencekit.sources.table import Description, SourcePart
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 
@@ -32,7 +32,7 @@ class Members:
 
     description: Description
     notes: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SourcePart, ...] = ()
     mapping: ColumnMapping = _NO_COLUMNS
     repeatable: bool = True
 

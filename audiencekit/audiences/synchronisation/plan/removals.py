@@ -68,7 +68,7 @@ class Staying:
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class RemovalKeys:
     """The keys of the members that go, and how many records that stay hold each of them.
 
     `held` are those records, with the number of the key, batch by batch.
@@ -93,7 +93,7 @@ class Reduced:
     keys: Indices = field(repr=False)
 
 
-def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
+def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> RemovalKeys:
     """The keys of all who leave, and how many of those who stay hold each."""
     table, known, rarest = _gather_keys(leaving, staying.tagger)
     held = []
@@ -101,11 +101,11 @@ def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Keys:
         rarest.count(numbers)
         if len(numbers):
             held.append((records, numbers))
-    return Keys(table, rarest.holders, held)
+    return RemovalKeys(table, rarest.holders, held)
 
 
 @guarded
-def reduce_members(members: HashedRecords, keys: Keys, tagger: Tagger, *, first_row: int) -> Reduced:
+def reduce_members(members: HashedRecords, keys: RemovalKeys, tagger: Tagger, *, first_row: int) -> Reduced:
     """`members` with the keys that they go by, as Deletes whose rows are counted from `first_row`."""
     batch = members.unwrap()
     of_kinds = dict(_keys_by_kind(members, keys, tagger))
@@ -147,7 +147,7 @@ class Rounds:
     returned: list[Indices] = field(repr=False)
 
 
-def plan_rounds(struck: Indices, keys: Keys, members: int) -> Rounds:
+def plan_rounds(struck: Indices, keys: RemovalKeys, members: int) -> Rounds:
     """When each of the `struck` keys is deleted, and who is put back after it: no one is left out by a later round.
 
     `members` are all who stay.
@@ -215,7 +215,9 @@ def _owners_of(places: Indices, offsets: Places) -> Indices:
     return owners
 
 
-def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
+def _keys_by_kind(
+    members: HashedRecords, keys: RemovalKeys, tagger: Tagger
+) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
     """For each kind that there is: the member of each key, and the number of the key."""
     batch = members.unwrap()
     present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]
@@ -223,7 +225,9 @@ def _keys_by_kind(members: HashedRecords, keys: Keys, tagger: Tagger) -> Iterabl
         yield kind, (owners, keys.table.find(tags)[1])
 
 
-def _count_keys(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> tuple[Indices, Indices]:
+def _count_keys(
+    of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys, members: int
+) -> tuple[Indices, Indices]:
     """Of each member, how many of its keys no member who stays holds, and how many one does."""
     own, held = np.zeros(members, dtype=np.int64), np.zeros(members, dtype=np.int64)
     for owners, numbers in of_kinds.values():
@@ -233,7 +237,7 @@ def _count_keys(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, membe
     return own, held
 
 
-def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: Keys, members: int) -> Indices:
+def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys, members: int) -> Indices:
     """Of each member, the number of the key that the fewest hold."""
     owners = np.concatenate([each for each, _ in of_kinds.values()])
     numbers = np.concatenate([each for _, each in of_kinds.values()])

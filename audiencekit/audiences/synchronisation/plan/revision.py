@@ -10,8 +10,8 @@ import numpy as np
 
 from audiencekit.audiences.synchronisation.plan.difference import Difference, Horizon, find_difference
 from audiencekit.audiences.synchronisation.plan.removals import (
-    Keys,
     Reduced,
+    RemovalKeys,
     Rounds,
     Staying,
     as_records,
@@ -107,7 +107,7 @@ class Revision:
         of_removal[np.concatenate(places)] = rounds.of_key[numbers]
         self._put_in_waves(of_removal, rounds)
 
-    def _reduce(self, keys: Keys, tagger: Tagger, part: int) -> Reduced:
+    def _reduce(self, keys: RemovalKeys, tagger: Tagger, part: int) -> Reduced:
         first_row = self._first_row + self._before(part)
         return reduce_members(self._leaving(part), keys, tagger, first_row=first_row)
 

@@ -26,7 +26,7 @@ from audiencekit.preparation.columnar.phones.tables import (
     phone_tables,
     unpacked,
 )
-from audiencekit.preparation.columnar.phones.trunks import Outcome
+from audiencekit.preparation.columnar.phones.trunks import DigitOutcome
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 
@@ -39,17 +39,17 @@ _RUN: Final = 5  # equal digits at the end: perhaps the whole national number
 _ZEROS_IN_FRONT: Final = 2  # the digits of 00
 
 _CODE_OF_OUTCOME: Final = {
-    Outcome.VALID: VALID,
-    Outcome.NOT_VALID: code_of(Reason.NOT_VALID),
-    Outcome.NOT_POSSIBLE: code_of(Reason.NOT_POSSIBLE),
-    Outcome.NO_COUNTRY: code_of(Reason.NO_COUNTRY),
-    Outcome.PLACEHOLDER: code_of(Reason.PLACEHOLDER),
-    Outcome.INTERNATIONAL: UNDECIDED,
-    Outcome.BAD_CODE: UNDECIDED,
-    Outcome.UNKNOWN: UNDECIDED,
+    DigitOutcome.VALID: VALID,
+    DigitOutcome.NOT_VALID: code_of(Reason.NOT_VALID),
+    DigitOutcome.NOT_POSSIBLE: code_of(Reason.NOT_POSSIBLE),
+    DigitOutcome.NO_COUNTRY: code_of(Reason.NO_COUNTRY),
+    DigitOutcome.PLACEHOLDER: code_of(Reason.PLACEHOLDER),
+    DigitOutcome.INTERNATIONAL: UNDECIDED,
+    DigitOutcome.BAD_CODE: UNDECIDED,
+    DigitOutcome.UNKNOWN: UNDECIDED,
 }
-CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in Outcome], dtype=np.int8)
-DIALLED: Final = number_of(Outcome.INTERNATIONAL)
+CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in DigitOutcome], dtype=np.int8)
+DIALLED: Final = number_of(DigitOutcome.INTERNATIONAL)
 _CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
 CALLING_CODES: Final = calling_codes()
 PLACEHOLDERS: Final = pa.array(

@@ -39,7 +39,7 @@ class Lengths:
         return length not in self.local and length > self.whole[-1]
 
 
-class Facts(NamedTuple):
+class NumberFacts(NamedTuple):
     """The kind of a number that ends in a state. More than MAX_NATIONAL digits are counted as one more.
 
     `is_repeated`: one digit over and over, a placeholder. `is_general`: of the region's general form. `is_valid`:
@@ -61,7 +61,7 @@ class _Typed:
     types: tuple[tuple[int, frozenset[int]], ...]
 
 
-class Plan:
+class NumberingPlan:
     """All national numbers of one country calling code, as states. A state is a number; 0 stands before any digit."""
 
     def __init__(self, calling_code: int) -> None:
@@ -175,18 +175,20 @@ class Plan:
 class RegionalPlan:
     """A plan as one of its regions sees it (counted from 0): equal states are one."""
 
-    def __init__(self, plan: Plan, region: int) -> None:
+    def __init__(self, plan: NumberingPlan, region: int) -> None:
         self.calling_code = plan.calling_code
         self.lengths = plan.lengths[region]
         self.first_lengths = plan.lengths[0]  # these decide what is possible for all regions of the code
         self.rows: list[tuple[State, ...]] = []
-        self.facts: list[Facts] = []
-        self._ids: dict[tuple[Facts, tuple[State, ...]], State] = {}
+        self.facts: list[NumberFacts] = []
+        self._ids: dict[tuple[NumberFacts, tuple[State, ...]], State] = {}
         self.start = self._fold(plan, region, 0, {})
 
-    def _fold(self, plan: Plan, region: int, state: State, known: dict[State, State]) -> State:
+    def _fold(self, plan: NumberingPlan, region: int, state: State, known: dict[State, State]) -> State:
         row = plan.row(state)
-        facts = Facts(plan.length(state), plan.is_repeated(state), plan.is_general(state, region), plan.is_valid(state))
+        facts = NumberFacts(
+            plan.length(state), plan.is_repeated(state), plan.is_general(state, region), plan.is_valid(state)
+        )
         folded: tuple[State, ...] = ()
         if row[0] != state:
             folded = tuple(known[one] if one in known else self._fold(plan, region, one, known) for one in row)

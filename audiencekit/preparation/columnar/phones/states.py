@@ -15,7 +15,7 @@ _Key: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class StateRows:
-    """StateRows by number, each with a number that says what digits are that end there, and ten that follow it.
+    """Rows of states by number, each with a number that says what digits are that end there, and ten that follow it.
 
     `rows` (ten a line) and `readings` are those of an earlier process, which are not looked into before another comes.
     """

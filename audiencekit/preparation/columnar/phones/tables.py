@@ -18,10 +18,10 @@ import phonenumbers
 from audiencekit.errors import Bug
 from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones.cache import KeptPlans, read_plans
-from audiencekit.preparation.columnar.phones.plans import Plan
+from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
-from audiencekit.preparation.columnar.phones.trunks import UNKNOWN, Outcome, Reading, Trunks
+from audiencekit.preparation.columnar.phones.trunks import UNKNOWN, DigitOutcome, DigitReading, Trunks
 
 WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power of two
 STAY: Final = 15  # the place of a row that leads to itself: for numbers that are shorter than those beside them
@@ -30,7 +30,7 @@ States: TypeAlias = npt.NDArray[np.int32]
 Readings: TypeAlias = npt.NDArray[np.int64]
 Machine: TypeAlias = National | International
 
-_OUTCOMES: Final = tuple(Outcome)
+_OUTCOMES: Final = tuple(DigitOutcome)
 _BITS: Final = 8  # of a reading that tell the outcome, and as many that tell the digits in front
 _LAST_BITS: Final = (1 << _BITS) - 1
 _REWRITING: Final = 32  # the bit from which on a reading tells how the number is rewritten
@@ -56,13 +56,13 @@ class Tables:
     international: States
 
 
-def number_of(outcome: Outcome) -> int:
+def number_of(outcome: DigitOutcome) -> int:
     """How `Tables.readings` writes `outcome`."""
     return _OUTCOMES.index(outcome)
 
 
 @cache
-def _packed(reading: Reading) -> int:
+def _packed(reading: DigitReading) -> int:
     packed = number_of(reading.outcome) | reading.dropped << _BITS | reading.calling_code << 2 * _BITS
     digits, kept, skipped = reading.rewriting
     if digits is None:
@@ -73,7 +73,7 @@ def _packed(reading: Reading) -> int:
 
 def unpacked(readings: Readings) -> tuple[States, States, npt.NDArray[np.int16]]:
     """Numbers of outcomes, digits before the national significant number, calling codes; only kernels rewrite."""
-    outcomes = np.where(readings >> _REWRITING, number_of(Outcome.UNKNOWN), readings & _LAST_BITS).astype(np.int32)
+    outcomes = np.where(readings >> _REWRITING, number_of(DigitOutcome.UNKNOWN), readings & _LAST_BITS).astype(np.int32)
     dropped = (readings >> _BITS & _LAST_BITS).astype(np.int32)
     return outcomes, dropped, (readings >> 2 * _BITS & _CODE_BITS).astype(np.int16)
 
@@ -137,7 +137,7 @@ class PhoneTables:
 
     def _trunks_of(self, calling_code: int) -> Trunks:
         if calling_code not in self._trunks:
-            self._trunks[calling_code] = Trunks(Plan(calling_code))
+            self._trunks[calling_code] = Trunks(NumberingPlan(calling_code))
         return self._trunks[calling_code]
 
     def _snapshot(self, states: StateRows) -> Tables:

@@ -1,7 +1,7 @@
 """How phonenumbers reads national digits: with or without the trunk prefix, or behind the region's own calling code.
 
-States are explored on demand and numbered. `Outcome.UNKNOWN` is said wherever a reading would take a way that is not
-followed here.
+States are explored on demand and numbered. A reading that would take a way that is not followed here is
+`DigitOutcome.UNKNOWN`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final, NamedTuple, TypeAlias
 from phonenumbers import PhoneMetadata
 
 from audiencekit.preparation.columnar.phones.patterns import PASSING, Copying, Mark, Opening, Threads
-from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Facts, Plan, RegionalPlan, State
+from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, NumberFacts, NumberingPlan, RegionalPlan, State
 
 MIN_NATIONAL: Final = 2  # digits; phonenumbers' shortest national number
 
 
-class Outcome(Enum):
+class DigitOutcome(Enum):
     """The kind of the digits."""
 
     VALID = auto()
@@ -43,19 +43,19 @@ class Rewriting(NamedTuple):
 AS_WRITTEN: Final = Rewriting()
 
 
-class Reading(NamedTuple):
+class DigitReading(NamedTuple):
     """An outcome, and how many digits stand before the national significant number, as it was written or not."""
 
-    outcome: Outcome
+    outcome: DigitOutcome
     dropped: int = 0
     calling_code: int = 0
     rewriting: Rewriting = AS_WRITTEN
 
 
-UNKNOWN: Final = Reading(Outcome.UNKNOWN)
-_NOT_POSSIBLE: Final = Reading(Outcome.NOT_POSSIBLE)
-_NOT_VALID: Final = Reading(Outcome.NOT_VALID)
-_PLACEHOLDER: Final = Reading(Outcome.PLACEHOLDER)
+UNKNOWN: Final = DigitReading(DigitOutcome.UNKNOWN)
+_NOT_POSSIBLE: Final = DigitReading(DigitOutcome.NOT_POSSIBLE)
+_NOT_VALID: Final = DigitReading(DigitOutcome.NOT_VALID)
+_PLACEHOLDER: Final = DigitReading(DigitOutcome.PLACEHOLDER)
 
 _RULE: Final = re.compile(r"([0-9]{0,4})\\([0-9])")  # how a prefix is rewritten: some digits, then one of its groups
 
@@ -68,7 +68,7 @@ _Key: TypeAlias = tuple[Threads, State, _Best | None]
 class Trunk:
     """National digits with or without the trunk prefix of one region (counted in the plan from 0)."""
 
-    def __init__(self, plan: Plan, region: int) -> None:
+    def __init__(self, plan: NumberingPlan, region: int) -> None:
         metadata = plan.metadata[region]
         self.plan = RegionalPlan(plan, region)
         self._rule = _rule_of(metadata)
@@ -88,7 +88,7 @@ class Trunk:
             found = self._rows[state] = self._stepped(self.keys[state])
         return found
 
-    def facts(self, state: State) -> Facts:
+    def facts(self, state: State) -> NumberFacts:
         """The kind of all the digits as a number."""
         return self.plan.facts[self.keys[state][1]]
 
@@ -101,7 +101,7 @@ class Trunk:
         best = self.keys[state][2]
         return best is not None and best[1] == self.plan.start
 
-    def stripped(self, state: State) -> tuple[int, Facts, Rewriting] | None:
+    def stripped(self, state: State) -> tuple[int, NumberFacts, Rewriting] | None:
         """How many digits phonenumbers takes off, the number, and how it is rewritten; None where that is not known."""
         threads, number, best = self.keys[state]
         facts = self.plan.facts
@@ -116,7 +116,7 @@ class Trunk:
             return 0, facts[number], AS_WRITTEN
         return best[0], facts[best[1]], best[2]
 
-    def read(self, state: State) -> Reading:
+    def read(self, state: State) -> DigitReading:
         """The kind of national digits."""
         number = self.facts(state)
         if number.length < MIN_NATIONAL:
@@ -129,13 +129,13 @@ class Trunk:
             return self._judged(*stripped)
         return self._judged(0, number, AS_WRITTEN)
 
-    def _judged(self, dropped: int, number: Facts, rewriting: Rewriting) -> Reading:
+    def _judged(self, dropped: int, number: NumberFacts, rewriting: Rewriting) -> DigitReading:
         if not MIN_NATIONAL <= number.length <= MAX_NATIONAL:
             return _NOT_POSSIBLE
         if number.is_repeated:
             return _PLACEHOLDER
         if number.is_valid:
-            return Reading(Outcome.VALID, dropped, self.plan.calling_code, rewriting)
+            return DigitReading(DigitOutcome.VALID, dropped, self.plan.calling_code, rewriting)
         return _NOT_VALID if self.plan.first_lengths.are_possible(number.length) else _NOT_POSSIBLE
 
     def _state(self, key: _Key) -> State:
@@ -196,7 +196,7 @@ def _rule_of(metadata: PhoneMetadata) -> str | None:
 class Trunks:
     """The trunks of one plan; each is explored once."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: NumberingPlan) -> None:
         self.plan = plan
         self._made: dict[int, Trunk] = {}
 
@@ -235,7 +235,7 @@ class Prefixed:
             self._rows[state] = found
         return found
 
-    def read(self, state: State, whole: Facts) -> Reading | None:
+    def read(self, state: State, whole: NumberFacts) -> DigitReading | None:
         """Their kind when `whole` is the number with the calling code; None: the code stays in the number."""
         own, main, rest = self._keys[state]
         stripped = self._own.stripped(own)
@@ -250,7 +250,7 @@ class Prefixed:
         reading = self._main.read(rest if dropped else main)
         return reading._replace(dropped=dropped + reading.dropped)
 
-    def read_as_plus(self, state: State) -> Reading:
+    def read_as_plus(self, state: State) -> DigitReading:
         """The kind of the digits behind a plus sign and the calling code."""
         return self._main.read(self._keys[state][1])
 

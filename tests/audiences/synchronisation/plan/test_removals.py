@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from audiencekit.audiences.synchronisation.plan.keytable import KeyFilter, KeyTable
 from audiencekit.audiences.synchronisation.plan.removals import (
-    Keys,
     Reduced,
+    RemovalKeys,
     Staying,
     _owners_of,
     as_records,
@@ -37,7 +37,7 @@ PEOPLE = st.lists(st.sampled_from(ALL_PEOPLE), unique=True, min_size=1, max_size
 Heard = list[tuple[int, list[Person]]]
 
 
-def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = None) -> Keys:
+def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = None) -> RemovalKeys:
     batches = [records(staying[:2]), records(staying[2:])]
 
     def hear(batch: int, found: HashedRecords, holders: Indices) -> None:
@@ -49,7 +49,7 @@ def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = No
     return count_holders([members(dict.fromkeys(leaving, 400))], there)
 
 
-def _reduce(leaving: list[Person], keys: Keys) -> Reduced:
+def _reduce(leaving: list[Person], keys: RemovalKeys) -> Reduced:
     return reduce_members(members(dict.fromkeys(leaving, 400)), keys, TAGGER, first_row=11)
 
 

@@ -22,7 +22,7 @@ from audiencekit.preparation.bits import Bits
 from audiencekit.preparation.times import pin_times
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.selection import Layout, Selection
+from audiencekit.selection.selection import Selection, SelectionLayout
 from tests.audiences.synchronisation.people import TAGGER, Known, names, records
 from tests.audiences.synchronisation.service import Person
 from tests.examples import examples
@@ -117,7 +117,7 @@ def test_wherever_holders_stand_the_audience_is_the_source(
 
 def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple[int, list[Person]]]:
     """Yield the people sent in a wave, batch by batch: of those deleted, only the keys by which they are deleted."""
-    layout = Layout(selection, revision.gathered.batch_records)
+    layout = SelectionLayout(selection, revision.gathered.batch_records)
     for deletes in (False, True):
         for batch, taken in layout.of_wave((wave, deletes)):
             places = np.flatnonzero(taken)

@@ -32,7 +32,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The calling codes whose plans are compiled from now on."""
     codes: list[int] = []
     make = phone_tables.Plan
-    monkeypatch.setattr(phone_tables, "Plan", lambda code: codes.append(code) or make(code))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(phone_tables, "NumberingPlan", lambda code: codes.append(code) or make(code))  # type: ignore[func-returns-value]
     return codes
 
 

@@ -9,7 +9,7 @@ import pytest
 from phonenumbers import PhoneMetadata, PhoneNumber
 
 from audiencekit.identifiers.placeholders import is_repeated
-from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, Plan, RegionalPlan
+from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, NumberingPlan, RegionalPlan
 
 CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
@@ -32,7 +32,7 @@ def _changed(number: str, chance: random.Random) -> str:
     return (number[:kept] + "".join(chance.choices("0123456789", k=max(size, 0)))) or "1"
 
 
-def _state(plan: Plan, number: str) -> int:
+def _state(plan: NumberingPlan, number: str) -> int:
     state = 0
     for digit in number:
         state = plan.row(state)[int(digit)]
@@ -54,7 +54,7 @@ def test_validity_and_length_of_all_codes() -> None:
     """For every calling code the same numbers are valid, and the same lengths possible."""
     chance, valid = random.Random(4), 0
     for code in CODES:
-        plan = Plan(code)
+        plan = NumberingPlan(code)
         for number in _numbers(code, chance, 40):
             state, parsed = _state(plan, number), _parsed(code, number)
             assert plan.is_valid(state) == phonenumbers.is_valid_number(parsed), code
@@ -67,7 +67,7 @@ def test_validity_and_length_of_all_codes() -> None:
 @pytest.mark.parametrize("code", [1, 39, 44, 49, 61, 262, 800])
 def test_regional_plan_keeps_all_facts(code: int) -> None:
     """Folded for a region, a plan says the same of every number."""
-    plan, chance = Plan(code), random.Random(code)
+    plan, chance = NumberingPlan(code), random.Random(code)
     for region in range(len(plan.regions)):
         folded = RegionalPlan(plan, region)
         for number in _numbers(code, chance, 30):
@@ -84,7 +84,7 @@ def test_regional_plan_keeps_all_facts(code: int) -> None:
 def test_general_form(region: str) -> None:
     """`is_general` asks for the whole of the region's general pattern, whatever the length."""
     code = phonenumbers.country_code_for_region(region)
-    plan, chance = Plan(code), random.Random(code)
+    plan, chance = NumberingPlan(code), random.Random(code)
     metadata = PhoneMetadata.metadata_for_region(region)
     pattern = phonenumbers.re_util.re.compile(metadata.general_desc.national_number_pattern)
     for number in _numbers(code, chance, 200):
@@ -93,7 +93,7 @@ def test_general_form(region: str) -> None:
 
 def test_beyond_the_longest_number() -> None:
     """A number may be of any length: beyond the longest nothing changes."""
-    plan = Plan(49)
+    plan = NumberingPlan(49)
     state = _state(plan, "1" * (MAX_NATIONAL + 1))
     assert plan.row(state) == (state,) * 10
     assert plan.length(state) == MAX_NATIONAL + 1
@@ -102,5 +102,5 @@ def test_beyond_the_longest_number() -> None:
 @pytest.mark.parametrize("number", ["", "0", "0000", "0" * 17, "0" * 18, "001", "5555", "55555", "5" * 17, "155555"])
 def test_one_digit_over_and_over(number: str) -> None:
     """A number of one digit is known as what the definition calls a placeholder, up to the longest number."""
-    plan = Plan(49)
+    plan = NumberingPlan(49)
     assert plan.is_repeated(_state(plan, number)) is (is_repeated(number) and len(number) <= MAX_NATIONAL)

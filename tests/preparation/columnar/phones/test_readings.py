@@ -9,9 +9,9 @@ import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
 from audiencekit.identifiers.placeholders import is_repeated
-from audiencekit.preparation.columnar.phones.plans import Plan
+from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
-from audiencekit.preparation.columnar.phones.trunks import Outcome, Reading, Trunks
+from audiencekit.preparation.columnar.phones.trunks import DigitOutcome, DigitReading, Trunks
 
 SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY"]
 
@@ -32,29 +32,29 @@ def _digits(region: str, code: str, count: int) -> list[str]:
     return [digits for digits in found if len(digits) > 2]
 
 
-def _parsed(text: str, region: str | None) -> tuple[Outcome, str]:
+def _parsed(text: str, region: str | None) -> tuple[DigitOutcome, str]:
     """Return the outcome of phonenumbers, and the E.164 digits of a valid number."""
     try:
         number = phonenumbers.parse(text, region)
     except NumberParseException:
-        return Outcome.NOT_POSSIBLE, ""
+        return DigitOutcome.NOT_POSSIBLE, ""
     if is_repeated(phonenumbers.national_significant_number(number)):
-        return Outcome.PLACEHOLDER, ""
+        return DigitOutcome.PLACEHOLDER, ""
     if phonenumbers.is_valid_number(number):
-        return Outcome.VALID, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)[1:]
+        return DigitOutcome.VALID, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)[1:]
     possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
-    return (Outcome.NOT_VALID if possible else Outcome.NOT_POSSIBLE), ""
+    return (DigitOutcome.NOT_VALID if possible else DigitOutcome.NOT_POSSIBLE), ""
 
 
-def _read(machine: National | International, digits: str) -> Reading:
+def _read(machine: National | International, digits: str) -> DigitReading:
     place = machine.start()
     for digit in digits:
         place = machine.row(place)[int(digit)]  # type: ignore[arg-type]
     return machine.read(place)  # type: ignore[arg-type]
 
 
-def _said(reading: Reading, digits: str) -> tuple[Outcome, str]:
-    is_valid = reading.outcome is Outcome.VALID
+def _said(reading: DigitReading, digits: str) -> tuple[DigitOutcome, str]:
+    is_valid = reading.outcome is DigitOutcome.VALID
     return reading.outcome, f"{reading.calling_code}{digits[reading.dropped :]}" if is_valid else ""
 
 
@@ -62,16 +62,16 @@ def _said(reading: Reading, digits: str) -> tuple[Outcome, str]:
 def test_national(region: str) -> None:
     """National digits have phonenumbers' outcome and digits; few readings are unknown."""
     code = phonenumbers.country_code_for_region(region)
-    machine, unknown = National(Trunks(Plan(code)), region), 0
+    machine, unknown = National(Trunks(NumberingPlan(code)), region), 0
     cases = _digits(region, str(code), 150)
     for digits in cases:
         reading = _read(machine, digits)
-        if reading.outcome is Outcome.INTERNATIONAL:
+        if reading.outcome is DigitOutcome.INTERNATIONAL:
             assert _parsed(digits, region) == _parsed(f"+{digits[reading.dropped :]}", None)
-        elif reading.outcome is Outcome.NO_COUNTRY:
-            assert {_parsed(digits, region)[0], _parsed(f"+{digits}", None)[0]} == {Outcome.VALID}
+        elif reading.outcome is DigitOutcome.NO_COUNTRY:
+            assert {_parsed(digits, region)[0], _parsed(f"+{digits}", None)[0]} == {DigitOutcome.VALID}
             assert _parsed(digits, region) != _parsed(f"+{digits}", None)
-        elif reading.outcome is Outcome.UNKNOWN:
+        elif reading.outcome is DigitOutcome.UNKNOWN:
             unknown += 1
         else:
             assert _said(reading, digits) == _parsed(digits, region)
@@ -82,20 +82,20 @@ def test_national(region: str) -> None:
 def test_international(region: str) -> None:
     """Digits behind a plus sign have phonenumbers' outcome and digits."""
     code = phonenumbers.country_code_for_region(region)
-    machine = International(Trunks(Plan(code)))
+    machine = International(Trunks(NumberingPlan(code)))
     for digits in [f"{code}{digits}" for digits in _digits(region, str(code), 60)]:
         reading = _read(machine, digits)
-        assert reading.outcome is Outcome.UNKNOWN or _said(reading, digits) == _parsed(f"+{digits}", None)
+        assert reading.outcome is DigitOutcome.UNKNOWN or _said(reading, digits) == _parsed(f"+{digits}", None)
 
 
 def test_other_codes_are_bad() -> None:
     """Digits that begin with another calling code, or with a part of the right one, are not read."""
-    machine = International(Trunks(Plan(49)))
-    assert {_read(machine, digits).outcome for digits in ("", "4", "1", "4815112345678")} == {Outcome.BAD_CODE}
+    machine = International(Trunks(NumberingPlan(49)))
+    assert {_read(machine, digits).outcome for digits in ("", "4", "1", "4815112345678")} == {DigitOutcome.BAD_CODE}
 
 
 def test_zero_behind_the_international_prefix() -> None:
     """A zero behind the international prefix takes it back: calling codes begin with no zero."""
-    machine = National(Trunks(Plan(49)), "DE")
-    assert _read(machine, "0039061234").outcome is Outcome.INTERNATIONAL
-    assert _read(machine, "0003906123").outcome is not Outcome.INTERNATIONAL
+    machine = National(Trunks(NumberingPlan(49)), "DE")
+    assert _read(machine, "0039061234").outcome is DigitOutcome.INTERNATIONAL
+    assert _read(machine, "0003906123").outcome is not DigitOutcome.INTERNATIONAL

@@ -14,7 +14,7 @@ from audiencekit.preparation.columnar.phones.tables import (
     number_of,
     unpacked,
 )
-from audiencekit.preparation.columnar.phones.trunks import Outcome
+from audiencekit.preparation.columnar.phones.trunks import DigitOutcome
 
 
 def _end(tables: Tables, start: int, digits: str) -> int:
@@ -24,30 +24,30 @@ def _end(tables: Tables, start: int, digits: str) -> int:
     return place // WIDTH
 
 
-def _read(tables: Tables, start: int, digits: str) -> tuple[Outcome, int]:
+def _read(tables: Tables, start: int, digits: str) -> tuple[DigitOutcome, int]:
     outcome, dropped, _ = unpacked(tables.readings[_end(tables, start, digits)])
-    return list(Outcome)[int(outcome)], int(dropped)
+    return list(DigitOutcome)[int(outcome)], int(dropped)
 
 
 @pytest.mark.parametrize(
     ("region", "digits", "expected"),
     [
-        ("US", "4155550132", (Outcome.VALID, 0)),
-        ("US", "14155550132", (Outcome.VALID, 1)),
-        ("US", "0114915112345678", (Outcome.INTERNATIONAL, 3)),
-        ("US", "415555", (Outcome.NOT_POSSIBLE, 0)),
-        ("US", "0005550132", (Outcome.NOT_VALID, 0)),
-        ("DE", "015112345678", (Outcome.VALID, 1)),
-        ("DE", "4915112345678", (Outcome.NO_COUNTRY, 0)),
-        ("DE", "0049", (Outcome.INTERNATIONAL, 2)),
-        ("IT", "0612345678", (Outcome.VALID, 0)),
-        ("HU", "0612345678", (Outcome.VALID, 2)),
-        ("GB", "447911123456", (Outcome.VALID, 2)),
-        ("GB", "4407911123456", (Outcome.VALID, 3)),
-        ("GG", "756789", (Outcome.UNKNOWN, 0)),
+        ("US", "4155550132", (DigitOutcome.VALID, 0)),
+        ("US", "14155550132", (DigitOutcome.VALID, 1)),
+        ("US", "0114915112345678", (DigitOutcome.INTERNATIONAL, 3)),
+        ("US", "415555", (DigitOutcome.NOT_POSSIBLE, 0)),
+        ("US", "0005550132", (DigitOutcome.NOT_VALID, 0)),
+        ("DE", "015112345678", (DigitOutcome.VALID, 1)),
+        ("DE", "4915112345678", (DigitOutcome.NO_COUNTRY, 0)),
+        ("DE", "0049", (DigitOutcome.INTERNATIONAL, 2)),
+        ("IT", "0612345678", (DigitOutcome.VALID, 0)),
+        ("HU", "0612345678", (DigitOutcome.VALID, 2)),
+        ("GB", "447911123456", (DigitOutcome.VALID, 2)),
+        ("GB", "4407911123456", (DigitOutcome.VALID, 3)),
+        ("GG", "756789", (DigitOutcome.UNKNOWN, 0)),
     ],
 )
-def test_national(region: str, digits: str, expected: tuple[Outcome, int]) -> None:
+def test_national(region: str, digits: str, expected: tuple[DigitOutcome, int]) -> None:
     """Digits are read as a person in the region dials them."""
     tables = PhoneTables().covering([region], ())
     assert _read(tables, tables.national[region], digits) == expected
@@ -56,16 +56,16 @@ def test_national(region: str, digits: str, expected: tuple[Outcome, int]) -> No
 @pytest.mark.parametrize(
     ("code", "digits", "expected"),
     [
-        (49, "4915112345678", (Outcome.VALID, 2)),
-        (49, "49015112345678", (Outcome.VALID, 3)),
-        (49, "4", (Outcome.BAD_CODE, 0)),
-        (49, "48", (Outcome.BAD_CODE, 0)),
-        (49, "4915", (Outcome.NOT_POSSIBLE, 0)),
-        (39, "390612345678", (Outcome.VALID, 2)),
-        (800, "80012345678", (Outcome.VALID, 3)),
+        (49, "4915112345678", (DigitOutcome.VALID, 2)),
+        (49, "49015112345678", (DigitOutcome.VALID, 3)),
+        (49, "4", (DigitOutcome.BAD_CODE, 0)),
+        (49, "48", (DigitOutcome.BAD_CODE, 0)),
+        (49, "4915", (DigitOutcome.NOT_POSSIBLE, 0)),
+        (39, "390612345678", (DigitOutcome.VALID, 2)),
+        (800, "80012345678", (DigitOutcome.VALID, 3)),
     ],
 )
-def test_international(code: int, digits: str, expected: tuple[Outcome, int]) -> None:
+def test_international(code: int, digits: str, expected: tuple[DigitOutcome, int]) -> None:
     """Digits are read as behind a plus sign."""
     tables = PhoneTables().covering((), [code])
     assert _read(tables, int(tables.international[code]), digits) == expected
@@ -87,9 +87,9 @@ def test_unknown_patterns_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     known = phone_plans._leading
     monkeypatch.setattr(phone_plans, "_leading", lambda metadata: "1+" if metadata.id == "FR" else known(metadata))
     tables = PhoneTables().covering(["FR", "DE"], [33])
-    assert _read(tables, tables.national["FR"], "0612345678") == (Outcome.UNKNOWN, 0)
-    assert _read(tables, int(tables.international[33]), "33612345678") == (Outcome.UNKNOWN, 0)
-    assert _read(tables, tables.national["DE"], "015112345678") == (Outcome.VALID, 1)
+    assert _read(tables, tables.national["FR"], "0612345678") == (DigitOutcome.UNKNOWN, 0)
+    assert _read(tables, int(tables.international[33]), "33612345678") == (DigitOutcome.UNKNOWN, 0)
+    assert _read(tables, tables.national["DE"], "015112345678") == (DigitOutcome.VALID, 1)
 
 
 def test_equal_states_are_one() -> None:
@@ -109,7 +109,7 @@ def test_calling_codes() -> None:
 
 def test_numbers_of_outcomes() -> None:
     """Each outcome has its own number."""
-    assert len({number_of(outcome) for outcome in Outcome}) == len(Outcome)
+    assert len({number_of(outcome) for outcome in DigitOutcome}) == len(DigitOutcome)
 
 
 def test_the_code_of_each_region_is_that_of_the_library() -> None:
