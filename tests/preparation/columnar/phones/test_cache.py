@@ -31,7 +31,7 @@ def cache(tmp_path: Path) -> Cache:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The calling codes whose plans are compiled from now on."""
     codes: list[int] = []
-    make = phone_tables.Plan
+    make = phone_tables.NumberingPlan
     monkeypatch.setattr(phone_tables, "NumberingPlan", lambda code: codes.append(code) or make(code))  # type: ignore[func-returns-value]
     return codes
 
@@ -164,8 +164,8 @@ def another(name):
     PhoneMetadata._region_metadata[name] = PhoneMetadata.metadata_for_region("AT")
 
 {before}
-make = phone_tables.Plan
-phone_tables.Plan = lambda code: print("compiled", code) or make(code)
+make = phone_tables.NumberingPlan
+phone_tables.NumberingPlan = lambda code: print("compiled", code) or make(code)
 tables = phone_tables.PhoneTables(Cache(Path({cache!r}))).covering(["DE", "US", "CA"], [49, 1, 800])
 print("read", *sorted(name.removeprefix("phonenumbers.data.") for name in sys.modules if "data.region_" in name))
 """

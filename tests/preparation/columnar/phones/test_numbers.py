@@ -268,7 +268,7 @@ def _snapshot_swapped(self: Any, states: Any) -> Any:
 SNAPSHOT = phone_tables.PhoneTables._snapshot
 LENGTHS = phone_plans._lengths
 TRUNK, PREFIXED = phone_trunks.Trunk, phone_trunks.Prefixed
-NOTHING = phone_trunks.Reading(phone_trunks.Outcome.NOT_VALID)
+NOTHING = phone_trunks.DigitReading(phone_trunks.DigitOutcome.NOT_VALID)
 
 BROKEN: list[tuple[str, Any, str, Any]] = [
     ("two digits swapped in the table", phone_tables.PhoneTables, "_snapshot", _snapshot_swapped),
