@@ -306,7 +306,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     content = {name: value for name, value in content.items() if not _is_of_a_setup(name, value)}
     if alien := sorted(set(content) - FILE_KEYS):
         raise UsageError(
-            f"{str(path.absolute())!r} holds what it must not: {', '.join(map(ascii, alien))}",
+            f"{str(path.absolute())!r} has fields that it must not have: {', '.join(map(ascii, alien))}",
             hint=f"a file in the working directory may give {' and '.join(sorted(FILE_KEYS))} only, since others can"
             f" put one there: {_elsewhere(alien)}; or remove the file, where it is not yours",
         )
@@ -351,7 +351,7 @@ def _read_state_dir(text: str) -> Path:
         raise UsageError(
             f"{PREFIX}STATE_DIR is not an absolute path: it would mean another directory in every working directory,"
             " with other credentials and another memory of erasures",
-            hint="give the path in full, from / or ~/",
+            hint="give the full path, from / or ~/",
         )
     return path
 
@@ -361,8 +361,8 @@ def _read_bundle(text: str | os.PathLike[str]) -> Path:
     path = _expanded(text)
     if not path.is_absolute():
         raise UsageError(
-            f"{PREFIX}CA_BUNDLE is not an absolute path: it would mean other authorities in every working directory",
-            hint="give the path in full, from / or ~/",
+            f"{PREFIX}CA_BUNDLE is not an absolute path: its authorities would depend on the working directory",
+            hint="give the full path, from / or ~/",
         )
     return path
 

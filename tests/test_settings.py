@@ -42,7 +42,7 @@ def test_a_file_gives_the_pace_and_nothing_else() -> None:
 def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to(tmp_path: Path, name: str) -> None:
     """Another user may have put it there: the account, the state with its credentials, the service, hosts, secrets."""
     (tmp_path / "audiencekit.toml").write_text(f'concurrency = 3\n{name} = "canary"\n')
-    with pytest.raises(UsageError, match=f"audiencekit.toml' holds what it must not: '{name}'$") as caught:
+    with pytest.raises(UsageError, match=f"audiencekit.toml' has fields that it must not have: '{name}'$") as caught:
         load_settings({}, directory=tmp_path)
     assert f"set AUDIENCEKIT_{name.upper()} in the environment" in caught.value.hint
     assert caught.value.hint.endswith("or remove the file, where it is not yours")

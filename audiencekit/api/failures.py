@@ -32,12 +32,12 @@ _NOT_CONNECTED: Final = (
 _BROKEN: Final = (aiohttp.ClientError, HttpProcessingError, OSError, asyncio.TimeoutError, ssl.SSLError)
 
 _CERTIFICATE_HINT: Final = (
-    "trying again does not help: check the address, the clock of this machine and its list of authorities; "
-    "those of your own belong into the file of AUDIENCEKIT_CA_BUNDLE"
+    "a retry does not help: check the address, the clock of this machine and its list of authorities; "
+    "name a file of your own authorities with AUDIENCEKIT_CA_BUNDLE"
 )
 _PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-_UNUSED_PROXY: Final = "{}: set, but not heeded; where a proxy is the way to the host, set AUDIENCEKIT_PROXY"
-_USED_PROXY: Final = "the way to the host is the proxy of AUDIENCEKIT_PROXY: check that address, and ask who runs it"
+_UNUSED_PROXY: Final = "{}: set and not used; to reach the host through a proxy, set AUDIENCEKIT_PROXY"
+_USED_PROXY: Final = "the proxy of AUDIENCEKIT_PROXY leads to the host: check its address, and ask its operator"
 _PROXY_NAME: Final = "give its user name and password in AUDIENCEKIT_PROXY, as http://user:password@host:port"
 _WANTS_A_NAME: Final = 407
 
@@ -78,7 +78,7 @@ def describe_failure(
         return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
     if is_stale and _is_lost(failure):
-        return StaleConnection(f"no answer from {host}: it had closed the connection that was kept", sent=sent)
+        return StaleConnection(f"no answer from {host}: it closed the idle connection", sent=sent)
     cause, hint = _describe(failure)
     if isinstance(failure, _NOT_CONNECTED):
         hint = "; ".join(filter(None, (hint, way)))

@@ -77,7 +77,7 @@ def check_address(
     if not (_is_own(address, profile) or _is_allowed(address, allowed_hosts)):
         raise HostRefused(
             f"credentials do not go to the host {address.authority}: it is not one of profile {profile.name}",
-            hint="name the host in AUDIENCEKIT_ALLOW_HOST if it is meant",
+            hint="if you trust this host, name it in AUDIENCEKIT_ALLOW_HOST",
         )
     if address.scheme != "https":
         raise HostRefused(f"credentials go to {address.authority} over https only")
@@ -91,7 +91,7 @@ def _check_loopback(address: HostAddress, allowed_hosts: frozenset[str], named: 
     if not is_allowed and (address.host, address.port) not in places:
         raise HostRefused(
             f"credentials do not go to {address.place} of this machine: the environment does not name it",
-            hint="any user can listen there; if it is meant, add host and port to AUDIENCEKIT_ALLOW_HOST",
+            hint="any user can listen there; if you trust the listener, add host and port to AUDIENCEKIT_ALLOW_HOST",
         )
 
 

@@ -43,7 +43,7 @@ _HINTS: Final = {
     "135": "the clock of this machine is off: set it",
     "215": "the credentials did not arrive or are incomplete",
     "INSUFFICIENT_USER_AUTHORIZED_PERMISSION": "the token may only read, or is older than the permission",
-    "FEATURE_NOT_AVAILABLE": "the account is not let into this beta or limited release: ask its account manager",
+    "FEATURE_NOT_AVAILABLE": "the account has no access to this beta or limited release: ask its account manager",
     "READONLY_CLIENT_APPLICATION": "the application may only read",
     "UNAUTHORIZED_CLIENT_APPLICATION": "the application has no access to this API",
     "UNAUTHORIZED_ACCESS": "check all four credentials",

@@ -128,7 +128,7 @@ def require_entity(answer: Answer, *, named: bool = False, asked: str | None = N
         raise _malformed(answer.status, "does not hold one object")
     _check_id(data, answer.status, named=named)
     if asked is not None and data.get("id", asked) != asked:
-        raise _malformed(answer.status, "is about another than was asked for")
+        raise _malformed(answer.status, "is about another object than the one asked for")
     return replace(answer, data=data)
 
 
@@ -144,7 +144,7 @@ def require_list(answer: Answer, *, named: bool = False) -> Answer:
 def _check_id(entry: Mapping[str, Any], status: int, *, named: bool) -> None:
     """Raises MalformedAnswer. An id of an answer becomes a part of paths, of addresses and on this disk."""
     if (named or "id" in entry) and not is_service_id(entry.get("id")):
-        raise _malformed(status, "names something by what is no id of this service")
+        raise _malformed(status, "contains an invalid id")
 
 
 def _malformed(status: int, what: str) -> MalformedAnswer:

@@ -65,11 +65,11 @@ def _without_key() -> UsageError:
 def _check_fresh(fresh: StateKey | None, old: StateKey, place: KeyPlace) -> None:
     """Raises UsageError for a new key that is missing, not wanted, or the one of now."""
     if fresh is None and place in ("environment", "command"):
-        hint = "give the new key by AUDIENCEKIT_NEW_KEY, and bring it to its place after the rotation"
-        raise UsageError(f"the state key comes from the {place}, where a new one cannot be put", hint=hint)
+        hint = "give the new key by AUDIENCEKIT_NEW_KEY, and store it in its place after the rotation"
+        raise UsageError(f"the state key comes from the {place}, where this tool cannot store a new one", hint=hint)
     if fresh is not None and fresh.unwrap() in [one.unwrap() for one in (old, *old.earlier)]:
         raise UsageError(
-            "the new key is the one of now, or one before it: nothing was changed", hint="draw another one"
+            "the new key is the current key or an earlier one: nothing was changed", hint="draw another one"
         )
 
 

@@ -43,7 +43,7 @@ def refuse_unfinished(state_dir: Path) -> None:
     if any(found.values()):
         told = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
         hint = "`audiencekit resume` and the next sync finish them; `audiencekit purge --unfinished` removes runs"
-        raise PlanRefused(f"not finished, and only the key of now opens them: {told}: nothing was changed", hint=hint)
+        raise PlanRefused(f"not finished, and only the current key opens them: {told}: nothing was changed", hint=hint)
 
 
 def _looks(state_dir: Path, key: StateKey) -> Iterator[tuple[str, Look]]:

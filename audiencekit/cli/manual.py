@@ -12,7 +12,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.output import say
 
 EXIT_CODES: Final = {
-    0: "complete; or nothing to do; or no was the answer to a question",
+    0: "complete; or nothing to do; or you answered no to a question",
     1: "a bug",
     2: "an invalid option or argument",
     3: "refused before anything was sent",

@@ -151,7 +151,7 @@ class _Delivery:
         if wave not in self._settled:
             self._settled[wave] = 0.0
             seconds = math.ceil(wait_seconds)
-            self._listener.tell(f"waiting {seconds} s before what overrules earlier requests: {_WHY_SETTLE}")
+            self._listener.tell(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
         began = self._clock.monotonic()
         try:
             while (wait_seconds := settled_at - self._clock.monotonic()) > 0:

@@ -113,7 +113,9 @@ def prepare(
     keywords and frames.
     """
     if not hasattr(frame, "mapInArrow"):
-        raise UsageError("a DataFrame of Spark is wanted", hint="one of pandas on Spark gives it: frame.to_spark()")
+        raise UsageError(
+            "the source must be a Spark DataFrame", hint="one of pandas on Spark gives it: frame.to_spark()"
+        )
     options = _read(keywords, profile)
     names, types = _columns_of(frame)
     mapping = _map(names, options)

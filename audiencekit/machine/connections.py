@@ -80,8 +80,8 @@ def check_authorities(environment: Mapping[str, str]) -> None:
         paths = environment.get(name, "").split(os.pathsep)
         if not all(os.path.isabs(path) for path in paths if path):
             raise UsageError(
-                f"{name} is not an absolute path: it would mean other authorities in every working directory",
-                hint="give the path in full",
+                f"{name} is not an absolute path: its authorities would depend on the working directory",
+                hint="give the full path",
             )
 
 

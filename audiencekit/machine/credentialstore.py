@@ -101,7 +101,7 @@ class CredentialStore:
         opened = None if key is None else _unsealed(content, key)
         if opened is None:
             told = f"the file {str(self._path)!r} is damaged, or sealed under another state key than is given"
-            raise InputOutputFailed(told, hint=f"give the state key of then, or remove the file and {_LOST}")
+            raise InputOutputFailed(told, hint=f"give the state key of that time, or remove the file and {_LOST}")
         return _parse(_as_text(opened), f"the file {str(self._path)!r}")
 
     def _write_file(self, document: _Document) -> None:

@@ -31,8 +31,8 @@ class KeyCommand:
             self._words = []
         self._program = shutil.which(self._words[0]) if self._words else None
         if self._program is not None and not os.path.isabs(self._program):
-            told = f"{COMMAND_VARIABLE} names a program by a path that means another one in every working directory"
-            raise UsageError(told, hint="give its path in full")
+            told = f"{COMMAND_VARIABLE} names a program by a relative path, which depends on the working directory"
+            raise UsageError(told, hint="give its full path")
         if not self._words:
             raise UsageError(f"{COMMAND_VARIABLE} is not a command", hint="give a program and its arguments")
         self._found: Secret | None = None
@@ -68,5 +68,5 @@ GivenKey: TypeAlias = Secret | KeyCommand | None
 
 
 def _refused(what: str) -> CredentialsRefused:
-    hint = "run it in a shell: it must print 64 hex digits and nothing else; its own complaints stand above"
+    hint = "run it in a shell: it must print 64 hex digits and nothing else; its own error messages stand above"
     return CredentialsRefused(f"the command of {COMMAND_VARIABLE} {what}", hint=hint)

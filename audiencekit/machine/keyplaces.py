@@ -78,7 +78,7 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
     """The key, the same wherever it is. Raises UsageError where two differ, or where there is none."""
     wanted = {"environment": KEY_VARIABLE, "command": COMMAND_VARIABLE}.get(place)
     if wanted is not None and place != place_of_key(state_dir, given):
-        raise UsageError(f"{wanted} is not set: the key is not there yet", hint="bring it there first")
+        raise UsageError(f"{wanted} is not set: the key is not there yet", hint="put it there first")
     key = existing_state_key(state_dir, given)
     if key is None:
         raise UsageError("there is no state key yet", hint="it is made by the first run")
@@ -86,7 +86,7 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
     if any(other is not None and other != key for other in own):
         raise UsageError(
             "the keyring or the key file holds another key than the one that is used: nothing was moved",
-            hint="see `audiencekit key show`; take away the one that opens nothing",
+            hint="see `audiencekit key show`; remove the one that opens nothing",
         )
     return key
 

@@ -32,7 +32,7 @@ SPOOL: Final = "spool"
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
 _BASE64: Final = re.compile(r"[0-9A-Za-z+/]{43}=")
 _GROUP: Final = 16  # digits
-_NO_ENTRY_HINT: Final = "unlock the keyring that has it; or put the key of then into AUDIENCEKIT_KEY"
+_NO_ENTRY_HINT: Final = "unlock the keyring that has it; or put the earlier key into AUDIENCEKIT_KEY"
 _EARLIER, _NONCE_BYTES, _MOST_EARLIER_BYTES = "earlier keys", 12, 100_000
 
 
@@ -108,7 +108,7 @@ def read_earlier(state_dir: Path, key: StateKey) -> tuple[StateKey, ...]:
         raise CredentialsRefused(
             f"{str(state_dir)!r} is under another state key than is given: it was rotated, or the file"
             f" {EARLIER_FILE!r} is damaged: nothing was sent",
-            hint="give the key of now; `audiencekit key show` says the fingerprint of one that is given",
+            hint="give the current key; `audiencekit key show` says the fingerprint of one that is given",
         )
     return tuple(StateKey(keys[start : start + KEY_BYTES]) for start in range(0, len(keys), KEY_BYTES))
 
@@ -177,6 +177,6 @@ def _read_or_make(path: Path) -> StateKey:
             create_file(path, StateKey(secrets.token_bytes(KEY_BYTES)).in_hex().unwrap().encode() + b"\n")
     key = key_of_file(path.parent)
     if key is None:
-        hint = "give the key of then: by the keyring, by AUDIENCEKIT_KEY, or in the file"
+        hint = "give the earlier key: by the keyring, by AUDIENCEKIT_KEY, or in the file"
         raise UsageError(f"the key file {str(path)!r} was emptied when its key was moved", hint=hint)
     return key

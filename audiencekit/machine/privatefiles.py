@@ -21,7 +21,7 @@ _ZEROS_AT_ONCE: Final = 1 << 20
 _IN_THE_WAY: Final = {
     errno.EISDIR: "a directory stands in the place of a file: move it away, or restore the file",
     errno.ENOTDIR: "a file stands in the place of a directory: move it away, or restore the directory",
-    errno.ELOOP: "a link stands there, which is not followed: put what it leads to in its place",
+    errno.ELOOP: "this is a link, which is not followed: replace it by the file or directory itself",
 }
 
 

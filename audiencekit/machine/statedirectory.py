@@ -84,9 +84,7 @@ def safe_child(directory: Path, name: str) -> Path:
     """The entry `name` of `directory`. Raises InputOutputFailed for a name that could lead anywhere else."""
     # The second line: what comes from outside is checked where it enters.
     if not _NAME.fullmatch(name):
-        raise InputOutputFailed(
-            f"a name in {str(directory)!r} was refused: no file of the state directory is called so"
-        )
+        raise InputOutputFailed(f"a name in {str(directory)!r} was refused: it is no file name of the state directory")
     return directory / name
 
 

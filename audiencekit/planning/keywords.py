@@ -88,7 +88,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "country": Keyword(None, "Country of phone numbers that do not name theirs: 'DE', or 'Germany'."),
         "country_column": Keyword(None, "Column with the country of each row."),
         "hashed": Keyword(None, "Kinds whose columns are SHA-256 already."),
-        "ignore": Keyword(None, "Columns that are taken for nothing."),
+        "ignore": Keyword(None, "Columns to ignore."),
         "split_cells": Keyword(None, "Separator of several values in one cell."),
         "encoding": Keyword(None, "Encoding of the file, when it is not UTF-8."),
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),

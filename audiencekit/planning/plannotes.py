@@ -28,7 +28,7 @@ def refuse_options(options: Options, paths: tuple[str, ...], destination: Destin
     if not destination.suppresses and (options.suppress or options.consent is not None):
         raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
     if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
-        raise UsageError("standard input is named twice, and can be read once")
+        raise UsageError("standard input is named twice, and can be read only once")
 
 
 def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
@@ -50,7 +50,7 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     hint = f"give {option('operation_column', name)}, in which each cell is to be update or delete; or `operation=`"
     hint += " update or delete for every row"
     if is_revised:
-        hint = "the source is to hold those who are to be in: choose their rows with `sql=`, without that column"
+        hint = "the source must hold the future members: select their rows with `sql=`, without that column"
     what = f"column {name} says update, delete or the like for each row, and no option names it"
     return [MappingRefused(what, hint=hint)]
 

@@ -131,7 +131,7 @@ def _read_list(
     if not usable_rows:
         raise PlanRefused(
             f"suppression source {opened.name}: {rows:,} of {rows:,} rows hold no usable identifier: nothing was sent",
-            hint="`check` it by itself to see why; a source without people is to be left out",
+            hint="`check` it by itself to see why; leave out a source without people",
         )
     _refuse_unread(opened.name, rows, unread, options.unread_share)
     return ReadList(name=opened.name, columns=opened.mapping.names_by_kind(), rows=rows, unread=unread.rows)

@@ -100,7 +100,7 @@ def whole_spool() -> Iterator[None]:
         yield
     except SpoolDamaged as error:
         error.bare()  # the new one keeps it as its context
-        hint = "restore it; or remove it, and a source that can be read again will be"
+        hint = "restore it; or remove it: the run then reads its source again, if that is possible"
         raise ResumeRefused(f"{error}: nothing more was sent", reason="spool", hint=hint) from None
 
 

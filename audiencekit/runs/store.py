@@ -57,7 +57,7 @@ def check_chosen_run_id(run_id: str) -> None:
     """Raises UsageError for an id that a caller may not give to a run."""
     if not CHOSEN_RUN_ID.fullmatch(run_id):
         hint = "8 to 36 of the characters a to z, 0 to 9 and -, no two - in a row and none at an end"
-        raise UsageError("this cannot be the id of a run", hint=hint)
+        raise UsageError("this is not a valid run id", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

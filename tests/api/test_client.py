@@ -287,7 +287,7 @@ async def test_an_id_of_an_answer_is_one_of_this_service(given: Any) -> None:
     ]
     for call, is_list in calls:
         entry = {"id": given, "name": "canary"}
-        with pytest.raises(MalformedAnswer, match="no id of this service") as caught:
+        with pytest.raises(MalformedAnswer, match="contains an invalid id") as caught:
             await call(_client(_Scripted({"data": [entry] if is_list else entry})))
         assert "canary" not in str(caught.value)
 

@@ -346,6 +346,6 @@ async def test_an_unused_proxy_is_named_when_the_host_is_not_reached(monkeypatch
             with pytest.raises(TransportFailed) as caught:
                 await transport.exchange(GET)
         hints[address] = caught.value.hint
-    assert "HTTPS_PROXY: set, but not heeded" in hints["https://ads-api.x.com"]
+    assert "HTTPS_PROXY: set and not used" in hints["https://ads-api.x.com"]
     assert "PROXY" not in hints["http://127.0.0.1:9"]
     assert "canary" not in str(hints)

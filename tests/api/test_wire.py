@@ -204,7 +204,7 @@ def test_entity_is_the_one_that_was_asked_for() -> None:
     """Another's answer is none; one without an id says nothing of that."""
     assert require_entity(Answer(status=200, data={"id": "a"}), asked="a").data == {"id": "a"}
     assert require_entity(Answer(status=200, data={}), asked="a").data == {}
-    with pytest.raises(MalformedAnswer, match="another than was asked for"):
+    with pytest.raises(MalformedAnswer, match="another object than the one asked for"):
         require_entity(Answer(status=200, data=[{"id": "b"}]), asked="a")
 
 

@@ -151,7 +151,7 @@ def _end_at(point: str) -> Callable[[str], None]:
 
 async def test_the_key_of_now_is_no_new_one(filled: Settings) -> None:
     key = find_state_key(filled.state_dir, filled.key)
-    with pytest.raises(UsageError, match="is the one of now"):
+    with pytest.raises(UsageError, match="is the current key or an earlier one"):
         rotate_key(filled.state_dir, filled.key, key)
 
 
@@ -161,7 +161,7 @@ async def test_a_key_from_elsewhere_is_given(filled: Settings) -> None:
     (filled.state_dir / "key").unlink()
     given = Secret(key.unwrap().hex())
     CredentialStore(filled.state_dir, "service", given).keep(Kept(secrets={"access_token": Secret("hidden")}))
-    with pytest.raises(UsageError, match="where a new one cannot be put"):
+    with pytest.raises(UsageError, match="where this tool cannot store a new one"):
         rotate_key(filled.state_dir, given, None)
     assert rotate_key(filled.state_dir, given, NEW) == "environment"
     fresh = Secret(NEW.unwrap().hex())

@@ -328,7 +328,7 @@ def test_a_request_that_overrules_waits_until_a_lost_attempt_has_settled(virtual
     """P7: 15 minutes from the end of the lost attempt; the wait is told, and stands in the notes."""
     delivered, moments, told = settled(virtually, clock, lost(), waves=(0, 0, 1, 1, 2))
     assert moments == [0, 0, 1, 900, 901, 902]  # and no second wait
-    assert told == [f"waiting 899 s before what overrules earlier requests: {told[0].partition(': ')[2]}"]
+    assert told == [f"waiting 899 s before requests that overrule earlier ones: {told[0].partition(': ')[2]}"]
     assert delivered.notes == (f"waited 899 s: {told[0].partition(': ')[2]}",)
 
 

@@ -240,7 +240,7 @@ def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
 
 def test_other_frames_are_refused() -> None:
     """Those of pandas have a library of their own, and pandas on Spark a way to ours."""
-    with pytest.raises(UsageError, match="a DataFrame of Spark is wanted") as caught:
+    with pytest.raises(UsageError, match="the source must be a Spark DataFrame") as caught:
         prepare(pa.table({"email": ["ann@example.com"]}), columns={"email": "email"})  # type: ignore[arg-type]
     assert "to_spark()" in caught.value.hint
 

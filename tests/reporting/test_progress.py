@@ -69,12 +69,12 @@ def test_a_message_of_another_sort_is_heard_in_the_storm() -> None:
     for number in range(1, 2_001):
         progress.tell(f"request {number:,}: no answer")
         if number == 1_000:
-            progress.tell("waiting 900 s before what overrules earlier requests")
+            progress.tell("waiting 900 s before requests that overrule earlier ones")
     assert stream.getvalue().splitlines() == [
         "request 1: no answer",
         "request 2: no answer",
         "request 3: no answer",
-        "waiting 900 s before what overrules earlier requests",
+        "waiting 900 s before requests that overrule earlier ones",
     ]
 
 

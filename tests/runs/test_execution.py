@@ -91,4 +91,4 @@ async def test_a_wait_within_the_run_is_told_after_a_storm(
     told = lines.getvalue().splitlines()
     assert any(seconds > 800 for seconds in SoonOver.waited)
     assert sum(line.startswith("request ") for line in told) == len(faults)
-    assert any(line.startswith("waiting 900 s before what overrules earlier requests") for line in told)
+    assert any(line.startswith("waiting 900 s before requests that overrule earlier ones") for line in told)

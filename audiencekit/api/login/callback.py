@@ -84,10 +84,13 @@ class Callback:
                 verifier = await self._answer
         except TimeoutError:
             raise CredentialsRefused(
-                f"no one said yes within {timeout_seconds:.0f} seconds", hint="begin again, or log in with `pin=True`"
+                f"access was not allowed within {timeout_seconds:.0f} seconds",
+                hint="begin again, or log in with `pin=True`",
             ) from None
         if verifier is None:
-            raise CredentialsRefused("access was not given", hint="say yes in the browser, as the owner of the account")
+            raise CredentialsRefused(
+                "access was not given", hint="allow access in the browser, as the owner of the account"
+            )
         return verifier
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -134,4 +134,4 @@ def _encode(endpoint: Endpoint, body: Any, now: datetime, wire_names: Mapping[st
         return Body([text.encode()])
     except (TypeError, ValueError, RecursionError):
         # The exception quotes what it stumbled over.
-        raise UsageError(f"{endpoint.name}: the body is nothing that JSON can say") from None
+        raise UsageError(f"{endpoint.name}: the body cannot be written as JSON") from None

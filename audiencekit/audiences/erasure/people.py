@@ -39,7 +39,7 @@ class People:
     ) -> People:
         """Checked. Raises UsageError for invalid keywords, and unless one of the two is given."""
         if (identifiers is None) is (source is None):
-            raise UsageError("people are named by identifiers or by a source: one of the two")
+            raise UsageError("give identifiers or a source, not both")
         if isinstance(identifiers, str) or _has_columns(identifiers):
             raise UsageError("identifiers are a list of texts", hint="a data frame is a source: forget(source=frame)")
         given = {name for name, value in keywords.items() if value is not None and value != ()}
@@ -47,7 +47,7 @@ class People:
         if identifiers is not None:
             alien = given - {"country", "shared_values"}
         if alien:
-            raise UsageError(f"{', '.join(sorted(alien))} cannot be heeded here", hint="they are about a source")
+            raise UsageError(f"{', '.join(sorted(alien))} cannot be used here", hint="they need a source")
         options = read_keywords(keywords, profile)
         items = None if source is None else items_of(source)
         return cls(None if identifiers is None else Lines(identifiers), items, options.source, options.shared_people)

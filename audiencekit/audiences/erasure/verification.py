@@ -101,7 +101,7 @@ def _in_source(source: str, settings: Settings) -> VerifiedFile:
         rows = check(source, settings=settings, shared_values="keep").rows
     except AudiencekitError as error:
         return VerifiedFile(kind=SOURCE, name=source, why=_words(error))
-    why = "uploads leave them out; a prepared directory is to be prepared anew" if rows.suppressed else ""
+    why = "uploads leave them out; prepare a prepared directory again" if rows.suppressed else ""
     return VerifiedFile(kind=SOURCE, name=source, records=rows.read, erased=rows.suppressed, why=why)
 
 

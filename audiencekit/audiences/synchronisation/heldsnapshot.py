@@ -87,7 +87,7 @@ class HeldSnapshot:
         notes: tuple[str, ...] = ()
         try:
             if settle_left(self._store, self._state_dir, self._key, self._now()):
-                notes = ("an earlier run was cut short: what it left in doubt is sent again",)
+                notes = ("an earlier run was interrupted: its requests in doubt are sent again",)
             snapshot = self._store.open()
             self._stack.callback(snapshot.close)
             if self._is_rebuild:

@@ -91,7 +91,7 @@ class LineFile:
 
     @contextlib.contextmanager
     def _explained(self, what: str) -> Iterator[None]:
-        hint = "see to the disk and its rights; a damaged file may be deleted while nothing is running"
+        hint = "check the disk and its permissions; delete a damaged file only while no run is at work"
         failure: Exception
         try:
             yield

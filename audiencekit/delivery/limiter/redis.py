@@ -184,5 +184,5 @@ def _away() -> ServiceUnavailable:
 def _password_refused() -> CredentialsRefused:
     return CredentialsRefused(
         "Redis, which keeps the limiter, refuses our user or password",
-        hint="see to them in AUDIENCEKIT_LIMITER: redis://user:password@host:6379/0",
+        hint="correct them in AUDIENCEKIT_LIMITER: redis://user:password@host:6379/0",
     )

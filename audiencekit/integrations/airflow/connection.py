@@ -47,7 +47,7 @@ def settings_from(
     given = {name: str(value).strip() for name, value in extra.items() if value not in (None, "")}
     if alien := sorted(set(given) - FILE_KEYS - CHOICES - set(SECRET_NAMES)):
         hint = f"it may give {', '.join(LABELS)}; all else comes from the worker's environment"
-        raise UsageError(f"connection {conn_id!r} holds what it must not: {', '.join(alien)}", hint=hint)
+        raise UsageError(f"connection {conn_id!r} has fields that it must not have: {', '.join(alien)}", hint=hint)
     missing = [name for name in SECRET_NAMES if name not in given]
     if 0 < len(missing) < len(SECRET_NAMES):
         hint = "give all four in the connection, or none there and all in the worker's environment"

@@ -105,10 +105,10 @@ class PlanFacts:
     def difference(self, now: PlanFacts) -> tuple[str, str] | None:
         """The first thing that is another one `now`, as (code, sentence); None when nothing is."""
         if self.mapping != now.mapping:
-            return "mapping", "other columns carry the identifiers now than when the run was begun"
+            return "mapping", "the columns with identifiers are not those that the run began with"
         if self.rules != now.rules:
             changed = sorted(name for name in self.rules | now.rules if self.rules.get(name) != now.rules.get(name))
-            return "options", f"the options are not those that the run was begun with: {', '.join(changed)}"
+            return "options", f"the options are not those that the run began with: {', '.join(changed)}"
         if (self.rows_read, self.rows_rejected) != (now.rows_read, now.rows_rejected):
             was, is_now = (
                 f"{self.rows_read:,} rows, {self.rows_rejected:,}",
@@ -118,7 +118,7 @@ class PlanFacts:
         if self.fingerprint != now.fingerprint:
             return "source", "the source has changed: it has as many rows as before, but they are not the same"
         if (self.suppression, self.records) != (now.suppression, now.records):
-            return "suppression", "other people are to be suppressed than when the run was begun"
+            return "suppression", "the people to suppress are not those that the run began with"
         if self.requests != now.requests:
             return "requests", "this version would cut the records into other requests"
         return None

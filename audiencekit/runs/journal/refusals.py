@@ -22,7 +22,7 @@ def another_key(directory: Path) -> ResumeRefused:
     return ResumeRefused(
         "the journal was written under another state key, or was changed",
         reason="key",
-        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of then; or {how_to_repeat(directory)}",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of that time; or {how_to_repeat(directory)}",
     )
 
 
@@ -31,7 +31,7 @@ def without_key(directory: Path) -> ResumeRefused:
     return ResumeRefused(
         "the state key that the journal was written under is gone, or cannot be read",
         reason="key",
-        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of then; or {how_to_repeat(directory)}",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of that time; or {how_to_repeat(directory)}",
     )
 
 

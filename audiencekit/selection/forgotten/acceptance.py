@@ -67,8 +67,8 @@ def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Wit
         known = None if empty else read_memory(state_dir, own)
         if known is None and not empty:
             raise MemoryRefused(
-                f"{str(state_dir / FORGOTTEN)!r} is missing: there is nothing that could be taken for the last",
-                hint="put it back; or give `empty=True`, and who was erased can be sent again",
+                f"{str(state_dir / FORGOTTEN)!r} is missing: there is no memory to accept",
+                hint="put it back; or give `empty=True`, and erased people can be sent again",
             )
         parts = (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)),) if known is None else known.parts
         serial = 1 + max(_highest(state_dir, own, witness), known.serial if known else 0)

@@ -45,7 +45,7 @@ _INFO: Final = b"audiencekit/1\0forgotten export"
 _NONCE: Final = bytes(12)  # of a key that is used once
 _COUNT_BYTES, _SEAL_BYTES = 8, 16
 _FRAME_BYTES: Final = len(MARK) + KEY_BYTES + _SEAL_BYTES
-_WRONG_HINT: Final = "have it exported to the recipient that `audiencekit forgotten recipient` shows on this host"
+_WRONG_HINT: Final = "export it to the recipient that `audiencekit forgotten recipient` shows on this host"
 
 
 class _Export(Personal[bytes]):

@@ -52,7 +52,7 @@ MARK: Final = b"AKFORGT3"
 EARLIER_MARK: Final = b"AKFORGT2"
 FIRST_MARK: Final = b"AKFORGT1"
 MAX_FORGOTTEN_BYTES: Final = 4_000_000_000
-OTHER_KEY_HINT: Final = "give the AUDIENCEKIT_KEY, keyring or key file of then, or restore the file"
+OTHER_KEY_HINT: Final = "give the AUDIENCEKIT_KEY, keyring or key file of that time, or restore the file"
 
 # Another key than that of tags, which an export gives to other hosts.
 _PURPOSE: Final = "forgotten file"

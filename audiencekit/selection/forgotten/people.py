@@ -38,9 +38,7 @@ from audiencekit.selection.suppression import KeyMemory
 from audiencekit.selection.tags import TAG, Tagger, Tags, are_among
 from audiencekit.settings import Settings
 
-_MET: Final = (
-    "there are people among the rows who were erased by `forget`: they are not put in, and count as suppressed"
-)
+_MET: Final = "some rows are of people who were erased by `forget`: they are not put in, and count as suppressed"
 
 
 class Forgotten:

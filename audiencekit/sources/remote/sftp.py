@@ -180,7 +180,7 @@ def _known_hosts() -> list[str]:
         return [str(file) for file in (Path("~/.ssh/known_hosts").expanduser(), _OF_ALL_USERS) if file.is_file()]
     path = Path(text).expanduser()
     if not path.is_absolute():
-        raise UsageError(f"{KNOWN_HOSTS} is not an absolute path", hint="give the path in full, from / or ~/")
+        raise UsageError(f"{KNOWN_HOSTS} is not an absolute path", hint="give the full path, from / or ~/")
     if not path.is_file():
         raise InputOutputFailed(f"the file that {KNOWN_HOSTS} names is not there")
     return [str(path)]

@@ -82,7 +82,7 @@ async def test_a_user_who_says_no_is_not_logged_in(person: Person, tmp_path: Pat
 
 async def test_login_does_not_wait_for_ever(person: Person) -> None:
     """The time is an argument."""
-    with pytest.raises(CredentialsRefused, match="no one said yes within 0 seconds"):
+    with pytest.raises(CredentialsRefused, match="access was not allowed within 0 seconds"):
         await log_in(person.settings(), show=lambda page: None, timeout_seconds=0)
 
 

@@ -53,7 +53,7 @@ def test_credentials_are_not_mixed() -> None:
 @pytest.mark.parametrize("name", ["allow_host", "key", "limiter", "acount_id", "base_url"])
 def test_nothing_else_is_taken_from_a_connection(name: str) -> None:
     """Neither a host that credentials may go to, nor a word that was mistyped; its value is not shown."""
-    with pytest.raises(UsageError, match=f"connection 'ads' holds what it must not: {name}$") as caught:
+    with pytest.raises(UsageError, match=f"connection 'ads' has fields that it must not have: {name}$") as caught:
         _settings(**{name: "evil.example"})
     assert "evil" not in str(caught.value) + caught.value.hint
 
