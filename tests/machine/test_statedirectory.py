@@ -170,7 +170,7 @@ def test_a_link_of_another_user_is_refused(tmp_path: Path) -> None:
 )
 def test_no_name_leads_out_of_it(name: str, tmp_path: Path) -> None:
     """In no form."""
-    with pytest.raises(InputOutputFailed, match="no file of the state directory"):
+    with pytest.raises(InputOutputFailed, match="no file name of the state directory"):
         safe_child(tmp_path, name)
 
 

@@ -228,7 +228,7 @@ def test_bodies_that_json_cannot_say_are_refused_unseen() -> None:
     loop: dict[str, Any] = {}
     loop["loop"] = loop
     for criterion in ({"a": float("inf")}, {"a": object()}, {"a": b"x"}, loop):
-        _refused("estimate_audience", {"targeting_criteria": [criterion]}, "nothing that JSON can say")
+        _refused("estimate_audience", {"targeting_criteria": [criterion]}, "cannot be written as JSON")
 
 
 def test_size_of_an_upload_is_bounded() -> None:

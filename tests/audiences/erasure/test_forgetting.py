@@ -129,7 +129,7 @@ async def test_an_upload_from_before_an_erasure_is_not_resumed(
     assert calls
     assert ended.value.document is not None
     await forget_async(["person1@example.org"], settings=settings)
-    with pytest.raises(ResumeRefused, match="other people are to be suppressed"):
+    with pytest.raises(ResumeRefused, match="the people to suppress are not those"):
         await resume_async(ended.value.document["run_id"], settings=settings)
 
 

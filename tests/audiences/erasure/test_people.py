@@ -23,5 +23,5 @@ def test_neither_a_text_nor_a_frame_is_a_list_of_texts(identifiers: Any) -> None
 @pytest.mark.parametrize(("identifiers", "source"), [(None, None), (["ada@example.org"], "people.csv")])
 def test_people_are_named_in_one_way(identifiers: Any, source: Any) -> None:
     """By identifiers or by a source."""
-    with pytest.raises(UsageError, match="one of the two"):
+    with pytest.raises(UsageError, match="not both"):
         People.given(identifiers, source, {}, find_profile("spec"))

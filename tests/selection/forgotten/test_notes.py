@@ -231,7 +231,7 @@ def test_there_is_a_way_out_that_is_logged(spoil: Callable[[Place, Path], None],
     spoil(place, tmp_path / "backup")
     is_there = (place.directory / "forgotten").exists()
     if not is_there:
-        with pytest.raises(MemoryRefused, match="nothing that could be taken"):
+        with pytest.raises(MemoryRefused, match="there is no memory to accept"):
             accept_memory(place.directory, GIVEN, empty=False, witness=place.witness)
     line = accept_memory(place.directory, GIVEN, empty=not is_there, witness=place.witness)
     assert place.holds(1) == [is_there]
