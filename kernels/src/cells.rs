@@ -1,7 +1,7 @@
 //! The cells of a piece of a delimited file: where they end, and the columns they make.
 //!
 //! A piece is read where every reading of it is the same: text without NUL, lines that end in LF or CR LF and have as many
-//! cells as the table, quotes around whole cells only. Of any other, nothing is said.
+//! cells as the table or are blank, quotes around whole cells only. Of any other, nothing is said.
 #![forbid(unsafe_code)]
 
 use crate::letters::{bits, note, parities, Block, BLOCK};
@@ -14,7 +14,7 @@ pub struct Shape {
     pub longest: usize,
 }
 
-/// The lines at the beginning of a piece: their number, their bytes, and the quotes in them.
+/// The lines at the beginning of a piece: how many are not blank, the bytes of all, and the quotes in them.
 #[repr(C)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
@@ -50,10 +50,16 @@ pub fn index(piece: &[u8], shape: &Shape, ends: &mut [u32]) -> Option<Lines> {
         found += note(separators, (number * BLOCK) as u32, room);
         is_ascii &= block.is_ascii();
     }
-    let is_plain = reader.lines.checked_mul(shape.width) == Some(found)
-        && are_lines(text, shape, &ends[..found])
-        && (is_ascii || std::str::from_utf8(text).is_ok());
-    is_plain.then_some(Lines { count: reader.lines, bytes: text.len(), quotes: reader.quotes })
+    let mut count = reader.lines;
+    if !are_lines(text, shape, count, &ends[..found]) {
+        let blank = drop_blank(text, &mut ends[..found]);
+        (count, found) = (count - blank, found - blank);
+        if blank == 0 || count == 0 || !are_lines(text, shape, count, &ends[..found]) {
+            return None;
+        }
+    }
+    let is_text = is_ascii || std::str::from_utf8(text).is_ok();
+    is_text.then_some(Lines { count, bytes: text.len(), quotes: reader.quotes })
 }
 
 /// Goes through a text block by block. What stood last in the block before is the lowest bit of a word.
@@ -102,17 +108,35 @@ impl Reader {
     }
 }
 
-/// Whether every line has its cells, and is neither blank nor too long.
-fn are_lines(text: &[u8], shape: &Shape, ends: &[u32]) -> bool {
+/// Whether there are `count` lines, and each has its cells and is neither blank nor too long. Blank ones that were dropped
+/// count to the line after them.
+fn are_lines(text: &[u8], shape: &Shape, count: usize, ends: &[u32]) -> bool {
     let mut begin = 0;
-    ends.chunks_exact(shape.width).all(|cells| {
-        let end = cells[shape.width - 1] as usize;
-        let size = end - begin;
-        let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
-        begin = end + 1;
-        // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
-        text[end] == b'\n' && size < shape.longest && !is_blank
-    })
+    let has_cells = count.checked_mul(shape.width) == Some(ends.len());
+    has_cells
+        && ends.chunks_exact(shape.width).all(|cells| {
+            let end = cells[shape.width - 1] as usize;
+            let size = end - begin;
+            let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
+            begin = end + 1;
+            // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
+            text[end] == b'\n' && size < shape.longest && !is_blank
+        })
+}
+
+/// Moves the ends of blank lines behind all others, and gives their number.
+fn drop_blank(text: &[u8], ends: &mut [u32]) -> usize {
+    let (mut kept, mut begin, mut is_first) = (0, 0, true);
+    for at in 0..ends.len() {
+        let end = ends[at] as usize;
+        let is_last = text[end] == b'\n';
+        if !(is_first && is_last && matches!(text[begin..end], [] | [b'\r'])) {
+            ends[kept] = ends[at];
+            kept += 1;
+        }
+        (begin, is_first) = (end + 1, is_last);
+    }
+    ends.len() - kept
 }
 
 /// At most so many bytes has the column at `position`.
@@ -145,7 +169,10 @@ pub fn copy(piece: &[u8], width: usize, quotes: i32, ends: &[u32], column: Colum
     assert_eq!(offsets.len(), ends.len() / width);
     *first = 0;
     let mut written = 0;
-    for ((begin, end), offset) in places(width, ends, position).zip(offsets) {
+    for ((mut begin, end), offset) in places(width, ends, position).zip(offsets) {
+        while position == 0 && begin < end && matches!(piece[begin], b'\n' | b'\r') {
+            begin += 1; // of a blank line before
+        }
         let end = if is_last && end > begin && piece[end - 1] == b'\r' { end - 1 } else { end };
         written += if quotes != 0 && end > begin && piece[begin] == b'"' {
             unquote(piece, begin + 1, end - 1, quotes & DOUBLED != 0, &mut data[written..])
@@ -243,7 +270,9 @@ mod tests {
             "a\n",
             "a,b,c\n",
             "a,b\nc\n",
-            "a,b\n\n",
+            "\n",
+            "a,b\n \n",
+            "a,b\n\"\"\n",
             "a,b\rc,d\n",
             "a\r,b\n",
             "a,b\r\r\n",
@@ -265,10 +294,19 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_neither_blank_nor_too_long() {
+    fn a_blank_line_is_no_line() {
+        assert_columns("\n\r\na,b\n\n", [&["a"], &["b"]]);
+        assert_columns("\n\n,b\r\n\r\n\"\",\n", [&["", ""], &["b", ""]]);
+        assert_columns("a,\"\"\n\n\"\"\"\",b\n", [&["a", "\""], &["", "b"]]);
+        let shape = Shape { delimiter: b',', width: 1, ..SHAPE };
+        assert_eq!(read(b"\na\n\r\n\n\"b\"\n\"\"\n \r\n", &shape).expect("plain")[0], ["a", "b", "", " "]);
+    }
+
+    #[test]
+    fn a_line_is_not_too_long() {
         let shape = Shape { delimiter: b';', width: 1, longest: 4 };
         assert_eq!(read(b" \nabc\nde\r\n", &shape).expect("plain")[0], [" ", "abc", "de"]);
-        for piece in ["\n", "a\n\r\n", "abcd\n", "a\nabc\r\n"] {
+        for piece in ["\n", "\r\n\n", "abcd\n", "a\nabc\r\n"] {
             assert_eq!(read(piece.as_bytes(), &shape), None, "{piece:?}");
         }
     }
