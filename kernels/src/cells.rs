@@ -1,7 +1,7 @@
 //! The cells of a piece of a delimited file: where they end, and the columns they make.
 //!
 //! A piece is read where every reading of it is the same: text without NUL, lines that end in LF or CR LF and have as many
-//! cells as the table or are blank, quotes around whole cells only. Of any other, nothing is said.
+//! cells as the table or are blank, quotes around whole cells only, and line ends in them. Of any other, nothing is said.
 #![forbid(unsafe_code)]
 
 use crate::letters::{bits, note, parities, Block, BLOCK};
@@ -50,16 +50,19 @@ pub fn index(piece: &[u8], shape: &Shape, ends: &mut [u32]) -> Option<Lines> {
         found += note(separators, (number * BLOCK) as u32, room);
         is_ascii &= block.is_ascii();
     }
+    // The last line end may stand in quotes that are still open: the line before them is the last one.
+    found -= ends[..found].iter().rev().take_while(|&&end| text[end as usize] != b'\n').count();
+    let text = &text[..ends[..found].last().map_or(0, |&end| end as usize + 1)];
     let mut count = reader.lines;
     if !are_lines(text, shape, count, &ends[..found]) {
         let blank = drop_blank(text, &mut ends[..found]);
         (count, found) = (count - blank, found - blank);
-        if blank == 0 || count == 0 || !are_lines(text, shape, count, &ends[..found]) {
+        if blank == 0 || !are_lines(text, shape, count, &ends[..found]) {
             return None;
         }
     }
     let is_text = is_ascii || std::str::from_utf8(text).is_ok();
-    is_text.then_some(Lines { count, bytes: text.len(), quotes: reader.quotes })
+    (is_text && count > 0).then_some(Lines { count, bytes: text.len(), quotes: reader.quotes })
 }
 
 /// Goes through a text block by block. What stood last in the block before is the lowest bit of a word.
@@ -82,16 +85,16 @@ impl Default for Reader {
 
 impl Reader {
     /// The delimiters and line ends of `block` that are not in quotes. None where a quote stands elsewhere than around a
-    /// whole cell, behind CR no LF, and for a NUL.
+    /// whole cell, behind CR no LF outside quotes, and for a NUL.
     #[inline(always)]
     fn read(&mut self, block: &Block, delimiter: u8) -> Option<u64> {
-        let (lines, returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
+        let (mut lines, mut returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
         let mut separators = bits(block, delimiter) | lines;
-        let mut strange = bits(block, 0) | (returns << 1 | self.was_return) & !lines;
+        let mut strange = bits(block, 0);
         if quotes | self.inside | self.was_closing != 0 {
             let within = parities(quotes) ^ self.inside; // with the opening quote, without the closing one
             let (opening, closing) = (quotes & within, quotes & !within);
-            separators &= !within;
+            (separators, lines, returns) = (separators & !within, lines & !within, returns & !within);
             let behind_separator = separators << 1 | self.was_separator;
             let behind_closing = closing << 1 | self.was_closing;
             // Of two quotes in a cell the second opens again: together they are a letter.
@@ -101,6 +104,7 @@ impl Reader {
             self.inside = 0u64.wrapping_sub(within >> 63);
             self.was_closing = closing >> 63;
         }
+        strange |= (returns << 1 | self.was_return) & !lines;
         self.was_separator = separators >> 63;
         self.was_return = returns >> 63;
         self.lines += lines.count_ones() as usize;
@@ -280,7 +284,8 @@ mod tests {
             "a\"b,c\n",
             "\"a\"b,c\n",
             "\"a,b\n",
-            "\"a\nb\",c\n",
+            "\"a\nb\",c,d\n",
+            "\"a\nb\"\n",
             "\"a\"\r,c\n",
             "a,\"\"\"\n",
             "a, \"b\"\n",
@@ -291,6 +296,14 @@ mod tests {
         for delimiter in [0, b'"', b'\n', b'\r', 0xe9] {
             assert_eq!(read(b"a,b\n", &Shape { delimiter, ..SHAPE }), None);
         }
+    }
+
+    #[test]
+    fn a_line_end_in_quotes_is_a_letter() {
+        assert_columns("\"a\nb\",c\n", [&["a\nb"], &["c"]]);
+        assert_columns("a,\"\r\n\r\"\r\n\"\n\"\"\n\",d\r\n", [&["a", "\n\"\n"], &["\r\n\r", "d"]]);
+        assert_columns("a,b\n\"c\n\n,d\n", [&["a"], &["b"]]);
+        assert_eq!(read(b"a,b\n\"c\nd\n", &Shape { longest: 4, ..SHAPE }).expect("plain"), [["a"], ["b"]]);
     }
 
     #[test]
@@ -319,7 +332,8 @@ mod tests {
             let piece = format!("{long},1\n,\"2\"\r\n\"y\"\"\",\"{long}\"\r\n{long},{long}\n");
             let second = ["1", "2", &long, &long];
             assert_columns(&piece, [&first, &second]);
-            assert_eq!(read(format!("{long},1\n\"a\nb\",c\n").as_bytes(), &SHAPE), None);
+            assert_columns(&format!("{long},1\n\"a\nb\",c\n"), [&[&long, "a\nb"], &["1", "c"]]);
+            assert_columns(&format!("{long},1\n\"a\nb{long}\n"), [&[&long], &["1"]]);
             assert_eq!(read(format!("{long}\r,1\n").as_bytes(), &SHAPE), None);
         }
     }
