@@ -215,7 +215,9 @@ FRAGMENTS = st.sampled_from(
     [b"a", b"bc", b",", b",", b"\n", b"\n", b"\r\n", b"\r", b'"', b'""', b'",', b',"', b'","', b'"\n', b'\n"', b" ",
      b"\0", b"\xff", "é".encode(), b"x" * 40, b"y" * 65]
 )  # fmt: skip
-ROWS = st.lists(st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', b'"\n\r"', "é".encode(), b"x" * 40]), min_size=1)
+ROWS = st.lists(
+    st.sampled_from([b"a", b"", b" ", b'""', b'"b"', b'"a,""b"', b'"\n\r"', "é".encode(), b"x" * 40]), min_size=1
+)
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
