@@ -70,3 +70,46 @@ def test_numpy_starts_no_thread_unless_told(monkeypatch: pytest.MonkeyPatch, sai
         monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     leave_out_blas_threads()
     assert os.environ["OPENBLAS_NUM_THREADS"] == threads
+
+
+UNDOCUMENTED = """
+from audiencekit.machine.librarystartup import leave_out_documentation
+
+leave_out_documentation()
+import numpy
+import pyarrow.compute as pc
+
+print(numpy.array.__doc__, pc.is_in.__doc__, pc.cast.__doc__ is None)
+print(pc.is_in(["a", "b"], value_set=pc.unique(["b"])).to_pylist(), pc.utf8_zero_fill("1", width=2), numpy.ma.array(1))
+"""
+
+
+def test_functions_of_libraries_work_without_documentation() -> None:
+    """Those that Arrow makes when it is loaded, and those of numpy in C; what is written in Python keeps its own."""
+    done = subprocess.run([sys.executable, "-c", UNDOCUMENTED], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["None None False", "[False, True] 01 1"]
+
+
+COMPILED = r"""
+import re
+import sys
+
+from audiencekit.machine.librarystartup import compile_patterns_late
+
+compiled, compile_now = [], re._compiler.compile
+re._compiler.compile = lambda pattern, flags=0: compiled.append(pattern) or compile_now(pattern, flags)
+compile_patterns_late()
+from audiencekit.identifiers.email import normalize_email
+
+def large() -> int:
+    return sum("\\U0010ffff" in ascii(pattern) for pattern in compiled)
+
+before = large()
+print(before, ascii(normalize_email("\u00e4nna@larchpost.org")), large() > 0, type(re.compile("a")) is re.Pattern)
+"""
+
+
+def test_large_patterns_are_compiled_when_they_are_used() -> None:
+    """An address of other letters is judged by them as ever; patterns of other modules are compiled at once."""
+    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", r"'\xe4nna@larchpost.org'", "True", "True"]
