@@ -135,7 +135,7 @@ def test_a_table_takes_memory_where_it_is_touched() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
-# What two hundred buffers side by side take of memory when each of them is begun.
+# The memory that two hundred buffers side by side take when each of them is begun.
 BEGUN = """
 from audiencekit.machine.heap import zeros_by_page
 
