@@ -26,7 +26,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
-from tests.audiences.erasure.account import ACCOUNT, Account, ErasureKeys as Entry
+from tests.audiences.erasure.account import ACCOUNT, Account, Keys as Entry
 from tests.virtualtime import VirtualClock, run_virtually
 
 ID = "forget-20261121-120000-abcdef"

@@ -85,7 +85,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"not a database, and longer than its header would be" * 40)
     with pytest.raises(InputOutputFailed, match=r"cannot be opened.*boot\.sqlite") as caught:
         LineFile(tmp_path / "state", "boot")
-    assert "deleted" in caught.value.hint
+    assert "delete a damaged file" in caught.value.hint
     assert path.read_bytes().startswith(b"not a database")
 
 
