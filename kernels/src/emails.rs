@@ -5,7 +5,7 @@
 use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
-use crate::international::{self, is_certain_label, Letters, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::international::{self, is_certain_label, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
 use crate::punycode;
 use crate::sha256::Hasher;
@@ -75,7 +75,7 @@ pub fn decide(
     mut hasher: Hasher,
 ) {
     let ends = doubts.special_ends();
-    let mut buffer = Vec::new();
+    let (mut buffer, mut room) = (Vec::new(), Room::default());
     for (row, text) in texts.iter().enumerate() {
         codes[row] = match trimmed(text, letters) {
             None => PENDING,
@@ -91,7 +91,7 @@ pub fn decide(
                 buffer.clear();
                 buffer.extend_from_slice(text);
                 buffer.make_ascii_lowercase();
-                decide_one(&buffer, doubts, ends, letters, reasons, |address| hasher.add(row, address))
+                decide_one(&buffer, doubts, ends, letters, reasons, &mut room, |address| hasher.add(row, address))
             }
         };
     }
@@ -138,12 +138,13 @@ fn decide_one(
     ends: u32,
     letters: &Letters,
     reasons: &Reasons,
+    room: &mut Room,
     add: impl FnOnce(&[u8]),
 ) -> i8 {
     if !lowered.is_ascii() || !is_plain(lowered) {
-        return match international(lowered, letters, doubts, ends, reasons) {
+        return match international(lowered, letters, doubts, ends, reasons, room) {
             Ok(address) => {
-                add(&address);
+                add(address);
                 VALID
             }
             Err(PENDING) => match refuse(lowered, doubts, letters, reasons) {
@@ -193,17 +194,18 @@ fn refuse_special(address: &[u8], doubts: &Doubts, ends: u32, reasons: &Reasons)
     Some(if doubts.has_special_top(address) { reasons.special_use_domain } else { PENDING })
 }
 
-fn international(
-    lowered: &[u8],
+fn international<'r>(
+    lowered: &'r [u8],
     letters: &Letters,
     doubts: &Doubts,
     ends: u32,
     reasons: &Reasons,
-) -> Result<Vec<u8>, i8> {
+    room: &'r mut Room,
+) -> Result<&'r [u8], i8> {
     if lowered.is_ascii() {
         return Err(PENDING);
     }
-    international::normalized(lowered, letters, doubts, ends, reasons)
+    international::normalized(lowered, letters, doubts, ends, reasons, room)
 }
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
@@ -280,7 +282,7 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
         return PENDING;
     }
     let is_refused = match std::str::from_utf8(local).ok().and_then(|local| local.chars().next()) {
-        Some(first) if !local.is_ascii() => letters.is_mark(first),
+        Some(first) if !local.is_ascii() => letters.folding.is_mark(first),
         // No domain with letters beyond ASCII is that of a carrier.
         _ => !is_dot_atom(local),
     };

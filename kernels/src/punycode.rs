@@ -16,6 +16,8 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// Letters of one label. A longer one has more bytes in the name system than a label may.
 pub const MOST_LETTERS: usize = 63;
 pub type Room = [char; MOST_LETTERS];
+/// A label as far as it is written before it is known to be too long: one number more, of seven digits at most.
+const ROOM: usize = MOST_LETTERS + 1 + PREFIX.len() + 8;
 
 /// The letters that `encoded` stands for in the name system, in `room`; None for what stands for no label.
 pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [char]> {
@@ -65,61 +67,103 @@ fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> 
 /// Appends the label of `letters`, some of which are not ASCII, as it stands in the name system; None for a longer one
 /// than a label may be.
 pub fn encode(letters: impl Iterator<Item = char>, encoded: &mut Vec<u8>) -> Option<()> {
-    encoded.extend_from_slice(PREFIX);
-    // A bit for each place whose letter is written, and the others with their places in the order in which they are.
-    let (mut written, mut others, mut count) = (0u64, [0u32; MOST_LETTERS], 0);
+    let (mut room, mut end) = ([0; ROOM], PREFIX.len());
+    room[..end].copy_from_slice(PREFIX);
+    let (mut written, mut others, mut count) = (0u64, [0i32; MOST_LETTERS + 1], 0);
     for (place, letter) in letters.enumerate() {
-        if let Some(ascii) = u8::try_from(letter).ok().filter(u8::is_ascii) {
-            encoded.push(ascii);
-            written |= 1u64.checked_shl(place as u32)?;
-        } else {
-            *others.get_mut(count)? = u32::from(letter) << PLACE_BITS | place as u32;
-            count += 1;
-        }
         if place >= MOST_LETTERS {
             return None;
         }
+        // Both are written, and one of them is kept: which it is cannot be foreseen.
+        let is_ascii = letter.is_ascii();
+        (room[end], others[count]) = (letter as u8, (letter as i32) << PLACE_BITS | place as i32);
+        end += usize::from(is_ascii);
+        count += usize::from(!is_ascii);
+        written |= u64::from(is_ascii) << place;
     }
     if written != 0 {
-        encoded.push(DELIMITER);
+        room[end] = DELIMITER;
+        end += 1;
     }
-    let others = sorted(&others[..count]);
+    let others = match count {
+        0..=8 => sorted::<8>(&others, count),
+        9..=16 => sorted::<16>(&others, count),
+        17..=32 => sorted::<32>(&others, count),
+        _ => sorted::<{ MOST_LETTERS + 1 }>(&others, count),
+    };
     let (mut letter, mut index, mut bias, basic) = (FIRST_LETTER, 0, FIRST_BIAS, written.count_ones());
-    for other in &others[..count] {
-        let (next, place, handled) = (other >> PLACE_BITS, other & PLACE, written.count_ones());
+    for &other in &others[..count] {
+        if end > MOST_LETTERS {
+            return None;
+        }
+        let (next, place, handled) = (other as u32 >> PLACE_BITS, other as u32 & PLACE, written.count_ones());
         let before = (written & ((1 << place) - 1)).count_ones();
         let delta = (next - letter) * (handled + 1) + before - index;
-        push_number(delta, bias, encoded);
+        end = put_number(delta, bias, &mut room, end);
         bias = adapted(delta, handled + 1, handled == basic);
         (letter, index, written) = (next, before + 1, written | 1 << place);
     }
+    encoded.extend_from_slice(room.get(..end).filter(|label| label.len() <= MOST_LETTERS)?);
     Some(())
 }
 
 /// `letters`, of which no two are the same, in their order. So few are counted sooner than compared one by one, which a
 /// processor cannot foresee.
-fn sorted(letters: &[u32]) -> [u32; MOST_LETTERS] {
-    let mut sorted = [0; MOST_LETTERS];
-    for &letter in letters {
-        let lesser: u32 = letters.iter().map(|&other| u32::from(other < letter)).sum();
+fn sorted<const N: usize>(letters: &[i32; MOST_LETTERS + 1], count: usize) -> [i32; MOST_LETTERS + 1] {
+    let (mut sorted, mut lesser) = ([0; MOST_LETTERS + 1], [0; N]);
+    for &other in &letters[..count] {
+        for (lesser, &letter) in lesser.iter_mut().zip(letters) {
+            *lesser += i32::from(other < letter);
+        }
+    }
+    for (&lesser, &letter) in lesser.iter().zip(&letters[..count]) {
         sorted[lesser as usize] = letter;
     }
     sorted
 }
 
-fn push_number(mut number: u32, bias: u32, encoded: &mut Vec<u8>) {
-    let mut place = BASE;
+/// Writes `number` to `room` from `end` on, and gives the end of it. Most have one digit or two, and which of both cannot
+/// be foreseen.
+fn put_number(number: u32, bias: u32, room: &mut [u8; ROOM], end: usize) -> usize {
+    let threshold = |place: u32| place.saturating_sub(bias).clamp(LEAST, MOST);
+    let (first, second) = (threshold(BASE), threshold(2 * BASE));
+    let is_short = number < first;
+    let behind = number.saturating_sub(first);
+    let mut whole = divided(behind, BASE - first);
+    room[end] = digit(if is_short { number } else { first + behind - whole * (BASE - first) });
+    room[end + 1] = digit(whole.min(BASE - 1));
+    if is_short || whole < second {
+        return end + 1 + usize::from(!is_short);
+    }
+    let (mut end, mut place) = (end + 1, 2 * BASE);
     loop {
-        let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
-        if number < threshold {
-            return encoded.push(digit(number));
+        let threshold = threshold(place);
+        if whole < threshold {
+            room[end] = digit(whole);
+            return end + 1;
         }
-        let (whole, rest) = ((number - threshold) / (BASE - threshold), (number - threshold) % (BASE - threshold));
-        encoded.push(digit(threshold + rest));
-        number = whole;
+        let behind = whole - threshold;
+        whole = behind / (BASE - threshold);
+        room[end] = digit(threshold + behind % (BASE - threshold));
+        end += 1;
         place += BASE;
     }
 }
+
+/// `number / divisor`, for numbers less than 2 ^ 26, and to 2 ^ 32 / 35 where it is 35 at most.
+fn divided(number: u32, divisor: u32) -> u32 {
+    ((u64::from(number) * RECIPROCALS[divisor as usize]) >> 32) as u32
+}
+
+/// For each divisor, the least number greater than 2 ^ 32 through it.
+static RECIPROCALS: [u64; MOST_LETTERS + 2] = {
+    let (mut reciprocals, mut divisor) = ([0; MOST_LETTERS + 2], 1);
+    while divisor < reciprocals.len() {
+        reciprocals[divisor] = (1 << 32) / divisor as u64 + 1;
+        divisor += 1;
+    }
+    reciprocals
+};
 
 fn digit(value: u32) -> u8 {
     let value = value as u8;
@@ -131,15 +175,27 @@ fn digit(value: u32) -> u8 {
 }
 
 fn adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
-    let mut delta = delta / if is_first { DAMP } else { 2 };
-    delta += delta / handled;
+    let mut delta = if is_first { delta / DAMP } else { delta / 2 };
+    delta += divided(delta, handled);
     let mut places = 0;
-    while delta > (BASE - LEAST) * MOST / 2 {
+    while delta > MOST_DELTA {
         delta /= BASE - LEAST;
         places += BASE;
     }
-    places + (BASE - LEAST + 1) * delta / (delta + SKEW)
+    places + u32::from(BIASES[delta as usize])
 }
+
+const MOST_DELTA: u32 = (BASE - LEAST) * MOST / 2;
+
+/// What each delta adds to the bias.
+static BIASES: [u8; MOST_DELTA as usize + 1] = {
+    let (mut biases, mut delta) = ([0; MOST_DELTA as usize + 1], 0);
+    while delta <= MOST_DELTA {
+        biases[delta as usize] = ((BASE - LEAST + 1) * delta / (delta + SKEW)) as u8;
+        delta += 1;
+    }
+    biases
+};
 
 #[cfg(test)]
 mod tests {
@@ -175,7 +231,15 @@ mod tests {
 
     #[test]
     fn labels_end_where_the_name_system_ends_them() {
-        for (label, fits) in [("\u{fc}".repeat(63), true), ("\u{fc}".repeat(64), false), ("a".repeat(64), false)] {
+        for (label, fits) in [
+            ("\u{fc}".repeat(57), true),
+            ("\u{fc}".repeat(58), false),
+            ("\u{fc}".repeat(64), false),
+            ("\u{10ffff}".repeat(63), false),
+            (format!("\u{10ffff}{}", "a".repeat(51)), true),
+            (format!("\u{10ffff}{}", "a".repeat(52)), false),
+            (format!("\u{10ffff}{}", "a".repeat(62)), false),
+        ] {
             assert_eq!(encode(label.chars(), &mut Vec::new()).is_some(), fits);
         }
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(62))).map(|label| label.chars().count()), Some(63));
@@ -192,12 +256,13 @@ mod tests {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 (seed >> 33) % count
             };
-            let size = 1 + next(12);
+            let size = 1 + next(40);
             let letters = ['a', '-', 'z', '\u{fc}', '\u{fd}', '\u{e9}', '\u{4e00}', '\u{1f600}', '\u{10ffff}'];
             let label: Vec<char> = (0..size).map(|_| letters[next(9) as usize]).collect();
-            let mut encoded = Vec::new();
-            encode(label.iter().copied(), &mut encoded);
-            assert_eq!(encoded, standards_own(&label));
+            let (mut encoded, expected) = (Vec::new(), standards_own(&label));
+            let is_short = encode(label.iter().copied(), &mut encoded).is_some();
+            assert_eq!(is_short, expected.len() <= MOST_LETTERS);
+            assert_eq!(encoded, if is_short { expected } else { Vec::new() });
         }
     }
 
@@ -217,13 +282,38 @@ mod tests {
                     delta += 1;
                 } else if one == letter {
                     push_number(delta, bias, &mut encoded);
-                    bias = adapted(delta, handled + 1, handled == basic);
+                    bias = standards_adapted(delta, handled + 1, handled == basic);
                     (delta, handled) = (0, handled + 1);
                 }
             }
             (delta, letter) = (delta + 1, letter + 1);
         }
         encoded
+    }
+
+    fn push_number(mut number: u32, bias: u32, encoded: &mut Vec<u8>) {
+        let mut place = BASE;
+        loop {
+            let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
+            if number < threshold {
+                return encoded.push(digit(number));
+            }
+            encoded.push(digit(threshold + (number - threshold) % (BASE - threshold)));
+            number = (number - threshold) / (BASE - threshold);
+            place += BASE;
+        }
+    }
+
+    /// As in section 6.1.
+    fn standards_adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
+        let mut delta = if is_first { delta / DAMP } else { delta / 2 };
+        delta += delta / handled;
+        let mut places = 0;
+        while delta > (BASE - LEAST) * MOST / 2 {
+            delta /= BASE - LEAST;
+            places += BASE;
+        }
+        places + (BASE - LEAST + 1) * delta / (delta + SKEW)
     }
 
     fn decoded(encoded: &str) -> Option<String> {
