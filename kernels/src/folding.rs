@@ -53,13 +53,14 @@ impl Folding<'_> {
         }
     }
 
-    /// Whether `letter`, which is not ASCII, is what it is wherever it stands.
-    pub fn stays(&self, letter: char) -> bool {
-        matches!(self.kind(letter), LETTER..=COMPOSED_MARK)
+    /// Whether the code point of a character that is not ASCII is what it is wherever it stands.
+    pub fn stays(&self, code: u32) -> bool {
+        matches!(self.kinds.get(code as usize).copied().unwrap_or(0), LETTER..=COMPOSED_MARK)
     }
 
-    pub fn is_letter(&self, letter: char) -> bool {
-        matches!(self.kind(letter), LETTER | COMPOSED)
+    /// Whether the same is no mark.
+    pub fn is_letter(&self, code: u32) -> bool {
+        matches!(self.kinds.get(code as usize).copied().unwrap_or(0), LETTER | COMPOSED)
     }
 
     /// Whether `letter`, or the first of its parts, is a mark that joins others, and never the first.
@@ -93,12 +94,13 @@ impl Folding<'_> {
         None
     }
 
-    /// Writes `text`, in lower case as far as it is ASCII, to `room` as it is in lower case and NFC; None where that is
-    /// not certain.
-    pub fn fold(&self, text: &str, room: &mut String) -> Option<()> {
+    /// Writes the text of `codes`, in lower case as far as it is ASCII, to `room` as it is in lower case and NFC; None
+    /// where that is not certain.
+    pub fn fold(&self, codes: &[u32], room: &mut String) -> Option<()> {
         room.clear();
         let mut folded = Folded { text: room, starter: None };
-        for letter in text.chars() {
+        for &code in codes {
+            let letter = char::from_u32(code)?;
             if self.kind(letter) != 0 {
                 self.add(letter, &mut folded)?;
             } else if let Some(one) = self.one_of(letter, ONE) {
@@ -243,7 +245,8 @@ pub mod tests {
     fn folded(text: &str) -> Option<String> {
         let (kinds, folds) = tables();
         let mut room = String::from("before");
-        Folding { kinds: &kinds, folds: &folds }.fold(text, &mut room).map(|()| room)
+        let codes: Vec<u32> = text.chars().map(u32::from).collect();
+        Folding { kinds: &kinds, folds: &folds }.fold(&codes, &mut room).map(|()| room)
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! these are is told (`columnar/international.py` and `domains.py`); every other address is left.
 #![forbid(unsafe_code)]
 
-use crate::classes::is_atom;
+use crate::characters::Characters;
+use crate::classes::{class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
+use crate::emails::{is_dot_atom, is_plain_domain};
 use crate::folding::Folding;
 use crate::punycode;
 use crate::signs::Signs;
@@ -22,18 +24,24 @@ pub struct Letters<'a> {
 }
 
 impl Letters<'_> {
-    fn is_certain_in_domain(&self, letter: char) -> bool {
-        let code = u32::from(letter) as usize;
-        self.domain.get(code / 8).is_some_and(|bits| bits >> (code % 8) & 1 != 0) && self.folding.is_letter(letter)
+    fn is_certain_in_domain(&self, code: u32) -> bool {
+        let bits = self.domain.get(code as usize / 8).copied().unwrap_or(0);
+        (bits >> (code % 8) & 1 != 0) & self.folding.is_letter(code)
     }
 }
 
 /// Where parts of an address are written, one address after the other.
-#[derive(Default)]
 pub struct Room {
+    characters: Characters,
     local: String,
     domain: String,
     address: Vec<u8>,
+}
+
+impl Room {
+    pub fn new() -> Self {
+        Self { characters: Characters::new(), local: String::new(), domain: String::new(), address: Vec::new() }
+    }
 }
 
 /// The address that `lowered` is to be hashed as, or why it is none; PENDING where that is not certain.
@@ -47,18 +55,7 @@ pub fn normalized<'r>(
     reasons: &Reasons,
     room: &'r mut Room,
 ) -> Result<&'r [u8], i8> {
-    if lowered.len() > MAX_ADDRESS {
-        return Err(PENDING);
-    }
-    let text = std::str::from_utf8(lowered).map_err(|_| PENDING)?;
-    let (local, domain) = text.split_once('@').ok_or(PENDING)?;
-    let local = certain_local(local, &letters.folding, &mut room.local).ok_or(PENDING)?;
-    let mut longest = write(local, domain, letters, doubts, &mut room.address);
-    if longest.is_none() {
-        letters.folding.fold(domain, &mut room.domain).ok_or(PENDING)?;
-        longest = write(local, &room.domain, letters, doubts, &mut room.address);
-    }
-    let longest = longest.ok_or(PENDING)?;
+    let longest = write(lowered, letters, doubts, room).ok_or(PENDING)?;
     let address = &room.address;
     // Domains for special use are listed as they stand in the name system.
     let is_special = doubts.is_special(address, ends);
@@ -72,108 +69,124 @@ pub fn normalized<'r>(
     }
 }
 
-/// Writes the address of both parts, as far as it is certain that it is one, and gives the size of its longest label.
-fn write(local: &str, domain: &str, letters: &Letters, doubts: &Doubts, address: &mut Vec<u8>) -> Option<usize> {
-    let is_placeholder = local.starts_with('n') && doubts.nobody.has(local.as_bytes())
-        || domain.starts_with(local) && doubts.doubled.has(local.as_bytes());
-    if is_placeholder || local.len() + 1 + domain.len() > MAX_ADDRESS {
+/// Writes the address that `lowered` stands for, as far as it is certain that it is one, and gives the size of its longest
+/// label.
+fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) -> Option<usize> {
+    if lowered.len() > MAX_ADDRESS {
         return None;
     }
-    address.clear();
-    address.extend_from_slice(local.as_bytes());
-    push_domain(domain, letters, address)
-}
-
-/// The local part that `local` stands for, if it is one of certain characters and not too long.
-fn certain_local<'t>(local: &'t str, folding: &Folding, room: &'t mut String) -> Option<&'t str> {
-    let (mut count, mut follows_dot, mut stays) = (0, true, true);
-    for letter in local.chars() {
-        count += 1;
-        match u8::try_from(letter).ok().filter(u8::is_ascii) {
-            Some(b'.') if follows_dot => return None,
-            Some(b'.') => {
-                follows_dot = true;
-                continue;
-            }
-            Some(byte) if !is_atom(byte) => return None,
-            Some(_) => {}
-            None => stays &= folding.stays(letter),
-        }
-        follows_dot = false;
-    }
-    if follows_dot {
-        return None;
-    }
-    let local = if stays {
+    let at = lowered.iter().position(|&byte| byte == b'@')?;
+    let (local, domain) = (&lowered[..at], &lowered[at + 1..]);
+    let local = if local.is_ascii() {
+        (local.len() <= MAX_LOCAL && is_dot_atom(local)).then_some(local)?
+    } else if is_certain_local(room.characters.read(local)?, &letters.folding, &mut room.local)? {
         local
     } else {
-        folding.fold(local, room)?;
-        count = room.chars().count();
-        room
+        room.local.as_bytes()
     };
-    let begins_right = local.chars().next().is_some_and(|first| !folding.is_mark(first));
-    (count <= MAX_LOCAL && begins_right).then_some(local)
+    room.address.clear();
+    room.address.extend_from_slice(local);
+    if domain.is_ascii() {
+        return (!is_doubtful(local, domain, doubts)).then(|| push_plain(domain, &mut room.address)).flatten();
+    }
+    if !is_doubtful(local, domain, doubts) {
+        let longest = push_domain(room.characters.read(domain)?, letters, &mut room.address);
+        if longest.is_some() {
+            return longest;
+        }
+    }
+    letters.folding.fold(room.characters.read(domain)?, &mut room.domain)?;
+    if is_doubtful(local, room.domain.as_bytes(), doubts) {
+        return None;
+    }
+    room.address.truncate(local.len());
+    push_domain(room.characters.read(room.domain.as_bytes())?, letters, &mut room.address)
 }
 
-/// Appends an at sign and `domain` as it stands in the name system, and gives the size of its longest label; None where
-/// it has not two labels or more that are certain, with letters of ASCII at the top.
-fn push_domain(domain: &str, letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
+/// Whether the parts of an address may be no person's, or too long.
+fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
+    local.starts_with(b"n") && doubts.nobody.has(local)
+        || domain.starts_with(local) && doubts.doubled.has(local)
+        || local.len() + 1 + domain.len() > MAX_ADDRESS
+}
+
+/// Whether the local part of `codes` stays as it is; otherwise that for which it stands is in `room`. None where it is not
+/// one of certain characters, or too long.
+fn is_certain_local(codes: &[u32], folding: &Folding, room: &mut String) -> Option<bool> {
+    let (mut follows_dot, mut is_atom_of_all, mut stays) = (true, true, true);
+    for &code in codes {
+        if code < 0x80 {
+            let is_dot = code == u32::from(b'.');
+            is_atom_of_all &= if is_dot { !follows_dot } else { is_atom(code as u8) };
+            follows_dot = is_dot;
+        } else {
+            stays &= folding.stays(code);
+            follows_dot = false;
+        }
+    }
+    if !is_atom_of_all || follows_dot {
+        return None;
+    }
+    let (count, first) = if stays {
+        (codes.len(), char::from_u32(*codes.first()?)?)
+    } else {
+        folding.fold(codes, room)?;
+        (room.chars().count(), room.chars().next()?)
+    };
+    (count <= MAX_LOCAL && !folding.is_mark(first)).then_some(stays)
+}
+
+/// Appends an at sign and `domain` of ASCII, and gives the size of its longest label; None as for `push_domain`.
+fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
+    address.push(b'@');
+    address.extend_from_slice(domain);
+    let longest = domain.split(|&byte| byte == b'.').map(<[u8]>::len).max();
+    longest.filter(|_| is_plain_domain(domain))
+}
+
+/// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
+/// None where it has not two labels or more that are certain, with letters of ASCII at the top.
+fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
     let (mut mark, mut longest) = (b'@', 0);
-    for label in domain.split('.') {
+    for label in codes.split(|&code| code == u32::from(b'.')) {
+        if !is_certain_label(label, letters) {
+            return None;
+        }
         address.push(mark);
         let begin = address.len();
-        let mut certainty = Certainty::default();
-        let mut letters = label.chars().inspect(|&letter| certainty.see(letter, letters));
-        if label.is_ascii() {
-            letters.by_ref().for_each(drop);
-            address.extend_from_slice(label.as_bytes());
-        } else if punycode::encode(&mut letters, address).is_none() {
-            letters.by_ref().for_each(drop);
+        if is_ascii(label) {
+            address.extend(label.iter().map(|&code| code as u8));
+        } else if punycode::encode(label, address).is_none() {
             longest = usize::MAX;
-        }
-        if !certainty.holds() {
-            return None;
         }
         longest = longest.max(address.len() - begin);
         mark = b'.';
     }
-    has_plain_top(domain).then_some(longest)
+    has_plain_top(codes).then_some(longest)
 }
 
-/// Whether a label is letters and digits with single hyphens between them.
-#[derive(Default)]
-struct Certainty {
-    is_doubtful: bool,
-    follows_letter: bool,
+/// Whether all of `codes` are, looked at together: where another one stands cannot be foreseen.
+pub fn is_ascii(codes: &[u32]) -> bool {
+    codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
-impl Certainty {
-    fn see(&mut self, letter: char, letters: &Letters) {
-        if letter == '-' {
-            self.is_doubtful |= !self.follows_letter;
-            self.follows_letter = false;
-            return;
-        }
-        self.follows_letter = true;
-        let is_certain = letter.is_ascii_lowercase() || letter.is_ascii_digit() || letters.is_certain_in_domain(letter);
-        self.is_doubtful |= !is_certain;
+/// Whether the label of `codes` is certain letters and digits with single hyphens between them.
+pub fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
+    let (mut is_certain, mut follows_letter) = (true, false);
+    for &code in codes {
+        let is_hyphen = code == u32::from(b'-');
+        let is_plain = matches!(class_of_code(code), LETTER | DIGIT);
+        is_certain &= is_plain | (is_hyphen & follows_letter) | letters.is_certain_in_domain(code);
+        follows_letter = !is_hyphen;
     }
-
-    fn holds(&self) -> bool {
-        self.follows_letter && !self.is_doubtful
-    }
-}
-
-/// Whether `label` is certain letters and digits with single hyphens between them.
-pub fn is_certain_label(label: impl Iterator<Item = char>, letters: &Letters) -> bool {
-    let mut certainty = Certainty::default();
-    label.for_each(|letter| certainty.see(letter, letters));
-    certainty.holds()
+    is_certain && follows_letter
 }
 
 /// Whether two or more letters of ASCII stand behind the last of one or more dots.
-fn has_plain_top(domain: &str) -> bool {
-    domain.rsplit_once('.').is_some_and(|(_, top)| top.len() > 1 && top.bytes().all(|byte| byte.is_ascii_lowercase()))
+fn has_plain_top(codes: &[u32]) -> bool {
+    let dot = codes.iter().rposition(|&code| code == u32::from(b'.'));
+    let top = dot.map_or(&[][..], |dot| &codes[dot + 1..]);
+    top.len() > 1 && top.iter().all(|&code| class_of_code(code) == LETTER)
 }
 
 #[cfg(test)]
@@ -196,7 +209,7 @@ mod tests {
         let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
-        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::default())
+        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())
             .map(|address| String::from_utf8(address.to_vec()).unwrap())
     }
 

@@ -2,6 +2,7 @@
 //! checked Rust, apart from the processor's instructions.
 
 mod cells;
+mod characters;
 mod classes;
 mod columns;
 mod comparison;

@@ -15,18 +15,18 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 
 /// Letters of one label. A longer one has more bytes in the name system than a label may.
 pub const MOST_LETTERS: usize = 63;
-pub type Room = [char; MOST_LETTERS];
+pub type Room = [u32; MOST_LETTERS];
 /// A label as far as it is written before it is known to be too long: one number more, of seven digits at most.
-const ROOM: usize = MOST_LETTERS + 1 + PREFIX.len() + 8;
+const ROOM: usize = 128;
 
 /// The letters that `encoded` stands for in the name system, in `room`; None for what stands for no label.
-pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [char]> {
+pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [u32]> {
     let behind = encoded.strip_prefix(PREFIX).filter(|behind| behind.is_ascii())?;
     let end = behind.iter().rposition(|&byte| byte == DELIMITER);
     let (basic, letters) = end.map_or((&behind[..0], behind), |end| (&behind[..end], &behind[end + 1..]));
     let mut count = basic.len();
     for (place, &letter) in room.get_mut(..count)?.iter_mut().zip(basic) {
-        *place = char::from(letter);
+        *place = u32::from(letter);
     }
     let (mut letter, mut place, mut bias) = (FIRST_LETTER, 0, FIRST_BIAS);
     let mut digits = letters.iter().copied();
@@ -39,7 +39,7 @@ pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [char]> {
         place %= all;
         let behind = room.get_mut(place as usize..=count)?;
         behind.copy_within(..behind.len() - 1, 1);
-        behind[0] = char::from_u32(letter)?;
+        behind[0] = u32::from(char::from_u32(letter)?);
         count += 1;
         place += 1;
     }
@@ -55,7 +55,7 @@ fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> 
             _ => return None,
         };
         number = value.checked_mul(weight)?.checked_add(number)?;
-        let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
+        let threshold = threshold(place, bias);
         if value < threshold {
             return Some(number);
         }
@@ -64,19 +64,20 @@ fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> 
     }
 }
 
-/// Appends the label of `letters`, some of which are not ASCII, as it stands in the name system; None for a longer one
+/// Appends the label of `letters`, code points of which some of which are not ASCII, as it stands in the name system; None for a longer one
 /// than a label may be.
-pub fn encode(letters: impl Iterator<Item = char>, encoded: &mut Vec<u8>) -> Option<()> {
+pub fn encode(letters: &[u32], encoded: &mut Vec<u8>) -> Option<()> {
     let (mut room, mut end) = ([0; ROOM], PREFIX.len());
     room[..end].copy_from_slice(PREFIX);
     let (mut written, mut others, mut count) = (0u64, [0i32; MOST_LETTERS + 1], 0);
-    for (place, letter) in letters.enumerate() {
-        if place >= MOST_LETTERS {
-            return None;
-        }
+    if letters.len() > MOST_LETTERS {
+        return None;
+    }
+    for (place, &letter) in letters.iter().enumerate() {
         // Both are written, and one of them is kept: which it is cannot be foreseen.
-        let is_ascii = letter.is_ascii();
-        (room[end], others[count]) = (letter as u8, (letter as i32) << PLACE_BITS | place as i32);
+        let is_ascii = letter < FIRST_LETTER;
+        room[end % ROOM] = letter as u8;
+        others[count % others.len()] = (letter as i32) << PLACE_BITS | place as i32;
         end += usize::from(is_ascii);
         count += usize::from(!is_ascii);
         written |= u64::from(is_ascii) << place;
@@ -91,12 +92,13 @@ pub fn encode(letters: impl Iterator<Item = char>, encoded: &mut Vec<u8>) -> Opt
         17..=32 => sorted::<32>(&others, count),
         _ => sorted::<{ MOST_LETTERS + 1 }>(&others, count),
     };
-    let (mut letter, mut index, mut bias, basic) = (FIRST_LETTER, 0, FIRST_BIAS, written.count_ones());
-    for &other in &others[..count] {
+    let basic = (letters.len() - count) as u32;
+    let (mut letter, mut index, mut bias) = (FIRST_LETTER, 0, FIRST_BIAS);
+    for (handled, &other) in (basic..).zip(&others[..count]) {
         if end > MOST_LETTERS {
             return None;
         }
-        let (next, place, handled) = (other as u32 >> PLACE_BITS, other as u32 & PLACE, written.count_ones());
+        let (next, place) = (other as u32 >> PLACE_BITS, other as u32 & PLACE);
         let before = (written & ((1 << place) - 1)).count_ones();
         let delta = (next - letter) * (handled + 1) + before - index;
         end = put_number(delta, bias, &mut room, end);
@@ -125,19 +127,17 @@ fn sorted<const N: usize>(letters: &[i32; MOST_LETTERS + 1], count: usize) -> [i
 /// Writes `number` to `room` from `end` on, and gives the end of it. Most have one digit or two, and which of both cannot
 /// be foreseen.
 fn put_number(number: u32, bias: u32, room: &mut [u8; ROOM], end: usize) -> usize {
-    let threshold = |place: u32| place.saturating_sub(bias).clamp(LEAST, MOST);
-    let (first, second) = (threshold(BASE), threshold(2 * BASE));
-    let is_short = number < first;
-    let behind = number.saturating_sub(first);
-    let mut whole = divided(behind, BASE - first);
-    room[end] = digit(if is_short { number } else { first + behind - whole * (BASE - first) });
-    room[end + 1] = digit(whole.min(BASE - 1));
-    if is_short || whole < second {
+    let form = &FORMS[bias as usize];
+    let is_short = number < form.first;
+    let mut whole = ((u64::from(number.wrapping_sub(form.first)) * form.reciprocal) >> 32) as u32;
+    let rest = number.wrapping_sub(whole.wrapping_mul(BASE - form.first));
+    (room[end], room[end + 1]) = (digit(if is_short { number } else { rest }), digit(whole));
+    if is_short | (whole < form.second) {
         return end + 1 + usize::from(!is_short);
     }
     let (mut end, mut place) = (end + 1, 2 * BASE);
     loop {
-        let threshold = threshold(place);
+        let threshold = threshold(place, bias);
         if whole < threshold {
             room[end] = digit(whole);
             return end + 1;
@@ -149,6 +149,37 @@ fn put_number(number: u32, bias: u32, room: &mut [u8; ROOM], end: usize) -> usiz
         place += BASE;
     }
 }
+
+const fn threshold(place: u32, bias: u32) -> u32 {
+    let threshold = place.saturating_sub(bias);
+    if threshold < LEAST {
+        LEAST
+    } else if threshold > MOST {
+        MOST
+    } else {
+        threshold
+    }
+}
+
+/// How numbers of up to two digits are written: two thresholds, and what BASE less the first of them is multiplied by.
+struct Form {
+    first: u32,
+    second: u32,
+    reciprocal: u64,
+}
+
+/// By bias. The greatest number makes less than the last of them.
+static FORMS: [Form; 6 * BASE as usize] = {
+    let mut forms = [const { Form { first: 0, second: 0, reciprocal: 0 } }; 6 * BASE as usize];
+    let mut bias = 0;
+    while bias < forms.len() {
+        let first = threshold(BASE, bias as u32);
+        let reciprocal = RECIPROCALS[(BASE - first) as usize];
+        forms[bias] = Form { first, second: threshold(2 * BASE, bias as u32), reciprocal };
+        bias += 1;
+    }
+    forms
+};
 
 /// `number / divisor`, for numbers less than 2 ^ 26, and to 2 ^ 32 / 35 where it is 35 at most.
 fn divided(number: u32, divisor: u32) -> u32 {
@@ -165,14 +196,12 @@ static RECIPROCALS: [u64; MOST_LETTERS + 2] = {
     reciprocals
 };
 
+/// The digit of the last bits of `value`.
 fn digit(value: u32) -> u8 {
-    let value = value as u8;
-    if value < 26 {
-        b'a' + value
-    } else {
-        b'0' + value - 26
-    }
+    DIGITS[value as usize % DIGITS.len()]
 }
+
+static DIGITS: [u8; 64] = *b"abcdefghijklmnopqrstuvwxyz0123456789----------------------------";
 
 fn adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
     let mut delta = if is_first { delta / DAMP } else { delta / 2 };
@@ -215,7 +244,7 @@ mod tests {
             ("a-\u{e9}", "xn--a--cja"),
         ] {
             let mut encoded = Vec::new();
-            assert_eq!(encode(label.chars(), &mut encoded), Some(()));
+            assert_eq!(encode(&codes(label), &mut encoded), Some(()));
             assert_eq!(String::from_utf8(encoded).unwrap(), expected);
             assert_eq!(decoded(expected).as_deref(), Some(label));
         }
@@ -240,7 +269,7 @@ mod tests {
             (format!("\u{10ffff}{}", "a".repeat(52)), false),
             (format!("\u{10ffff}{}", "a".repeat(62)), false),
         ] {
-            assert_eq!(encode(label.chars(), &mut Vec::new()).is_some(), fits);
+            assert_eq!(encode(&codes(&label), &mut Vec::new()).is_some(), fits);
         }
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(62))).map(|label| label.chars().count()), Some(63));
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(63))), None);
@@ -260,7 +289,7 @@ mod tests {
             let letters = ['a', '-', 'z', '\u{fc}', '\u{fd}', '\u{e9}', '\u{4e00}', '\u{1f600}', '\u{10ffff}'];
             let label: Vec<char> = (0..size).map(|_| letters[next(9) as usize]).collect();
             let (mut encoded, expected) = (Vec::new(), standards_own(&label));
-            let is_short = encode(label.iter().copied(), &mut encoded).is_some();
+            let is_short = encode(&codes(&String::from_iter(&label)), &mut encoded).is_some();
             assert_eq!(is_short, expected.len() <= MOST_LETTERS);
             assert_eq!(encoded, if is_short { expected } else { Vec::new() });
         }
@@ -316,7 +345,13 @@ mod tests {
         places + (BASE - LEAST + 1) * delta / (delta + SKEW)
     }
 
+    fn codes(label: &str) -> Vec<u32> {
+        label.chars().map(u32::from).collect()
+    }
+
     fn decoded(encoded: &str) -> Option<String> {
-        decode(encoded.as_bytes(), &mut ['\0'; MOST_LETTERS]).map(|label| label.iter().collect())
+        let mut room = [0; MOST_LETTERS];
+        decode(encoded.as_bytes(), &mut room)
+            .map(|label| label.iter().map(|&code| char::from_u32(code).unwrap()).collect())
     }
 }
