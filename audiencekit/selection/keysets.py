@@ -31,8 +31,7 @@ from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tagkernels import OrderedTags
-from audiencekit.selection.tags import Tagger, Tags
-from audiencekit.selection.valuecounts import Slots, slots_of
+from audiencekit.selection.tags import Slots, Tagger, Tags, slots_of
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 
