@@ -239,8 +239,10 @@ class KeySets:
             every = [entries[~suppressed.at(entries["record"])] for entries in every]
         entries = repeated(*every)
         if self._changes is not None:
-            # Hardly any entry is repeated: to look at these alone costs least.
-            entries = entries[~self._changes.records.at(records_of(entries)) | are_in(entries, changed)]
+            # Hardly any entry is repeated, and of these hardly any changed: to look at these alone costs least.
+            is_now = ~self._changes.records.at(records_of(entries))
+            is_now[~is_now] = are_in(entries[~is_now], changed)
+            entries = entries[is_now]
         records, last = records_of(entries), last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last

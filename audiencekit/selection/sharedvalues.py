@@ -181,6 +181,7 @@ class _Aside:
     def __init__(self, chunks: Chunks, dtype: np.dtype[np.void]) -> None:
         self._chunks, self._dtype = chunks, dtype
         self._waiting: list[Pairs] = []
+        self._waiting_bytes = 0
         self._chosen_by: list[npt.NDArray[np.uint64]] = []
         self._numbers: list[list[int]] = [[] for _ in range(2**_SINGLE_BITS)]
 
@@ -188,11 +189,12 @@ class _Aside:
         """Put each of `entries` in the part that the first bits of its number choose."""
         self._waiting.append(entries)
         self._chosen_by.append(chosen_by)
-        if sum(each.nbytes for each in self._waiting) > _ASIDE_BYTES:
+        self._waiting_bytes += entries.nbytes
+        if self._waiting_bytes > _ASIDE_BYTES:
             for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
                 if len(own):
                     numbers += self._chunks.append_all([own.view(np.uint8).data])
-            self._waiting, self._chosen_by = [], []
+            self._waiting, self._chosen_by, self._waiting_bytes = [], [], 0
 
     def _in_parts(self) -> list[Pairs]:
         """The entries that wait, of each part."""
