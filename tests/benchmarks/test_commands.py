@@ -110,7 +110,7 @@ def test_sections_are_written_in_their_place(name: str, options: list[str], cell
 
 @contextmanager
 def _places(name: str) -> Iterator[list[str]]:
-    """What else the benchmark `name` must be told: where there is a database."""
+    """Options that the benchmark `name` needs besides: the address of a database."""
     if name != "databases":
         yield []
         return

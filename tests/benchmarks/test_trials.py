@@ -63,7 +63,7 @@ def test_a_trial_runs_as_an_installation_does(monkeypatch: pytest.MonkeyPatch) -
     assert json.loads(begun.communicate()[0]) == [["AUDIENCEKIT_PROFILE"], False, 1]
 
 
-def test_what_starts_trials_stays_small() -> None:
+def test_the_process_that_starts_trials_stays_small() -> None:
     """The memory of a process stands in what the system says of its children: no numpy, no pyarrow here."""
     loaded = (
         "import sys, benchmarks.__main__; heavy = {'numpy', 'pyarrow', 'aiohttp', 'duckdb', 'datafusion'}; "
