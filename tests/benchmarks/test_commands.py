@@ -20,7 +20,7 @@ from benchmarks.prepare import DATAFUSION, DUCKDB, OURS, PLAIN_LOOP, SDK_LOOP
 from benchmarks.results import BEGIN
 from benchmarks.series import Run, Series
 from benchmarks.sheet_writing import FORMS
-from benchmarks.start import CHECK as STARTED
+from benchmarks.start import CHECK as STARTED, FLOOR, INTERPRETER, commands
 from benchmarks.steps import Sizes, Step, list_steps
 from benchmarks.trials import OUT, core_numbers
 from benchmarks.values.kinds import KINDS
@@ -51,7 +51,7 @@ SECTIONS = {
     "spreadsheets": (["--rows", "200", "--runs", "1"], ["sheet", *FORMS]),
     "cliffs": (["--regions", "US", "--values", "20"], [*PHONE_SPELLINGS, *EMAIL_SPELLINGS]),
     "long_cells": (["--cells", "1", "--random", "1", "--bytes", "2000"], ["email", "phone_number", "platform_id"]),
-    "start": (["--rounds", "1"], ["the interpreter", "`pyarrow`", STARTED]),
+    "start": (["--rounds", "1"], [INTERPRETER, FLOOR, STARTED, *commands(Path())]),
     "differential": (["--count", "300"], [kind.name for kind in KINDS]),
     "sync": (
         ["--rows", "400", "--runs", "1"],
