@@ -39,7 +39,7 @@ async def upload_to(
     settings, progress = settings or load_settings(), heard_by(progress)
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
-    # What could never work is said before the source is read.
+    # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(
         source=source, target=target, keywords=keywords, rejections=rejections, keep_spool=keep_spool
     )

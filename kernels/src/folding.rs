@@ -1,10 +1,10 @@
 //! Lower case and Unicode's normal form NFC, of characters whose meaning is told (`columnar/letters.py`).
 //!
-//! What a character becomes in lower case is told with its decomposition, so that a text is read from its front to its
+//! A character is told with its lower case and its decomposition, so that a text is read from its front to its
 //! end: each character stands alone, or joins what is written before it. Where that is not certain, nothing is.
 #![forbid(unsafe_code)]
 
-/// What characters are to a local part. Greater numbers are marks: their canonical combining class, and this.
+/// The kinds of characters in a local part. Greater numbers are marks: their canonical combining class, and this.
 const LETTER: u8 = 1;
 /// One that ends in a mark of a class once it is decomposed.
 const COMPOSED: u8 = 2;
@@ -168,7 +168,7 @@ impl Folding<'_> {
     }
 }
 
-/// What is written so far.
+/// The text that is written so far.
 struct Folded<'r> {
     text: &'r mut String,
     /// Where the last character stands that is no mark of a class.
@@ -273,7 +273,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_left() {
+    fn uncertain_texts_are_left() {
         for text in [
             "\u{e8}",
             "a\u{301}",      // their letter is not certain

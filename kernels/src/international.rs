@@ -15,7 +15,7 @@ pub const MAX_LOCAL: usize = 64; // characters
 pub const MAX_LABEL: usize = 63;
 pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 
-/// What characters are to an address.
+/// The classes of characters in an address.
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
     pub folding: Folding<'a>,
@@ -105,7 +105,7 @@ fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) ->
 
 /// Whether the parts of an address may be no person's, or too long.
 fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
-    local.starts_with(b"n") && doubts.nobody.has(local)
+    local.starts_with(b"n") && doubts.no_addresses.has(local)
         || domain.starts_with(local) && doubts.doubled.has(local)
         || local.len() + 1 + domain.len() > MAX_ADDRESS
 }
@@ -204,9 +204,9 @@ mod tests {
         }
         let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
-        let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
+        let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
-        let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
         normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_left() {
+    fn uncertain_addresses_are_left() {
         for text in [
             "\u{e8}@larchpost.example",
             "a@\u{df}.example",

@@ -216,7 +216,7 @@ fn adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
 
 const MOST_DELTA: u32 = (BASE - LEAST) * MOST / 2;
 
-/// What each delta adds to the bias.
+/// The part of the bias that each delta adds.
 static BIASES: [u8; MOST_DELTA as usize + 1] = {
     let (mut biases, mut delta) = ([0; MOST_DELTA as usize + 1], 0);
     while delta <= MOST_DELTA {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_no_label_is_told() {
+    fn a_text_that_encodes_no_label_has_no_decoding() {
         for text in ["bcher-kva", "xn--bcher-k", "xn--b\u{fc}-kva", "xn--99999999999", "xn--a-K"] {
             assert_eq!(decoded(text), None, "{text}");
         }

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from audiencekit.machine.heap import give_back, giving_back, share_heap, zeros
+from audiencekit.machine.heap import give_back, giving_back, share_heap, zeros, zeros_by_page
 
 MEGABYTE = 1_000_000
 
@@ -22,7 +23,7 @@ def _is_glibc() -> bool:
 
 only_glibc = pytest.mark.skipif(not _is_glibc(), reason="the C library is not glibc")
 
-# What a process has of memory, freed in the midst of other blocks, before and after.
+# Print the memory of a process, freed in the midst of other blocks, before and after.
 HOLES = """
 from audiencekit.machine.heap import give_back
 
@@ -74,7 +75,7 @@ def _run(program: str, **environment: str) -> list[str]:
 
 @only_glibc
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell of memory there")
-def test_what_was_freed_between_other_blocks_goes_back() -> None:
+def test_memory_freed_between_other_blocks_goes_back() -> None:
     """Half of 50 MB was freed, and no two blocks of it are neighbours."""
     (given_back,) = map(int, _run(HOLES))
     assert given_back > 15 * MEGABYTE
@@ -92,7 +93,7 @@ def test_the_environment_chooses_the_memory_of_arrow() -> None:
     assert _run(SHARED, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == ["1", "mimalloc"]
 
 
-def test_what_is_freed_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the caller has finished with the last of them."""
     happened: list[object] = []
     monkeypatch.setattr("audiencekit.machine.heap.give_back", lambda: happened.append("given back"))
@@ -115,13 +116,14 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error:
     assert "ARROW_DEFAULT_MEMORY_POOL" not in os.environ
 
 
+@pytest.mark.parametrize("make", [zeros, zeros_by_page])
 @pytest.mark.parametrize("size", [1, 4_096, 5_000_001])
-def test_a_table_of_zeros(size: int) -> None:
+def test_a_table_of_zeros(make: Callable[[int], memoryview], size: int) -> None:
     """As large as it was asked for, and to be written everywhere."""
-    table = zeros(size)
+    table = make(size)
     assert (len(table), table.readonly, any(table)) == (size, False, False)
     table[0] = table[-1] = 7
-    assert (table[0], table[size - 1], zeros(size)[0]) == (7, 7, 0)
+    assert (table[0], table[size - 1], make(size)[0]) == (7, 7, 0)
 
 
 def test_a_table_takes_memory_where_it_is_touched() -> None:
@@ -131,3 +133,25 @@ def test_a_table_takes_memory_where_it_is_touched() -> None:
     table = zeros(1_000 * MEGABYTE)
     table[500 * MEGABYTE] = 1
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+# The memory that two hundred buffers side by side take when each of them is begun.
+BEGUN = """
+from audiencekit.machine.heap import zeros_by_page
+
+def resident() -> int:
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+before = resident()
+block = zeros_by_page(200_000_000)
+for start in range(0, len(block), 1_000_000):
+    block[start] = 1
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell of memory there")
+def test_buffers_that_are_begun_take_a_page_each() -> None:
+    """Not all of the block, as they would in large pages."""
+    (taken,) = map(int, _run(BEGUN))
+    assert taken < 20 * MEGABYTE
