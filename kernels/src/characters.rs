@@ -28,7 +28,7 @@ impl Characters {
             let room = places[count..].first_chunk_mut()?;
             count += note(beginnings(block), (number * BLOCK) as u32, room);
         }
-        // What stands behind the text is zeros, each of which begins one.
+        // Behind the text are zeros, each of which begins one.
         let count = count - (text.len().next_multiple_of(BLOCK) - text.len());
         places[count] = text.len() as u32;
         let (mut is_wrong, mut end) = (count > 0 && places[0] != 0 || count == 0 && !text.is_empty(), 0);
