@@ -25,10 +25,6 @@ PARAMETERS = {
     "audiencekit/cli/upload.py:upload": 10,
     # to be shortened
     "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/audiences/synchronisation/preview.py:plan_sync": 8,
-    "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
-    "audiencekit/pipeline.py:upload_async": 8,
-    "audiencekit/runs/uploads.py:upload_to": 8,
 }
 IMPORTS = {
     # the public list, and the commands
