@@ -23,8 +23,6 @@ PARAMETERS = {
     "audiencekit/cli/forget.py:forget": 8,
     "audiencekit/cli/sync.py:sync": 8,
     "audiencekit/cli/upload.py:upload": 10,
-    # to be shortened
-    "audiencekit/api/login/login.py:log_in": 8,
 }
 IMPORTS = {
     # the public list, and the commands
