@@ -31,8 +31,6 @@ IMPORTS = {
     # to be divided
     "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
-    "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/preparation/normalisation.py": 26,
 }
 
 

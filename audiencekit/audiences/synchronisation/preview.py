@@ -12,6 +12,7 @@ from audiencekit.audiences.synchronisation.sync import check_sync
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.planning.options import with_keywords
+from audiencekit.planning.plandocument import to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.runs.beginning import hold_target
@@ -45,4 +46,4 @@ def plan_sync(
         terms = Terms.of(about_source, settings, now=now)
         means = Means(stack=stack, progress=options.progress, rejections=options.rejections)
         planner = SyncPlanner(snapshot, allowed_shrink=allowed, all_members=rebuild)
-        return planner(source, terms, means).to_plan()
+        return to_plan(planner(source, terms, means))
