@@ -63,7 +63,7 @@ def _compiled(crate: Path, directory: Path) -> Path | None:
 
 
 def _arguments(crate: Path, library: Path) -> list[str]:
-    """What cargo would say to the compiler: the manifest, and what the environment of the user asks for."""
+    """The arguments that cargo would give to the compiler: from the manifest, and from the environment of the user."""
     manifest = tomllib.loads((crate / "Cargo.toml").read_text("utf-8"))
     described, profile = manifest["lib"], manifest["profile"]["release"]
     options = [f"-C{name}={str(value).lower()}" for name, value in profile.items()]

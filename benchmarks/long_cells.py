@@ -35,7 +35,7 @@ SHORTER: Final = 4  # times, for growth
 SEED: Final = 1
 
 _PLAIN: Final = "abcdefgh"
-# What stands in front of a unit that is repeated, the unit, and what stands behind.
+# The text before a repeated unit, the unit, and the text behind it.
 CELLS: Final = {
     "digits": ("", "1234567890", ""),
     "at signs": ("", "a@", ""),

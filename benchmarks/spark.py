@@ -41,7 +41,7 @@ from benchmarks.trials import OUT
 BEGIN: Final = "<!-- spark: what follows is written by python -m benchmarks.spark -->"
 END: Final = "<!-- spark: end -->"
 COLUMNS: Final = ("email", "phone", "country")
-# What it is of, and the most that it may be.
+# The description of each ratio, and its greatest allowed value.
 BOUNDS: Final = {
     "inside_to_alone": ("processor time inside our function / the core's on one machine, alone", 1.25),
     "inside_to_at_once": ("the same / the core's in as many processes at once, in batches as large", 1.25),

@@ -1,4 +1,4 @@
-"""What a wheel is made of and needs, for those who look for known faults in it: a CycloneDX document (PEP 770)."""
+"""The parts and dependencies of a wheel, for scanners that look for known faults: a CycloneDX document (PEP 770)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Browser:
         self.downloads = Path(self._directory, "downloads")
         self.downloads.mkdir()
         self._session = ""
-        # What it would write to the home directory and to that of temporary files goes there, too.
+        # Files that it would write to the home directory and to that of temporary files go there, too.
         home = {"HOME": self._directory, "TMPDIR": self._directory}
         env = {name: text for name, text in os.environ.items() if not name.startswith("XDG_")} | home
         self._driver = subprocess.Popen(

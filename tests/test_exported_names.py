@@ -111,7 +111,7 @@ def test_hints_can_be_resolved(name: str) -> None:
     typing.get_type_hints(getattr(audiencekit, name))
 
 
-def test_who_only_checks_loads_nothing_that_waits_or_writes(tmp_path: Path) -> None:
+def test_a_check_loads_nothing_that_waits_or_writes(tmp_path: Path) -> None:
     """An event loop and Parquet take 50 ms, a fifth of the time that a short list takes."""
     (tmp_path / "contacts.csv").write_text("email\nann@larchpost.example\n")
     script = f"import sys\n{COMMAND}".format(f"'check', {str(tmp_path / 'contacts.csv')!r}")
@@ -120,7 +120,7 @@ def test_who_only_checks_loads_nothing_that_waits_or_writes(tmp_path: Path) -> N
     assert done.stdout.splitlines()[-1] == "loaded: []"
 
 
-def test_who_only_reads_loads_no_http() -> None:
+def test_reading_loads_no_http() -> None:
     """It takes 10 MB of memory."""
     script = "import sys\nfrom audiencekit import check, prepare\nprint('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -83,7 +83,7 @@ def test_four_times_the_length_takes_no_sixteen_times_the_time(name: str) -> Non
     assert slow == []
 
 
-def test_what_takes_the_square_is_seen() -> None:
+def test_a_pattern_of_quadratic_time_is_seen() -> None:
     """The test of the test: any letter, then a certain one, then any."""
     import re
 

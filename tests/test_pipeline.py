@@ -160,7 +160,9 @@ async def test_updates_and_deletes_of_one_file_end_as_in_row_order(
     }
 
 
-async def test_what_prepare_writes_is_what_upload_sends(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+async def test_prepare_writes_the_bodies_that_upload_sends(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
     """Byte for byte, when the plan time is the same."""
     lines = "".join(f"person{number % 900}@example.com\n" for number in range(1_000))
     path = _write(tmp_path / "list.csv", f"email\n{lines}")

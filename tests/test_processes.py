@@ -46,7 +46,7 @@ def test_several_live_at_once_and_die_of_signals(commands: Commands, tmp_path: P
     assert [process.communicate() for process in begun] == [("", "")] * 3
 
 
-def test_what_outlives_its_tests_is_killed(tmp_path: Path) -> None:
+def test_a_process_that_outlives_its_tests_is_killed(tmp_path: Path) -> None:
     """With what it was forked from."""
     commands = Commands()
     left = commands.begin("hash", "email", env=environment(tmp_path), cwd=tmp_path, stdin=PIPE)

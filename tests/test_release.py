@@ -129,7 +129,7 @@ def test_the_image_is_not_of_root_and_keeps_its_state_in_a_volume() -> None:
     assert "AUDIENCEKIT_STATE_DIR=/state/" in last
 
 
-def test_what_the_image_copies_is_enough_for_a_wheel_that_runs(tmp_path: Path) -> None:
+def test_the_files_that_the_image_copies_make_a_wheel_that_runs(tmp_path: Path) -> None:
     """The steps of the first stage in a folder: its copies, and the wheel that pip would make of them."""
     pytest.importorskip("hatchling", reason="it comes with the extra `test`")
     build, unpacked = tmp_path / "build", tmp_path / "unpacked"

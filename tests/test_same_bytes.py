@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-# What is set before the program begins: modules take the limits when they are imported.
+# Settings made before the program begins: modules take the limits when they are imported.
 PROGRAM = """
 import os, sys
 import audiencekit.limits as limits

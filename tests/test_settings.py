@@ -49,7 +49,7 @@ def test_a_file_in_the_working_directory_says_nothing_of_where_from_and_where_to
     assert "canary" not in str(caught.value) + caught.value.hint
 
 
-def test_what_a_file_gives_is_told(tmp_path: Path) -> None:
+def test_the_settings_of_a_file_are_told(tmp_path: Path) -> None:
     """The values in force, and none that is overridden; nothing without a file, or when none is to be read."""
     file = tmp_path / "audiencekit.toml"
     file.write_text('concurrency = 3\nrequests_per_minute = "30"\n')
@@ -130,7 +130,7 @@ def test_missing_credentials_of_a_named_account_are_named(tmp_path: Path) -> Non
     assert "AUDIENCEKIT_ACCOUNT_SHOP_…" in caught.value.hint
 
 
-def test_what_is_kept_of_a_named_account_comes_before_the_common_environment(tmp_path: Path) -> None:
+def test_the_login_of_a_named_account_comes_before_the_common_environment(tmp_path: Path) -> None:
     """And is no one else's."""
     environment = {**SECRETS, "AUDIENCEKIT_PROFILE": "x"}
     common = load_settings(environment, directory=tmp_path, state_dir=tmp_path / "state")

@@ -24,7 +24,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_what_does_not_print_is_escaped(text: str, expected: str) -> None:
+def test_an_unprintable_character_is_escaped(text: str, expected: str) -> None:
     """As Python writes it; everything else stays."""
     assert shown(text) == expected
 

@@ -73,7 +73,7 @@ def test_it_ends_with_its_block() -> None:
     assert all(thread.name != "audiencekit-emulator" for thread in set(threading.enumerate()) - before)
 
 
-def test_what_hinders_the_start_is_raised() -> None:
+def test_a_fault_of_the_start_is_raised() -> None:
     """In the thread that asked for it: here a port that is taken."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -34,7 +34,7 @@ def test_a_rejected_value_is_a_value_error_with_its_reason() -> None:
         assert caught.value.reason == "invalid_syntax"
 
 
-def test_what_cannot_be_asked_is_a_usage_error() -> None:
+def test_an_unknown_kind_or_country_is_a_usage_error() -> None:
     """Unknown kinds and countries, and the kind that is never hashed."""
     with pytest.raises(UsageError, match="no kind"):
         audiencekit.normalize("e-mail", "ada@example.com")

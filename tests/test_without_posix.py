@@ -88,7 +88,7 @@ def test_a_list_is_piped_in(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["rows"]["read"] == 1
 
 
-def test_what_runs_until_a_signal_ends_in_good_order(tmp_path: Path) -> None:
+def test_a_command_that_runs_until_a_signal_ends_in_good_order(tmp_path: Path) -> None:
     """The emulator, and a command that follows it: by a signal of which the event loop is not told."""
     with _begin(tmp_path, "emulator") as emulator:
         assert emulator.stdout is not None

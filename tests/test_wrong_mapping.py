@@ -101,7 +101,9 @@ def test_the_right_column_is_taken(tmp_path: Path, kind: Kind, file: int) -> Non
         ("twitter_id", lambda n: f"{123456789012345 + n}000", Kind.PLATFORM_ID),
     ],
 )
-def test_what_would_leave_in_the_clear_or_rounded_is_refused(tmp_path: Path, name: str, cell: Cell, kind: Kind) -> None:
+def test_values_that_would_leave_in_the_clear_or_rounded_are_refused(
+    tmp_path: Path, name: str, cell: Cell, kind: Kind
+) -> None:
     """Bare phone numbers and names as partner ids, names as handles, ids that a spreadsheet rounded."""
     source = _write(tmp_path / "list.csv", name, cell, 40)
     settings = load_settings({}, directory=tmp_path, state_dir=tmp_path)

@@ -31,7 +31,7 @@ class AccountCalls(Calls):
         return require_entity(await self.call("get_account", {"with_deleted": with_deleted}))
 
     async def get_authenticated_user_access(self) -> Answer:
-        """Who calls, and the permissions on the account."""
+        """Return the calling user, with the permissions on the account."""
         return require_entity(await self.call("get_authenticated_user_access"))
 
     async def list_features(self, *, feature_keys: Sequence[str] = ()) -> Answer:

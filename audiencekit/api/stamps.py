@@ -19,7 +19,7 @@ _STAMP: Final = re.compile(
 )
 
 
-# What an upload did to the audience after a sync: it put people in only, or it took people out.
+# Changes by an upload after a sync: it only put people in, or it took people out.
 UPLOAD, REMOVAL = "upload", "removal"
 
 

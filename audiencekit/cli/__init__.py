@@ -75,6 +75,18 @@ class CommandGroup(click.Group):
         found = getattr(import_module(f"audiencekit.cli.{module}"), name or cmd_name.replace("-", "_"))
         return found if isinstance(found, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; for a misspelled name the nearest ones are told, which click seeks among imported commands."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # 1 ms of every start
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the groups of commands; each command is imported for its summary."""
         rows = {name: (name, command.get_short_help_str(limit=70)) for name, command in self._commands(ctx)}

@@ -25,7 +25,7 @@ FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
-# What each is called, the package that it needs, and the extra that installs it.
+# The name of each form, the package that it needs, and the extra that installs it.
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
     ("lists in buckets (s3://, gs://, az://)", "obstore", "cloud"),

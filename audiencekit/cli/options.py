@@ -231,7 +231,7 @@ def plan_options(function: F) -> F:
 
 
 def suppression_options(function: F) -> F:
-    """Who must not be put in."""
+    """Add the options that name people to keep out."""
     return stacked(
         suppression_option(
             "--suppress",

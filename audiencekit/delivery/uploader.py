@@ -246,7 +246,7 @@ class _Delivery:
             await end([alarm])
 
     def _close_requests(self) -> None:
-        # What a generator does while it is closed cannot change what was sent.
+        # An error of the generator while it is closed cannot change what was sent.
         with contextlib.suppress(Exception):
             getattr(self._requests, "close", lambda: None)()
 

@@ -13,7 +13,7 @@ import orjson
 
 from audiencekit.limits import MAX_BODY_BYTES
 
-# What comes beyond this is not even thrown away: the connection is closed.
+# Bytes beyond this are not even read and dropped: the connection is closed.
 MAX_DRAINED_BYTES: Final = 4 * MAX_BODY_BYTES
 
 

@@ -203,7 +203,7 @@ class Reception:
         except RefusalError as refusal:
             answer = refusal.answer
         except StruckError as struck:
-            # What stands between a client and the service knows nothing of rates.
+            # A proxy between a client and the service knows nothing of rates.
             if struck.answer.status >= 300:
                 return struck.answer
             answer = struck.answer

@@ -16,7 +16,7 @@ from audiencekit.emulator.faults.trial import SeveredError
 from audiencekit.emulator.lines import Line
 from audiencekit.emulator.routing import VERSION
 
-# What stands on answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
+# Headers of answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
 _OF_DATA: Final = {
     "x-current-api-version": VERSION,
     "content-disposition": "attachment; filename=json.json",

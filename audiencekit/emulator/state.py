@@ -150,7 +150,7 @@ def _open(path: Path) -> sqlite3.Connection:
 def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
     """Raises StateError and sqlite3.Error for a file that is not whole, or not ours."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    # What was answered survives the end of the emulator, not the end of the machine.
+    # Answered changes survive the end of the emulator, not a crash of the machine.
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN EXCLUSIVE")
     if not is_new:

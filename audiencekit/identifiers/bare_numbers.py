@@ -37,7 +37,7 @@ _GROUPS: Final = (
     *(rf"{first}{_BETWEEN}{rest}" for first, rest in (("[0-9]{6}", "[0-9]{4}"), ("0[0-9]{2,4}", "[0-9]{5,9}"))),
     rf"[0-9]{{2,3}}{_BETWEEN}[0-9]{{8,11}}",
 )
-# What stands around it: quotes by which spreadsheets take it for text, words of people, the decimals of a float.
+# Texts around the number: quotes by which spreadsheets take it for text, words of people, the decimals of a float.
 _BEFORE: Final = r"""=?["'`]+|~|(?i:tel|telephone|phone|mobil|mobile|mob|cell|handy|fax|whatsapp|wa\.me/)[.:]? ?"""
 _EXTENSION: Final = r" ?(?i:x|ext\.?|extension) ?[0-9]{1,5}"
 WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_EXTENSION})?[+"'`]*"""

@@ -1,6 +1,6 @@
 """One row a kind: its rule, and the words by which the header of a column names it.
 
-What a kind needs besides is its member of `Kind`, its type, and the module of its rule.
+A kind also needs its member of `Kind`, its type, and the module of its rule.
 """
 
 from __future__ import annotations

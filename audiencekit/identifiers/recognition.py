@@ -21,8 +21,8 @@ __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """Who says of a trimmed text with an at sign whether it is an e-mail address, and of one that is none, with the
-    country of its row, whether it is a phone number."""
+    """Two rulings on a trimmed text: whether one with an at sign is an e-mail address; and whether any other is, with
+    the country of its row, a phone number."""
 
     is_email: Callable[[str], bool]
     is_phone_number: Callable[[str, str | None], bool]

@@ -4,7 +4,7 @@
     prepared.records.write.parquet("s3://…/records")
     prepared.require_sound()
 
-What the executors need is this package and its dependencies, none of Spark's extras.
+The executors need this package and its dependencies, none of Spark's extras.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # A partition has fewer rows than this; row n of partition p is row p * PARTITION_ROWS + n.
 PARTITION_ROWS: Final = 2**33
-# What is about files, about the moment of sending, about the list as a whole, or about a query that Spark can run.
+# Options of files, of the moment of sending, of the list as a whole, or of a query that Spark can run itself.
 _NOT_HERE: Final = frozenset(
     {"encoding", "delimiter", "header", "sheet", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}

@@ -20,8 +20,8 @@ from audiencekit.machine.openfiles import NEW_FILE
 
 Room: TypeAlias = npt.NDArray[np.uint8]
 
-# What goes past the cache begins and ends with a block, in memory and in the file. What the file system refuses, since
-# it wants more or never does it, goes through the cache.
+# Writes past the cache begin and end with a block, in memory and in the file. A write that the file system refuses,
+# because it wants larger blocks or never does it, goes through the cache.
 BLOCK_BYTES: Final = 4_096
 _PAST_CACHE: Final = getattr(os, "O_DIRECT", 0)
 

@@ -88,7 +88,7 @@ def _complete(
     places = arrow_array(undecided)
     left = texts.take(places).to_pylist()
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
-    # What is left is often left again; nothing is remembered beyond the batch.
+    # A value left undecided often comes again; nothing is remembered beyond the batch.
     answers = {
         (text, country): _by_definition(text, column, country, rules)
         for text, country in set(zip(left, where, strict=True))

@@ -18,7 +18,7 @@ from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix, l
 from audiencekit.preparation.columnar.hexadecimal import HexKernels, hex_texts, to_hex
 from audiencekit.preparation.records import DELETE, UPDATE
 
-# What the key `format` of a file's metadata says. Other engines cannot say it: they are known by their columns.
+# The value of `format` in a file's metadata. Other engines cannot write it: their files are known by their columns.
 PREPARED_FORMAT: Final = "audiencekit-prepared/1"
 
 _LISTS: Final = pa.list_(pa.string())

@@ -34,7 +34,7 @@ _LIKELY: Final = (
     *("KR", "ID", "PH", "SA", "AE", "ZA", "AR", "CO", "CL", "PE", "DK", "NO", "FI", "IE", "PT", "GR", "CZ", "HU", "RO"),
     *("IL", "EG", "NG", "PK", "VN", "MY", "SG", "HK", "NZ", "UA", "RU", "CN"),
 )
-# What may stand between several values of a cell. A blank stands in names and in numbers, too.
+# Signs that may separate several values of a cell. A blank stands in names and in numbers, too.
 _SEPARATORS: Final = {
     Kind.EMAIL: (";", ",", "|", "/", ":", "\n", " "),
     Kind.PHONE_NUMBER: (";", ",", "|", "/", ":", "\n"),
@@ -42,9 +42,9 @@ _SEPARATORS: Final = {
     Kind.PLATFORM_ID: (";", ",", "|", "\n"),
 }
 
-# What is odd about valid addresses.
+# Oddities of valid addresses.
 TYPING_ERROR, ROLE, THROWAWAY_MAILBOX = "typing_error", "role_address", "throwaway_mailbox"
-# What stands in rejected values, where no option saves them.
+# Descriptions of rejected values that no option saves.
 RAW, BARE, NAME = "a value that is not hashed", "an address beside a name", "the name of a person"
 
 

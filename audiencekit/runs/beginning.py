@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError
@@ -17,7 +18,7 @@ from audiencekit.runs.purge.retention import let_expire
 from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown, refuse_what_came_once
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore, new_run_id
-from audiencekit.runs.storedreports import known_of, paces_of
+from audiencekit.runs.storedreports import known_of, paces_of, read_report
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
@@ -57,8 +58,16 @@ def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[F
     except AudiencekitError as error:
         failure = error
     if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
-        failure.document = known_of(store, run_id)
+        failure.document = _known_report(store, run_id, settings)
     raise failure.bare()
+
+
+def _known_report(store: RunStore, run_id: str, settings: Settings) -> dict[str, Any]:
+    """The report of a run with what its journal says, if that can be trusted."""
+    with suppress(AudiencekitError):
+        if state_key := existing_state_key(settings.state_dir, settings.key):
+            return read_report(settings.state_dir, run_id, state_key)
+    return known_of(store, run_id)
 
 
 def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...]) -> Run:

@@ -20,7 +20,7 @@ from audiencekit.sources.frames.frames import Frame, OpenFile
 from audiencekit.sources.remote.address import is_kept_whole
 
 KEPT: Final = "spool.sealed"
-# What cannot be read again, in words, and the reason of a refusal.
+# Sources that cannot be read again, in words, and the reason of the refusal.
 _CAME_ONCE: Final = {
     STANDARD_INPUT: ("standard input", "standard_input"),
     Frame.mark: ("a data frame", "data_frame"),

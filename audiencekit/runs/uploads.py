@@ -38,7 +38,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     settings, progress = options.settings, options.progress
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
-    # What could never work is said before the source is read.
+    # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(
         source=source, target=target, keywords=keywords, rejections=options.rejections, keep_spool=options.keep_spool
     )

@@ -170,7 +170,7 @@ class TagKernels:
 
     def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
-        # What is not touched takes no memory.
+        # Pages that are never touched take no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
         own, count = entry_slice(found, Slice.to_fill), ctypes.c_size_t()
         given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice)

@@ -1,1 +1,1 @@
-"""Who is in an audience under sync, by hash, and until when: sealed files, and how one follows another."""
+"""The members of an audience under sync, by hash, with their expiry: sealed files, and how one follows another."""

@@ -131,7 +131,7 @@ class MarkKernels:
         members = _Members.of(marks, days)
         horizon = _Horizon(by.lapsed_before, by.renewed_to, by.doubtful, by.dropped, by.all_members)
         given = Slice.of_all([entry_slice(piece) for piece in pieces], Slice), Slice.of(wanted, np.uint8)
-        # What is not touched takes no memory.
+        # Pages that are never touched take no memory.
         sent, gone = (np.empty(size, dtype=np.int64) for size in (sum(map(len, pieces)), len(days)))
         room, counts = (place_of(Slice.to_fill(sent, np.int64)), ctypes.c_size_t(len(sent))), _Counts()
         more = place_of(Slice.to_fill(gone, np.int64)), ctypes.byref(counts)

@@ -103,7 +103,7 @@ class PartsFile:
         return os.fstat(self._spool.fileno()).st_size
 
     def index(self, part: int) -> PartIndex:
-        """Who is in one part."""
+        """Return the marks and expiry days of the members in one part."""
         content = self._read(_INDEX + part).unwrap()
         count = len(content) // (_DAY_BYTES + MARK_BYTES)
         days = np.frombuffer(content, dtype="<i2", count=count).astype(np.int16, copy=False)

@@ -6,7 +6,7 @@
 
 use crate::letters::{bits, note, parities, Block, BLOCK};
 
-/// What a line is made of: `width` cells, `delimiter` between them; with its end it has `longest` bytes at most.
+/// The form of a line: `width` cells, `delimiter` between them; with its end it has at most `longest` bytes.
 #[repr(C)]
 pub struct Shape {
     pub delimiter: u8,
@@ -14,7 +14,7 @@ pub struct Shape {
     pub longest: usize,
 }
 
-/// What a piece begins with: so many lines, in so many bytes, and which quotes are in them.
+/// The lines at the beginning of a piece: their number, their bytes, and the quotes in them.
 #[repr(C)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_reading_is_left() {
+    fn a_piece_with_another_reading_is_left() {
         for piece in [
             "",
             "a,b",

@@ -1,4 +1,4 @@
-//! What each byte is to an address.
+//! The class of each byte in an address.
 #![forbid(unsafe_code)]
 
 pub const OTHER: u8 = 0;

@@ -1,7 +1,7 @@
 //! A column of texts as Arrow holds it, and what is decided of its values.
 #![forbid(unsafe_code)]
 
-/// What was decided of a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
+/// The decision on a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;
 pub const UNDECIDED: i8 = -1;
 pub const PENDING: i8 = -2;

@@ -14,7 +14,7 @@ pub struct Members<'a> {
     pub days: &'a [i16],
 }
 
-/// Days that decide, and what stands for the day of whoever is in doubt, or is none.
+/// Days that decide, and the values that stand for the day of a member in doubt, and of no member.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Horizon {
@@ -22,7 +22,7 @@ pub struct Horizon {
     pub renewed_to: i64,
     pub doubtful: i64,
     pub dropped: i64,
-    pub everybody: bool,
+    pub all_members: bool,
 }
 
 impl Horizon {
@@ -69,7 +69,7 @@ pub fn compare(
         let is_unknown = horizon.is_unknown(day);
         counts.wanted += 1;
         counts.additions += usize::from(is_unknown);
-        if is_unknown || day <= horizon.renewed_to || horizon.everybody {
+        if is_unknown || day <= horizon.renewed_to || horizon.all_members {
             sent[counts.sent] = record.into();
             counts.sent += 1;
         }
@@ -90,7 +90,7 @@ mod tests {
     use crate::parts::entry_of;
 
     const HORIZON: Horizon =
-        Horizon { lapsed_before: 100, renewed_to: 130, doubtful: 0, dropped: -1, everybody: false };
+        Horizon { lapsed_before: 100, renewed_to: 130, doubtful: 0, dropped: -1, all_members: false };
 
     fn entry(high: u64, low: u64, record: u32) -> Entry {
         entry_of(&[high, low << BEYOND_MARK].map(u64::to_le), record)
@@ -106,12 +106,12 @@ mod tests {
         let counts = compare(&[&entries[..2], &entries[2..]], &[255, 1], &members, HORIZON, &mut sent, &mut gone);
         assert_eq!(counts, Counts { wanted: 5, additions: 3, sent: 4, gone: 2 });
         assert_eq!((&sent[..4], &gone[..2]), (&[8, 2, 3, 5][..], &[4, 5][..]));
-        let everybody = Horizon { everybody: true, ..HORIZON };
-        assert_eq!(compare(&[&entries], &[255, 1], &members, everybody, &mut sent, &mut gone).sent, 5);
+        let all_members = Horizon { all_members: true, ..HORIZON };
+        assert_eq!(compare(&[&entries], &[255, 1], &members, all_members, &mut sent, &mut gone).sent, 5);
     }
 
     #[test]
-    fn whoever_lapsed_or_is_in_doubt_and_is_not_wanted() {
+    fn expired_and_doubtful_members_that_are_not_wanted_go() {
         let members = Members { high: &[1, 2, 3], low: &[0; 3], days: &[0, 99, 100] };
         let mut gone = [0; 3];
         assert_eq!(compare(&[], &[], &members, HORIZON, &mut [], &mut gone).gone, 2);

@@ -5,7 +5,7 @@ pub const MAX_WRITTEN: usize = 100; // signs
 pub const MAX_PLUSES: usize = 2; // in front; both are one to the definition
 const MIN_DIGITS: usize = 3;
 pub const MAX_DIGITS: usize = 30; // far beyond any number with all that is dialled before it
-pub const ROOM: usize = 32; // for digits; of texts with more the last ones stand in it, which nobody asks
+pub const ROOM: usize = 32; // for digits; of texts with more it holds the last ones, which no caller reads
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
 
@@ -20,7 +20,7 @@ pub struct Written {
     pub is_doubtful: bool,
 }
 
-/// What a byte is to a number, as bits: a digit, what else stands in one, and what tells something of it.
+/// The class of a byte in a number, as bits: a digit, a sign that may stand in one, a sign that tells something of it.
 const DIGIT: u8 = 1;
 const PLUS: u8 = 1 << 1;
 const SPACE: u8 = 1 << 2;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_no_single_number_is_doubtful() {
+    fn a_text_that_may_hold_several_numbers_is_doubtful() {
         for text in ["4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"] {
             assert!(read_digits(text.as_bytes()).expect(text).is_doubtful, "{text}");
         }

@@ -11,7 +11,7 @@ const EIGHT: usize = size_of::<u64>();
 /// An odd number whose bits are spread evenly: what is multiplied by it differs in the highest bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a text is known by: itself where it has eight bytes at most, else a sum that others may have, too.
+/// The key of a text: itself where it has at most eight bytes, else a sum that other texts may have, too.
 #[derive(Clone, Copy, PartialEq)]
 struct Key {
     letters: u64,

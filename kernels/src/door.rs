@@ -60,7 +60,7 @@ impl TextSlices {
 }
 
 /// # Safety
-/// There must be room for `count` values, which nobody else uses meanwhile.
+/// There must be room for `count` values, which no other thread uses meanwhile.
 pub unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> &'a mut [T] {
     if count == 0 {
         return &mut [];

@@ -1,14 +1,14 @@
-//! What is refused although it looks like an address, or needs another look.
+//! Values that look like an address and are refused, or need another look.
 #![forbid(unsafe_code)]
 
 use crate::columns::Texts;
 
 pub struct Doubts<'a> {
-    /// What stands for a missing value.
+    /// Words that stand for a missing value.
     pub words: Texts<'a>,
-    /// Local parts that say that there is no address, at any domain.
-    pub nobody: Texts<'a>,
-    /// Local parts that are nobody's where the domain begins with the same word.
+    /// Local parts that are placeholders at any domain.
+    pub no_addresses: Texts<'a>,
+    /// Local parts that are placeholders where the domain begins with the same word.
     pub doubled: Texts<'a>,
     /// Domains at which dots may stand in a row, and behind a local part.
     pub carriers: Texts<'a>,

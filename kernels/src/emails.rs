@@ -19,7 +19,7 @@ const MOST_GROWN: usize = 4;
 const HASH_DIGITS: usize = 64;
 /// The one letter beyond ASCII that is one of ASCII in lower case.
 const KELVIN: char = '\u{212a}';
-/// What makes other signs of `<` and `>`.
+/// The combining stroke, which makes other signs of `<` and `>`.
 const STROKE: char = '\u{338}';
 
 /// Where in an address the reading stands.
@@ -222,7 +222,7 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
         return reasons.display_name;
     }
     let Some((local, domain)) = parts(text) else { return reasons.invalid_syntax };
-    if doubts.nobody.has(local) || is_doubled(local, domain, doubts) {
+    if doubts.no_addresses.has(local) || is_doubled(local, domain, doubts) {
         return reasons.placeholder;
     }
     if is_too_long(text) {
@@ -237,7 +237,7 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
     refuse_special(text, doubts, u32::MAX, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
 }
 
-/// What stands on both sides of the one at sign, if neither is empty.
+/// The texts on both sides of the one at sign, if neither is empty.
 fn parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut parts = text.split(|&byte| byte == b'@');
     let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else { return None };
@@ -270,7 +270,7 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
     }
     let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
     let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if doubts.nobody.has(local) || may_be_doubled {
+    if doubts.no_addresses.has(local) || may_be_doubled {
         return PENDING;
     }
     if text.len() > MOST_SHRUNK {
@@ -300,7 +300,7 @@ fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
     most_letters > MAX_LOCAL || most_bytes >= MAX_ADDRESS
 }
 
-/// What an address is whose local part is right and whose `domain` has no plain form.
+/// The verdict on an address whose local part is right and whose `domain` has no plain form.
 fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
     if domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL) {
         return reasons.too_long;
@@ -360,11 +360,11 @@ fn is_plain(text: &[u8]) -> bool {
     end & 63 == u64::from(IN_TOP * STATE_BITS)
 }
 
-/// Whether the plain `address` is nobody's: `word@word.top`, or a local part that says so.
+/// Whether the plain `address` is a placeholder: `word@word.top`, or by its local part.
 fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
     let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
     let (local, domain) = (&address[..at], &address[at + 1..]);
-    is_doubled(local, domain, doubts) || local.starts_with(b"n") && doubts.nobody.has(local)
+    is_doubled(local, domain, doubts) || local.starts_with(b"n") && doubts.no_addresses.has(local)
 }
 
 /// Whether `domain` is one of some words, which is the `local` part, too, with one or two labels behind it.

@@ -23,7 +23,7 @@ const DOTTED_I_LOWERED: &str = "i\u{307}";
 const DOTTED_I_CLASS: u8 = 230; // of the second of them
 const BITS: u32 = 21; // of a code point
 
-/// What characters are to an address.
+/// The classes of characters in an address.
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
     /// By code point: what it is in a local part.
@@ -101,7 +101,7 @@ pub fn normalized(
         && written.len() + 1 + domain.len() <= MAX_ADDRESS
         && local.chars().next().is_some_and(|first| !letters.is_mark(first))
         && local.split('.').all(|atom| is_certain_atom(atom, letters))
-        && !(local.starts_with('n') && doubts.nobody.has(local.as_bytes()))
+        && !(local.starts_with('n') && doubts.no_addresses.has(local.as_bytes()))
         && !(domain.starts_with(local) && doubts.doubled.has(local.as_bytes()))
         && has_plain_top(domain)
         && domain.split('.').all(|label| is_certain_label(label.chars(), letters));
@@ -201,9 +201,9 @@ mod tests {
         let fold = |first: char, second: char, one: char| (first as i64) << 42 | (second as i64) << 21 | one as i64;
         let folds = [fold('e', '\u{301}', '\u{e9}'), fold('i', '\u{307}', '\u{130}'), fold('\u{dc}', '\0', '\u{fc}')];
         let none = || Texts { offsets: &[], data: b"" };
-        let nobody = Texts { offsets: &[0, 6], data: b"nobody" };
+        let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
-        let doubts = Doubts { words: none(), nobody, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
         let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
         normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS)
             .map(|address| String::from_utf8(address).unwrap())
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_left() {
+    fn uncertain_addresses_are_left() {
         for text in [
             "\u{e8}@larchpost.example",
             "a@\u{df}.example",

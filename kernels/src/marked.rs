@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_or_not_certain_is_told() {
+    fn values_that_are_invalid_or_uncertain_have_their_code() {
         let hash = "0a".repeat(32);
         for (text, reason) in [
             ("\u{200b}\u{a0}", REASONS.empty),

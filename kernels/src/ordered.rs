@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_prepared_is_used_again() {
+    fn prepared_begins_are_used_again() {
         let (mut high, mut begins) = (drawn(500, 0), [9; 1002]);
         high.sort_unstable();
         let count = prepare(&high, &mut begins);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     #[should_panic]
-    fn what_was_prepared_for_others() {
+    fn begins_prepared_for_other_numbers_are_refused() {
         Ordered::prepared(&[1, 2, 3], &[0u16; 3], &[0, 1]);
     }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_among_none() {
+    fn an_empty_order_has_no_member() {
         assert_eq!(Ordered::<u16>::of(&[], &[], 1).find(0, 0), (0, false));
     }
 

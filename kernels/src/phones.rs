@@ -34,7 +34,7 @@ pub struct Plans<'a> {
     /// Digits that are a placeholder, and what stands for a missing value.
     pub placeholders: Texts<'a>,
     pub words: Texts<'a>,
-    /// What characters that are not digits and punctuation of ASCII mean around and in a number.
+    /// The meaning, around and in a number, of characters that are not digits and punctuation of ASCII.
     pub signs: Signs<'a>,
     /// Whether to write the plus, and to decide numbers that came without one.
     pub writes_plus: bool,
@@ -48,7 +48,7 @@ fn opening_of(digits: &[u8]) -> Option<usize> {
     Some(digits.first_chunk::<4>()?.iter().fold(0, |opening, &digit| opening * 10 + value_of(digit)))
 }
 
-/// What a state says of the digits that end in it, and how many of them were passed over before.
+/// The verdict of a state on the digits that end in it, and how many of them were passed over before.
 #[derive(Clone, Copy)]
 struct Reading {
     outcome: usize,
@@ -79,7 +79,7 @@ impl Reading {
     }
 }
 
-/// What digits are: a valid number, or the code of the reason why not, or PENDING.
+/// The verdict on digits: a valid number, or the code of the reason why not, or PENDING.
 type Answer = Result<Reading, i8>;
 
 /// Decides each of `texts`, whose regions are `regions`: VALID with its hash, a reason, or PENDING.
@@ -154,7 +154,7 @@ impl Plans<'_> {
         }
     }
 
-    /// What each of `numbers` is where it is first looked for: behind its plus, or as its region dials.
+    /// The verdict on each of `numbers` where it is first looked for: behind its plus, or as its region dials.
     fn run_side_by_side(&self, numbers: &[Number]) -> [Option<Reading>; LANES] {
         let (mut starts, mut states, mut digits) = ([-1; LANES], [0; LANES], [[STAY; MAX_DIGITS]; LANES]);
         let mut most = 0;
@@ -218,7 +218,7 @@ impl Plans<'_> {
         Err(reasons.not_possible)
     }
 
-    /// What digits are that somebody in `region` dials, whose plan says `first`.
+    /// The verdict on digits dialled in `region`, whose plan says `first`.
     fn read_dialled(
         &self,
         digits: &[u8],
@@ -238,7 +238,7 @@ impl Plans<'_> {
                 reading => self.judged(reading),
             }
         };
-        // What begins with 00 and is refused is read as if there was a plus.
+        // A refused number that begins with 00 is read as if it had a plus.
         match answer {
             Err(code) if has_zeros && code > VALID => match self.read_behind(digits, 2) {
                 Some(better @ (Ok(_) | Err(PENDING))) => better,
@@ -248,7 +248,7 @@ impl Plans<'_> {
         }
     }
 
-    /// What digits are behind the first `passed`; None where no calling code begins there.
+    /// The verdict on the digits behind the first `passed`; None where no calling code begins there.
     fn read_behind(&self, digits: &[u8], passed: usize) -> Option<Answer> {
         let behind = &digits[passed..];
         let reading = self.run(self.start_behind(behind)?, behind);
@@ -271,7 +271,7 @@ impl Plans<'_> {
         }
     }
 
-    /// What the state says where the digits end that begin at `start`; None for what was not compiled yet.
+    /// The verdict of the state where the digits that begin at `start` end; None for a region not compiled yet.
     fn run(&self, start: i32, digits: &[u8]) -> Option<Reading> {
         let mut state = usize::try_from(start).ok()?;
         for &digit in digits {

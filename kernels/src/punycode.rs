@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_no_label_is_told() {
+    fn a_text_that_encodes_no_label_has_no_decoding() {
         for text in ["bcher-kva", "xn--bcher-k", "xn--b\u{fc}-kva", "xn--99999999999", "xn--a-K"] {
             assert_eq!(decoded(text), None, "{text}");
         }

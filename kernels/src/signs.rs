@@ -1,4 +1,4 @@
-//! What stands around a value, and which signs stand for those of ASCII: told by a table that is made of the definition's
+//! The signs that may surround a value, and those that stand for signs of ASCII: in a table made of the definition's
 //! lists (`columnar/signs.py`), one byte a code point of the first planes.
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,7 @@ impl Signs<'_> {
         text.chars().any(|character| matches!(self.of(character), Some(MARK | CONTROL)))
     }
 
-    /// What the characters of `text` stand for, as many as `room` has place for, and what all of them are.
+    /// The signs that the characters of `text` stand for, as many as fit into `room`, and the classes of all of them.
     pub fn survey<'r>(&self, text: &str, room: &'r mut [u8]) -> Survey<'r> {
         let (mut count, mut seen) = (0, 0);
         for character in text.chars() {

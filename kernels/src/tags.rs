@@ -13,7 +13,7 @@ pub type Tag = [u64; 2];
 pub fn count_beneath(valid: &[u8], offsets: &[i32]) -> usize {
     let mut found = 0;
     for (lists, bits) in offsets.windows(9).step_by(8).zip(valid) {
-        // Without a guess: of most columns some are null, and nobody knows which.
+        // Without a guess: some values of most columns are null, and it is not known which.
         let sizes: [i32; 8] = std::array::from_fn(|list| lists[list + 1].wrapping_sub(lists[list]));
         let beneath: [i32; 8] = std::array::from_fn(|list| sizes[list] & (i32::from(bits >> list & 1) - 1));
         found += beneath.iter().map(|size| i64::from(*size)).sum::<i64>();
@@ -62,8 +62,8 @@ pub fn add_up(mut tags: &[Tag], kinds: &[&[i32]], sums: &mut [Tag]) {
         for OfKind { offsets, tags } in &of_kinds {
             let [begin, end] = [record, record + 1].map(|place| (offsets[place] - offsets[0]) as usize);
             let own = &tags[begin..end];
-            // Nobody can guess whether there is one. What would be the first is added, or nothing of it, which costs less
-            // than a wrong guess of the processor; further ones are seldom.
+            // The processor cannot guess whether there is one. So the first is added without a branch, masked to zero
+            // where there is none: this costs less than a wrong guess. Further ones are seldom.
             let (first, mask) = (&tags[begin.min(tags.len() - 1)], u64::from(begin < end).wrapping_neg());
             halves = [0, 1].map(|half| halves[half].wrapping_add(u64::from_le(first[half]) & mask));
             for tag in own.iter().skip(1) {

@@ -42,7 +42,7 @@ pub struct Part<'a> {
     pub fields: Vec<Field<'a>>,
 }
 
-/// What stands around the users of every operation: a comma behind `suffix` comes besides.
+/// The text around the users of every operation; a comma follows `suffix`.
 pub struct Around<'a> {
     pub prefix: &'a [u8],
     pub suffix: &'a [u8],
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_nothing() {
+    fn no_users_make_no_text() {
         assert_eq!(write(&mut [], &AROUND, 0, &[]), 0);
     }
 }

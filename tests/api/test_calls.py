@@ -174,7 +174,7 @@ async def test_pages_that_cannot_be_followed(document: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [row.name for row in ENDPOINTS if not row.is_paged])
-async def test_what_has_no_pages_is_not_followed(name: str) -> None:
+async def test_an_endpoint_without_pages_is_not_followed(name: str) -> None:
     """Nothing is sent."""
     with pytest.raises(UsageError, match="pages"):
         _ = [page async for page in _client(_Scripted()).pages(name)]

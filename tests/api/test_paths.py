@@ -52,7 +52,7 @@ def test_fill(version: str, path: str) -> None:
         ["a"],
     ],
 )
-def test_what_is_no_id(identifier: Any) -> None:
+def test_an_invalid_id_is_refused(identifier: Any) -> None:
     """Anything but lower-case letters and digits is refused, and not repeated."""
     with pytest.raises(UsageError) as caught:
         fill_path(USERS, version="12", account_id="abc1", custom_audience_id=identifier)
@@ -62,7 +62,7 @@ def test_what_is_no_id(identifier: Any) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "v12", "12.0", "-1", "012", "12/../11", "١٢", "1234"])
-def test_what_is_no_version(version: str) -> None:
+def test_an_invalid_version_is_refused(version: str) -> None:
     """A version is a whole number of up to three digits."""
     with pytest.raises(UsageError):
         fill_path(USERS, version=version, account_id="abc1", custom_audience_id="abc1")

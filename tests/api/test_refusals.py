@@ -128,7 +128,7 @@ NO_CODES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("code", NO_CODES.values(), ids=NO_CODES.keys())
-def test_what_does_not_look_like_a_code_is_dropped(code: Any) -> None:
+def test_a_code_of_another_form_is_dropped(code: Any) -> None:
     """A code that could be a value, a hash or a number of a person is not kept."""
     error = read_refusal(_response(400, _error(code=code, message="words")))
     assert isinstance(error, RequestRefused)

@@ -29,7 +29,7 @@ def test_a_stamp_takes_the_place_of_the_one_before(before: str, after: str) -> N
 
 
 @given(st.text(max_size=80), st.sampled_from(["", UPLOAD, REMOVAL]))
-def test_what_was_put_in_is_found(written: str, since: str) -> None:
+def test_a_stamp_is_found_again(written: str, since: str) -> None:
     """Behind whatever people wrote, which comes first, to the letter."""
     stamp = Stamp(AUDIENCE, TOKEN, since)
     described = with_stamp(written, stamp)

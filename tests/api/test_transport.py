@@ -28,7 +28,9 @@ from tests.api.exchanges import GET, NOW, PATH, POST
 # --- what is sent ---
 
 
-async def test_what_arrives(answering: Any, answer_bytes: Any, make_transport: Any, read_header: Any) -> None:
+async def test_a_body_arrives_whole_with_its_headers(
+    answering: Any, answer_bytes: Any, make_transport: Any, read_header: Any
+) -> None:
     """A body arrives whole, with its length, its type and one OAuth header, and nothing that was not asked for."""
     async with answering(answer_bytes()) as listener, make_transport(listener) as transport:
         await transport.exchange(POST)
@@ -52,7 +54,7 @@ async def test_what_arrives(answering: Any, answer_bytes: Any, make_transport: A
     assert (read_header(head, "authorization") or "").startswith("OAuth oauth_consumer_key=")
 
 
-async def test_what_arrives_without_a_body(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
+async def test_a_write_without_a_body_says_so(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
     """A write with its parameters in the query has no body, says so, and claims no type for it."""
     request = ApiRequest(method="POST", path=PATH, query=(("name", "n"),))
     async with answering(answer_bytes()) as listener, make_transport(listener) as transport:
@@ -64,7 +66,9 @@ async def test_what_arrives_without_a_body(answering: Any, answer_bytes: Any, ma
     assert "transfer-encoding" not in head.lower()
 
 
-async def test_what_comes_back(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
+async def test_an_answer_keeps_its_status_headers_and_body(
+    answering: Any, answer_bytes: Any, make_transport: Any
+) -> None:
     """An answer keeps its status and body; header names are lower-case and repeated ones joined."""
     answer = answer_bytes(503, b"<html>later</html>", {"X-Thing": "a", "x-thing": "b", "Retry-After": "7"})
     async with answering(answer) as listener, make_transport(listener) as transport:

@@ -170,7 +170,7 @@ GOOD = {"success_count": 4, "total_count": 4}
         {"data": GOOD},
     ],
 )
-def test_what_is_no_count(data: Any) -> None:
+def test_an_invalid_count_leaves_the_outcome_unknown(data: Any) -> None:
     """Texts, nulls, booleans, fractions, negatives and missing members are no counts: the outcome stays unknown."""
     with pytest.raises(MalformedAnswer) as caught:
         read_counts(read_answer(_response({"data": data})))

@@ -26,7 +26,7 @@ def normalize_loyalty_id(text: str) -> NormalizedLoyaltyId | Reason:
     fits = trimmed[:2].isalpha() and trimmed[2:].isdecimal() and len(trimmed) == 8
     return NormalizedLoyaltyId(trimmed) if fits else Reason.INVALID_SYNTAX
 '''
-# What is put behind a text of a file.
+# Texts to insert, each behind a text of a file.
 ROWS = {
     "kinds.py": {
         'PARTNER_USER_ID = "partner_user_id"\n': '    LOYALTY_ID = "loyalty_id"\n',

@@ -22,7 +22,11 @@ _PHRASES: Final = re.compile(
     r"|\bmind where it goes\b|\bwhat the request is about\b|\bonce more stops now\b|\bhas no meaning with\b",
     re.IGNORECASE,
 )
-_OPENING: Final = re.compile(r'"""What ')  # a docstring says the thing: "The counts of …", not "What … counts"
+# A docstring or a comment says the thing: "The counts of …", not "What … counts".
+_OPENING: Final = re.compile(r'(?:"""|(?<!#)# |// |/// |//! )(?:What|Who)\b')
+_TEST_NAME: Final = re.compile(
+    r"(?<=def )test_(?:what|whose|who)_\w+|(?<=fn )(?:what|whose|who)_\w+"
+)  # name the subject
 SWEPT: Final = (
     "audiencekit",
     "README.md",
@@ -31,8 +35,13 @@ SWEPT: Final = (
     "CONTRIBUTING.md",
     "benchmarks",
     "docs",
+    "generators",
+    "hatch_build.py",
+    "kernels/src",
     "samples",
     "tests",
+    ".ci/full",
+    ".ci/run",
 )
 # Where such a word is data: the glossary's list of them, and a closed list of placeholders.
 _DATA: Final = frozenset(
@@ -40,6 +49,7 @@ _DATA: Final = frozenset(
         "docs/glossary.md",
         "audiencekit/identifiers/placeholders.py",
         "benchmarks/values/handles.py",
+        "kernels/src/international.rs",  # the local part of an address
         "tests/architecture/test_words.py",
         "tests/architecture/words.py",
         "tests/postgresserver.py",  # "nobody" is the name of a system user
@@ -50,8 +60,9 @@ _DATA: Final = frozenset(
 def places(text: str) -> Iterator[tuple[int, str]]:
     """The line numbers of `text` with such a word, and the word."""
     for number, line in enumerate(text.splitlines(), start=1):
-        for found in (*_WORDS.finditer(line), *_PHRASES.finditer(line), *_OPENING.finditer(line)):
-            yield number, found.group().strip('" ')
+        for pattern in (_WORDS, _PHRASES, _OPENING, _TEST_NAME):
+            for found in pattern.finditer(line):
+                yield number, found.group().strip('"#/! ')
 
 
 def files_of(room: str) -> list[Path]:
@@ -59,18 +70,17 @@ def files_of(room: str) -> list[Path]:
     path = ROOT / room
     if path.is_file():
         return [path]
-    files = [*path.rglob("*.py"), *path.rglob("*.md")]
+    files = [file for suffix in ("py", "md", "rs", "toml") for file in path.rglob(f"*.{suffix}")]
     return sorted(file for file in files if file.relative_to(ROOT).as_posix() not in _DATA)
 
 
 def main() -> int:
     """1 when a swept room has such a word."""
     is_bad = False
-    for path in [path for room in ("audiencekit", "docs", "tests", "benchmarks", "samples") for path in files_of(room)]:
-        name = str(path.relative_to(ROOT))
+    for path in [path for room in SWEPT for path in files_of(room)]:
         for number, word in places(path.read_text(encoding="utf-8")):
-            is_bad = is_bad or name.startswith(SWEPT)
-            sys.stdout.write(f"{name}:{number}: {word}\n")
+            is_bad = True
+            sys.stdout.write(f"{path.relative_to(ROOT)}:{number}: {word}\n")
     return int(is_bad)
 
 

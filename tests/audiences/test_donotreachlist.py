@@ -128,7 +128,7 @@ async def test_after_a_lost_answer_the_list_is_looked_up(
     assert clock.slept == [CREATION_LOOKUP_SECONDS] * (lookups - 1)
 
 
-async def test_what_cannot_be_found_out_is_said() -> None:
+async def test_an_unknown_outcome_of_a_creation_is_said() -> None:
     """And what to do: the same again does no harm."""
     service = Service(failure=LOST)
     with pytest.raises(NotFinished, match="not known") as caught:
@@ -138,7 +138,7 @@ async def test_what_cannot_be_found_out_is_said() -> None:
 
 
 @pytest.mark.parametrize("failure", [NEVER_SENT, SECOND])
-async def test_what_was_certainly_not_created_is_an_error(failure: ExchangeError) -> None:
+async def test_a_list_that_was_certainly_not_created_is_an_error(failure: ExchangeError) -> None:
     """The service's own."""
     with pytest.raises(type(failure)):
         await ensure_list(Service(failure=failure), clock=StepClock())

@@ -192,7 +192,9 @@ async def test_nothing_is_changed_while_a_run_is_at_work(emulator: Emulator, fil
         (lambda state: (next((state / "erasures").glob("forget-*")) / "keys.sealed").touch(), "1 erasures"),
     ],
 )
-async def test_what_is_unfinished_is_finished_first(leave: Callable[[Path], None], what: str, filled: Settings) -> None:
+async def test_an_unfinished_rotation_is_finished_first(
+    leave: Callable[[Path], None], what: str, filled: Settings
+) -> None:
     leave(filled.state_dir)
     key = find_state_key(filled.state_dir, filled.key)
     with pytest.raises(PlanRefused, match=what):

@@ -57,7 +57,7 @@ def _list(tmp_path: Path, people: range) -> Path:
     return path
 
 
-async def test_what_was_provided(tmp_path: Path) -> None:
+async def test_the_people_provided_are_counted_by_runs_or_by_the_snapshot(tmp_path: Path) -> None:
     """Nothing at first; by runs an interval; by a snapshot the very number, whatever the runs before it."""
     async with Emulator() as emulator:
         settings: Settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state")

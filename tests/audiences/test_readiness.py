@@ -104,7 +104,7 @@ def test_reasons_are_explained(reason: str, word: str) -> None:
     assert word in explain(reason)
 
 
-def test_what_the_service_says_is_harmless_in_a_log() -> None:
+def test_words_of_the_service_are_harmless_in_a_log() -> None:
     """The line goes to terminals and to logs of Airflow: nothing in it acts, or begins another line."""
     hostile = "\x1b]0;x\x07\r\nstate: complete\u202e"
     answer = Service({**READY, "targetable": False, "reasons_not_targetable": [hostile]})

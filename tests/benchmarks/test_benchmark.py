@@ -44,7 +44,7 @@ def test_programs_read_everything(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert Benchmark.read(tmp_path / "out.json") == FINISHED
 
 
-def test_what_is_put_where_is_no_setting() -> None:
+def test_the_paths_of_results_are_no_setting() -> None:
     """Only what changes a figure."""
     given = benchmark_parser("prepare", "", rows=10, runs=3).parse_args(["--json", "out.json", "--lists", "lists"])
     assert settings_of(given) == {"rows": 10, "seed": 1, "runs": 3}

@@ -39,7 +39,7 @@ def test_everything_is_measured() -> None:
 
 
 @needs_proc
-def test_what_is_refused_is_no_measurement() -> None:
+def test_a_refused_body_is_no_measurement() -> None:
     """A body that the emulator does not take ends the benchmark."""
     with running_service() as service, pytest.raises(RuntimeError, match="400"):
         service.call("POST", service.users, b"[]")

@@ -14,7 +14,7 @@ async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:
     assert findings.requests
 
 
-async def test_what_has_no_limit_is_found_out() -> None:
+async def test_a_pace_without_a_limit_is_found_out() -> None:
     """The same server notices a pace that is too fast for it."""
     findings = await run_soak(Soak(seconds=2.0, processes=2, kill_every_seconds=0.0, limit=2, window_seconds=1.0))
     assert findings.over_limit > 0

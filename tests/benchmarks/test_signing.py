@@ -32,7 +32,7 @@ def test_the_other_library_notices_each_change(change: str) -> None:
     assert not is_verified(replace(request, **{change: others[change]}))
 
 
-def test_what_differs_is_named_by_its_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_signature_that_differs_is_named_by_its_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """And fails the run, with the figure in the file all the same."""
     monkeypatch.setattr(signing, "is_verified", lambda request, **other: bool(other))
     assert verify_many(3).differing == (0, 1, 2)

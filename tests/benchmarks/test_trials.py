@@ -64,7 +64,7 @@ def test_a_trial_runs_as_an_installation_does(monkeypatch: pytest.MonkeyPatch) -
     assert json.loads(begun.communicate()[0]) == [["AUDIENCEKIT_PROFILE"], False, 1]
 
 
-def test_what_starts_trials_stays_small() -> None:
+def test_the_process_that_starts_trials_stays_small() -> None:
     """The memory of a process stands in what the system says of its children: no numpy, no pyarrow here."""
     loaded = (
         "import sys, benchmarks.__main__; heavy = {'numpy', 'pyarrow', 'aiohttp', 'duckdb', 'datafusion'}; "
@@ -74,7 +74,7 @@ def test_what_starts_trials_stays_small() -> None:
     assert found.stdout.decode().strip() == "set()"
 
 
-def test_who_cannot_take_part_says_why() -> None:
+def test_a_contestant_that_cannot_take_part_says_why() -> None:
     """A contestant without its package is left out; the others take part."""
     absent = Contestant(name="a", module="a", package="a_package_that_does_not_exist")
     assert absent.hindrance() == "the package a_package_that_does_not_exist is not installed"

@@ -81,7 +81,9 @@ def test_a_run_that_was_cut_short(run: Run, service: Service, shop: Path, keeps:
         ((*QUERY, "--delimiter", ";"), "--delimiter is for"),
     ],
 )
-def test_what_does_not_go_together_is_refused(run: Run, shop: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_options_that_exclude_each_other_are_refused(
+    run: Run, shop: Path, arguments: tuple[str, ...], words: str
+) -> None:
     """With exit code 2, and without the password."""
     done = run("check", *arguments)
     assert done.returncode == 2

@@ -61,7 +61,9 @@ def test_all_is_well(run: Run, service: Service) -> None:
     ],
     ids=["secret", "key", "account", "service", "profile"],
 )
-def test_what_is_wrong(run: Run, service: Service, wrong: dict[str, str], code: int, name: str, words: str) -> None:
+def test_a_fault_has_its_exit_code_and_its_remedy(
+    run: Run, service: Service, wrong: dict[str, str], code: int, name: str, words: str
+) -> None:
     """With the exit code that a run would have, and what to do."""
     done = run("doctor", "--json", **{**service.env, **wrong})
     assert done.returncode == code, done.stdout

@@ -84,7 +84,7 @@ def test_faults_are_there_from_the_start(begin: Begin, tmp_path: Path, source: s
         (["--processing-time", "0.5"], "not a valid integer"),
     ],
 )
-def test_what_cannot_be_started_is_a_usage_error(
+def test_an_emulator_that_cannot_start_is_a_usage_error(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 2, a message, and nothing on stdout."""

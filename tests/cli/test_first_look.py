@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> str:
     ],
     ids=["audience", "secret", "key", "account", "no answer"],
 )
-def test_what_is_wrong_is_told_first(
+def test_a_fault_of_the_audience_is_told_first(
     run: Run, service: Service, source: str, command: str, audience: str, wrong: dict[str, str], code: int,
     words: tuple[str, ...],
 ) -> None:  # fmt: skip

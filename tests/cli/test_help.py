@@ -6,6 +6,7 @@ import shlex
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from audiencekit.cli import SECTIONS, cli
 from tests.commandtree import commands_of
@@ -32,6 +33,19 @@ def test_commands_stand_in_their_groups_with_a_whole_summary() -> None:
         section = text.split(f"\n{title}:\n")[1].split("\n\n")[0].splitlines()
         assert [line.split()[0] for line in section] == list(names)
     assert not any(line.endswith("...") for line in text.split("\nMain job:\n")[1].splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["chek"], "No such command 'chek'. Did you mean 'check'?"),
+        (["do-not-reech", "upload"], "No such command 'do-not-reech'. Did you mean 'do-not-reach'?"),
+        (["blue"], "No such command 'blue'."),
+    ],
+)
+def test_a_misspelled_command_is_refused_with_the_nearest_name(arguments: list[str], told: str) -> None:
+    result = CliRunner().invoke(cli, arguments)
+    assert (result.exit_code, told in result.output, "Did you" in result.output) == (2, True, "Did you" in told)
 
 
 @pytest.mark.parametrize(("path", "command"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])

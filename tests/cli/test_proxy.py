@@ -74,7 +74,7 @@ async def test_an_upload_goes_by_the_named_proxy_alone(command: Command, service
     assert "invented-word" not in done.stdout + done.stderr
 
 
-async def test_what_is_wrong_with_the_proxy_is_said(command: Command, tmp_path: Path) -> None:
+async def test_faults_of_the_proxy_are_said(command: Command, tmp_path: Path) -> None:
     """An address that is none, a proxy that is away, one that wants a name: each with its code, and no password."""
     bundle = {"AUDIENCEKIT_CA_BUNDLE": str(Authority(tmp_path).bundle)}
     async with proxying(ConnectProxy({}, refusal=407)) as proxy:

@@ -48,7 +48,9 @@ def _listed(run: Run, **env: str) -> list[dict[str, Any]]:
     return listed
 
 
-def test_what_ended_goes_and_what_can_go_on_goes_on(run: Run, upload: Upload, service: Service, tmp_path: Path) -> None:
+def test_ended_runs_go_and_resumable_runs_can_be_resumed(
+    run: Run, upload: Upload, service: Service, tmp_path: Path
+) -> None:
     """`report`, `last` and `resume` of the others work; the receipt is kept, and is what `--json` shows."""
     state = tmp_path / "state"
     upload()

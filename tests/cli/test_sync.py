@@ -69,7 +69,7 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     assert (renewed["operation"], renewed["changes"]["renewals"], renewed["rows"]["unchanged"]) == ("renew", 0, 111)
 
 
-async def test_what_was_never_synced(terminal: Terminal) -> None:
+async def test_an_audience_that_was_never_synced_cannot_be_renewed_or_counted(terminal: Terminal) -> None:
     """Cannot be renewed or counted, and the hint says how it could."""
     assert "audiencekit sync" in (await terminal.run("expiry", code=3)).stderr
     assert "not under sync" in (await terminal.run("renew", code=3)).stderr

@@ -154,7 +154,7 @@ def _check_no_keys_without_their_run(state: Path, kill: dict[str, Any]) -> None:
             assert not (path / JOURNAL).exists() or not (path / JOURNAL).read_bytes().strip(b"\0")
 
 
-async def test_what_a_purge_left_alone_can_be_resumed(driver: Driver, emulator: Emulator, tmp_path: Path) -> None:
+async def test_a_run_that_a_purge_left_alone_can_be_resumed(driver: Driver, emulator: Emulator, tmp_path: Path) -> None:
     """After a kill in the middle of a purge of another run."""
     source = Source.draw(2)
     (tmp_path / "list.csv").write_text(source.text)

@@ -26,7 +26,7 @@ async def _verified(driver: Driver, directory: Path, env: dict[str, str]) -> tup
 
 
 @pytest.mark.parametrize("kind", LEFT)
-async def test_what_a_killed_run_has_left_is_looked_at(
+async def test_the_files_of_a_killed_run_are_verified(
     kind: str, driver: Driver, emulator: Emulator, tmp_path: Path
 ) -> None:
     """A person that another host has erased since is found in it."""

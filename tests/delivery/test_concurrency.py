@@ -71,7 +71,7 @@ def test_all_of_it_gets_through(
         assert (told, delivered.notes, delivered.attempts) == ([], (), requests)
 
 
-def test_what_it_bears_is_found_and_said_once(virtually: Any, clock: Clock) -> None:
+def test_the_concurrency_that_a_service_bears_is_found_and_said_once(virtually: Any, clock: Clock) -> None:
     """While it lasts, hardly anything is dropped any more; the report has a note."""
     service, told = Narrow(clock, 3), list[str]()
     upload = Upload(clock, plan(400), concurrency=16, tell=told.append)

@@ -181,7 +181,7 @@ def test_letters_are_those_of_the_bar() -> None:
         (MalformedAnswer("status 600", status=600), Reaction.RESEND),
     ],
 )
-def test_what_the_catalogue_does_not_know_stops(error: AudiencekitError, reaction: Reaction) -> None:
+def test_a_fault_that_is_not_in_the_catalogue_stops(error: AudiencekitError, reaction: Reaction) -> None:
     """Whatever has no row of its own is not sent again."""
     assert retry_class(error).reaction is reaction
 

@@ -324,7 +324,7 @@ def settled(virtually: Any, clock: Clock, error: Exception, *, waves: tuple[int,
     return delivered, [round(at) for _, at in sent], told
 
 
-def test_what_overrules_waits_until_a_lost_attempt_has_settled(virtually: Any, clock: Clock) -> None:
+def test_a_request_that_overrules_waits_until_a_lost_attempt_has_settled(virtually: Any, clock: Clock) -> None:
     """P7: 15 minutes from the end of the lost attempt; the wait is told, and stands in the notes."""
     delivered, moments, told = settled(virtually, clock, lost(), waves=(0, 0, 1, 1, 2))
     assert moments == [0, 0, 1, 900, 901, 902]  # and no second wait
@@ -354,7 +354,7 @@ def test_resumed_run_settles_what_was_left_behind(virtually: Any, clock: Clock) 
 
 
 @pytest.mark.parametrize(("left_seconds_ago", "waits"), [(0.0, 900.0), (600.0, 300.0), (2_000.0, 0.0), (math.inf, 0.0)])
-def test_what_earlier_processes_left_is_waited_for_as_long_as_it_can_still_come(
+def test_attempts_of_earlier_processes_are_waited_for_while_they_may_be_late(
     virtually: Any, clock: Clock, left_seconds_ago: float, waits: float
 ) -> None:
     """The wait of the second wave is what is left of the settle time since its bytes left."""

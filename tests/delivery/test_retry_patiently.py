@@ -30,7 +30,7 @@ REFUSED = RequestRefused("refused", status=400)
 @pytest.mark.parametrize(
     ("failures", "calls"), [((), 1), ((AWAY,), 2), ((LOST, LIMITED, AWAY), 4)], ids=["at once", "one", "three"]
 )
-def test_what_passes_is_waited_for(
+def test_a_passing_fault_is_waited_for(
     failures: tuple[AudiencekitError, ...], calls: int, virtually: Callable[..., Any], clock: VirtualClock
 ) -> None:
     """And the answer comes back."""
@@ -48,7 +48,7 @@ def test_what_passes_is_waited_for(
 
 
 @pytest.mark.parametrize(("failure", "calls"), [(REFUSED, 1), (ENDLESS, 1), (LOST, None)])
-def test_what_does_not_pass_is_raised(
+def test_a_lasting_fault_is_raised(
     failure: AudiencekitError, calls: int | None, virtually: Callable[..., Any], clock: VirtualClock
 ) -> None:
     """At once when asking again is of no use, else when the tries are used up."""

@@ -82,7 +82,7 @@ def test_an_audience_that_takes_no_people(audience: dict[str, Any], error: type[
         (CertificateRefused("of another host"), Refused),
     ],
 )
-def test_what_the_service_says_for_good(raised: AudiencekitError, error: type[Exception]) -> None:
+def test_a_final_refusal_is_asked_for_once(raised: AudiencekitError, error: type[Exception]) -> None:
     """Asked once; nothing was read."""
     service = OneAudience({}, raised)
     with pytest.raises(error, match="nothing was read"):

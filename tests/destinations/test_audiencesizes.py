@@ -24,7 +24,7 @@ def test_one_size_a_day_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [None, "many", 1.5, True])
-def test_what_is_no_number_is_not_kept(tmp_path: Path, size: object) -> None:
+def test_an_invalid_size_is_not_stored(tmp_path: Path, size: object) -> None:
     """A service that does not say has told nothing."""
     AudienceSizes(tmp_path, "acc1").note("h1", size, MORNING)
     assert not (tmp_path / FILE).exists()

@@ -31,7 +31,7 @@ def test_a_document_gives_the_target_back(target: Target) -> None:
 
 
 @pytest.mark.parametrize("given", HOSTILE_IDS)
-def test_what_is_no_id_is_no_target(given: Any) -> None:
+def test_an_invalid_id_is_no_target(given: Any) -> None:
     """It would become the name of a lock; in a journal it is damage."""
     with pytest.raises(UsageError):
         Target(AUDIENCE.destination, given)
@@ -43,7 +43,7 @@ NO_TARGETS = [{}, {"kind": "audience"}, *({"kind": kind, "id": "1"} for kind in 
 
 
 @pytest.mark.parametrize("document", NO_TARGETS)
-def test_what_is_no_target_is_refused(document: Any) -> None:
+def test_an_invalid_target_is_refused(document: Any) -> None:
     """With the errors that a journal takes for damage."""
     with pytest.raises((KeyError, ValueError, TypeError)):
         Target.from_json(document)

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 SET_FLAGS, UP_AND_RUNNING = 0x8914, 0x41  # netdevice(7)
-# What went nowhere, and every datagram: the service is spoken to in TCP, and names are asked for by UDP.
+# Packets without a route, and every datagram: the service is asked over TCP, and names are asked for by UDP.
 COUNTS = {"Ip:": ["OutNoRoutes"], "Udp:": ["OutDatagrams", "NoPorts", "InErrors"]}
 COUNTS_OF_6 = ["Ip6OutNoRoutes", "Udp6OutDatagrams"]
 

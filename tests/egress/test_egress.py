@@ -69,7 +69,7 @@ def test_the_main_jobs_speak_to_the_service_alone(tmp_path: Path) -> None:
     assert {job for job, *_ in seen.attempts} == jobs - SILENT
 
 
-def test_what_goes_elsewhere_is_seen(tmp_path: Path) -> None:
+def test_packets_to_other_hosts_are_seen(tmp_path: Path) -> None:
     """The test of the test, cut off so that nothing leaves: by the hook, and by the kernel what no hook hears of."""
     if not _can_be_cut_off():
         pytest.skip("this machine gives no namespace of networks: `unshare --user --net` is refused")

@@ -65,7 +65,7 @@ async def test_there_is_an_end_to_patience() -> None:
         b"[" * 1_000 + b'{"a":1,"a":1}' + b"]" * 1_000,
     ],
 )
-def test_what_is_no_json_is_refused(text: bytes) -> None:
+def test_invalid_json_is_refused(text: bytes) -> None:
     """Repeated keys, numbers that are none, and all the rest; the message quotes nothing, and no cause is kept."""
     with pytest.raises(ValueError, match="not valid JSON, or a key is repeated") as caught:
         parse_json(text)

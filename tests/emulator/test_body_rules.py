@@ -246,7 +246,7 @@ async def _refused(world: World, row: Endpoint, body: Any, *codes: str) -> None:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in ROWS])
-async def test_what_is_no_body_is_refused(world: World, row: Endpoint) -> None:
+async def test_an_invalid_body_is_refused(world: World, row: Endpoint) -> None:
     """Neither text that is no JSON, nor the other shape, nor a repeated key, nor too many operations; nor a query."""
     before = snapshot(world.caller)
     good = BODIES[row.name](world)[-1]

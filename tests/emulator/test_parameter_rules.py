@@ -44,7 +44,7 @@ LOOKED_UP = (IDENTIFIER, CARD_URI)  # whatever is no id is an id of nothing
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-# What an unknown id in the path is refused with, where it is not 404.
+# The refusal of an unknown id in the path, where it is not 404.
 FOREIGN = {"account_id": (403, ("NOT_FOUND",)), "user_id": (403, ("USER_NOT_FOUND", "ACTION_NOT_ALLOWED"))}
 _LIST = "do_not_reach_list_id"
 

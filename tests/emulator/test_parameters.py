@@ -93,7 +93,7 @@ def test_numbers_of_users_and_tweets_keep_every_digit() -> None:
 
 
 @pytest.mark.parametrize("text", ["9223372036854775808", "-1", "1.0", "1e3", "\u0663", ""])
-def test_what_is_no_long_integer_is_refused(text: str) -> None:
+def test_an_invalid_long_integer_is_refused(text: str) -> None:
     """Alone, in a list, and in the path, with the captured message where a list has it."""
     for read in (
         lambda: Parameters(_call(f"n={text}".encode())).long("n"),
@@ -144,7 +144,7 @@ def test_addresses_of_the_web(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "shop.example", "//shop.example", "ftp://shop.example", "https://", "https://[", "https://a b"]
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_an_invalid_address_is_refused(text: str) -> None:
     """An empty one too, unless it takes away what was there."""
     query = urlencode({"u": text}).encode()
     assert _refused(lambda: Parameters(_call(query)).web_address("u"))[0] == "INVALID_PARAMETER"

@@ -171,7 +171,7 @@ async def test_a_call_that_was_let_in_is_not_let_in_again(caller: Any) -> None:
 
 
 async def test_the_signature_goes_by_the_moved_clock(caller: Any) -> None:
-    """Who signs by another clock learns the right time from `Date`."""
+    """A client with another clock learns the right time from `Date`."""
     old = caller.sign("GET", caller.emulator.ads_url + caller.audiences)
     await caller.move_clock(advance=301)
     refused = await caller.send("GET", caller.audiences, headers=old)

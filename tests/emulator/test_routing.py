@@ -63,7 +63,9 @@ def test_a_path_is_found_with_its_ids(method: str, path: str, address: Address, 
         ("GET", "/013/accounts/a1/things", Address.ADS, 404, "ROUTE_NOT_FOUND"),
     ],
 )
-def test_what_is_not_found_is_told_apart(method: str, path: str, address: Address, status: int, code: str) -> None:
+def test_unknown_paths_methods_and_versions_are_told_apart(
+    method: str, path: str, address: Address, status: int, code: str
+) -> None:
     """No such path, no such method on it, or a version that has ended."""
     with pytest.raises(RefusalError) as caught:
         ROUTER.find(method, path, address)

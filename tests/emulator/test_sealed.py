@@ -12,7 +12,7 @@ from audiencekit.emulator.sealed import Place, SealedFile
 
 
 @given(st.lists(st.binary(max_size=200), max_size=10))
-def test_what_was_put_is_given_back(contents: list[bytes]) -> None:
+def test_a_sealed_text_is_given_back(contents: list[bytes]) -> None:
     """In any order, empty texts too, each as often as it is asked for."""
     sealed = SealedFile()
     places = [sealed.add(content) for content in contents]
@@ -30,7 +30,7 @@ def test_the_file_has_no_name_and_shows_nothing() -> None:
     assert os.fstat(sealed._descriptor).st_nlink == 0
 
 
-def test_what_was_changed_is_not_given_back() -> None:
+def test_a_changed_text_is_not_given_back() -> None:
     """Nor what stands at another place."""
     sealed = SealedFile()
     place = sealed.add(b"people")

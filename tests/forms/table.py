@@ -42,7 +42,7 @@ class Place:
         return (str(self.directory / name),)
 
 
-# What leads to keys and hosts, and must be told to a command whose environment has none of our settings.
+# Paths to keys and hosts, which a command needs whose environment has none of our settings.
 VARIABLES = ("AUDIENCEKIT_AGE_IDENTITY", "AUDIENCEKIT_KNOWN_HOSTS")
 
 Write: TypeAlias = Callable[[Place, int], tuple[str, ...]]

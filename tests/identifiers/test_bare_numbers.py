@@ -47,7 +47,9 @@ READ = [
 
 
 @pytest.mark.parametrize(("text", "country", "expected"), [case[1:] for case in READ], ids=[case[0] for case in READ])
-def test_what_reads_as_a_phone_number(text: str, country: str | None, expected: bool) -> None:
+def test_a_bare_phone_number_is_recognised_by_the_numbering_plans(
+    text: str, country: str | None, expected: bool
+) -> None:
     """By the numbering plans; other digits and texts do not."""
     assert reads_as_phone_number(text, country) is expected
 

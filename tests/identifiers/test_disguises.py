@@ -26,7 +26,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_what_is_inside(text: str, expected: list[str]) -> None:
+def test_the_text_inside_a_disguise_is_found(text: str, expected: list[str]) -> None:
     """The text itself; nothing where none is a person's."""
     assert list(undisguised(text)) == expected
 

@@ -177,7 +177,7 @@ def test_any_text_gives_an_address_or_a_reason(text: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=8), st.text(min_size=1, max_size=8))
-def test_what_is_accepted_is_accepted_again_unchanged(local: str, label: str) -> None:
+def test_an_accepted_address_is_accepted_again_unchanged(local: str, label: str) -> None:
     """A normalised address is a fixed point."""
     once = normalize_email(f"{local}@{label}.com")
     assert isinstance(once, Reason) or normalize_email(once) == once

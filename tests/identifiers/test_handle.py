@@ -55,7 +55,7 @@ CASES = [
     ("a list", "@ada/friends", Reason.INVALID_SYNTAX),
 ]
 
-# What twitter-text calls valid and we do not: a list is not a person.
+# Kinds that twitter-text calls valid and we do not: a list is not a person.
 KINDS = {"handle_valid", "list_handle_valid", "x_handle"}
 
 

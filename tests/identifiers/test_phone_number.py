@@ -253,7 +253,7 @@ def test_any_text_gives_a_number_or_a_reason(text: str, country: str | None) -> 
 
 
 @given(st.from_regex(r"\A[+]?[0-9 ()./-]{5,18}\Z"), st.sampled_from([None, "DE", "US", "IT", "BR"]), st.booleans())
-def test_what_is_accepted_is_accepted_again_unchanged(text: str, country: str | None, strict: bool) -> None:
+def test_an_accepted_number_is_accepted_again_unchanged(text: str, country: str | None, strict: bool) -> None:
     """A normalised number is a fixed point, in E.164, and needs no country."""
     rules = Rules(phone_validity="valid" if strict else "possible")
     once = normalize_phone_number(text, country=country, rules=rules)

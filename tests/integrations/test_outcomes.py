@@ -168,7 +168,7 @@ def test_every_batch_has_the_schema() -> None:
     assert _outcomes([], _work()) == ([], [Tally()])
 
 
-def test_what_goes_wrong_shows_no_cell() -> None:
+def test_an_error_shows_no_cell() -> None:
     """An executor writes what it raises into its log."""
     batch = pa.record_batch([pa.array(["ann@example.com"]), pa.array(["x"])], names=["c1", "c2"])
     with pytest.raises(AudiencekitError) as caught:

@@ -120,7 +120,7 @@ def test_a_killed_executor_changes_nothing(spark: Any, contacts: Path, tmp_path:
     assert prepared.report() == calm.report()
 
 
-def test_what_is_written_is_a_source(spark: Any, contacts: Path, expected: Path, tmp_path: Path) -> None:
+def test_the_written_directory_is_a_source(spark: Any, contacts: Path, expected: Path, tmp_path: Path) -> None:
     """The directory, as Spark leaves it; every record of one machine is in it."""
     prepared = prepare(spark.read.parquet(str(contacts)), **OPTIONS)
     prepared.records.write.parquet(str(tmp_path / "records"))
@@ -157,7 +157,7 @@ HASHED_BY_SPARK = {
 
 
 @pytest.mark.parametrize("expression", HASHED_BY_SPARK.values(), ids=HASHED_BY_SPARK)
-def test_what_spark_has_hashed_is_not_hashed_again(spark: Any, expression: str) -> None:
+def test_values_that_spark_has_hashed_are_not_hashed_again(spark: Any, expression: str) -> None:
     """With `hashed`, whether it stands as text or as bytes; null is no value, and what is no hash is rejected."""
     emails = [" Ann@example.com", "bob@example.com", None]
     frame = spark.createDataFrame([(email,) for email in emails], "email STRING").coalesce(1)
@@ -256,7 +256,7 @@ def test_other_frames_are_refused() -> None:
         ({"columns": {"email": "when"}}, SourceRefused, "neither text nor whole numbers"),
     ],
 )
-def test_what_cannot_be_is_said_before_a_job_runs(
+def test_invalid_options_are_refused_before_a_job_runs(
     spark: Any, keywords: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     """Columns that are missing or no text, options of other places."""

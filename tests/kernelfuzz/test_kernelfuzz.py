@@ -81,7 +81,7 @@ def test_the_kernels_bear_it() -> None:
         "hangs",
     ],
 )
-def test_what_goes_wrong_is_told_by_its_seed(deed: str, told: str) -> None:
+def test_a_failed_call_is_told_by_its_seed(deed: str, told: str) -> None:
     """Whichever way it does; the process that tells of it is another."""
     if "102" in deed:  # on one side there is slack, on the other the guard page
         told = f"{told}|signal {signal.SIGSEGV.value}"

@@ -33,7 +33,7 @@ from tests.emulator.world import World, open_world, snapshot
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ADS_ROWS = [row for row in ENDPOINTS if (row.auth, row.answer) == ("user", "json")]
-# What is asked without a change, and not with GET; a preview of a draft shows itself elsewhere.
+# Calls that change nothing although they are not GET; a preview of a draft shows itself elsewhere.
 ASKED = {"estimate_audience", "preview_draft_tweet"}
 # Lists that are empty in an account that nothing was sent from.
 EMPTY = {"remove_features", "list_features", "list_custom_audience_targeted"}
@@ -44,7 +44,7 @@ MORE = {
     "update_tweet_name": ("name",),
     "update_user_settings": ("contact_phone",),
 }
-# What must be there first, or, where the account has it already and can have it once, must not.
+# Objects that must be there first, or, where the account has one already and can have only one, must not.
 _PERMISSION = ("DELETE", "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}")
 _CRITERION = "line_item_id={line_item_id}&operator_type=EQ&targeting_type=BROAD_KEYWORD&targeting_value=tea"
 FIRST = {
@@ -115,7 +115,7 @@ async def _prepare(world: World, row: Endpoint, given: dict[str, str]) -> None:
         async with _connect(world) as client:
             await client.call("add_features", given)
     if row.method != "GET":
-        # What is changed now is younger than what it was.
+        # A changed object is then younger than before.
         await world.caller.move_clock(advance=1)
 
 

@@ -89,7 +89,7 @@ def test_a_keyring_that_keeps_nothing_is_none(tmp_path: Path, keyring: Keyring, 
     assert list(store.read()) == [("file", KEPT)]
 
 
-def test_what_is_kept_anew_is_kept_once(tmp_path: Path, keyring: Keyring) -> None:
+def test_a_login_stored_again_is_stored_once(tmp_path: Path, keyring: Keyring) -> None:
     """A file of the time before the keyring goes."""
     store = CredentialStore(tmp_path, SERVICE)
     keyring.pretends = True

@@ -28,7 +28,7 @@ async def double_async(number: int, *, plus: int = 0) -> int:
 double = blocking(double_async)
 
 
-def test_what_is_awaited_comes_back() -> None:
+def test_the_result_of_an_awaited_function_comes_back() -> None:
     """With the parameters, and under the name, of what is awaited."""
     assert double(3, plus=1) == 7
     assert inspect.signature(double) == inspect.signature(double_async)
@@ -140,7 +140,7 @@ async def _interrupted(work: Coroutine[object, object, object], *, after: int) -
     return await running
 
 
-async def test_what_goes_to_its_end_is_not_cut_short() -> None:
+async def test_work_that_goes_to_its_end_is_not_cut_short() -> None:
     """Two cancellations are taken back."""
     door = Door()
     assert await _interrupted(to_its_end(door.__aexit__()), after=2) == (None, 0)
@@ -151,7 +151,7 @@ async def _failing() -> float:
     return 1 / 0
 
 
-async def test_what_goes_to_its_end_may_fail() -> None:
+async def test_work_that_goes_to_its_end_may_fail() -> None:
     """With its own exception."""
     with pytest.raises(ZeroDivisionError):
         await to_its_end(_failing())
@@ -170,7 +170,7 @@ async def test_a_door_is_closed_to_its_end() -> None:
     assert door.is_closed
 
 
-async def test_what_is_cancelled_before_it_closes_is_cancelled() -> None:
+async def test_work_cancelled_before_it_closes_is_cancelled() -> None:
     """Only the closing is beyond cancellation."""
     door = Door()
 

@@ -24,7 +24,7 @@ with locked(Path(sys.argv[1]), is_directory=Path(sys.argv[1]).is_dir()) as file:
 
 
 @pytest.mark.parametrize("what", ["file", "directory"])
-def test_what_another_process_holds_is_not_given(tmp_path: Path, what: str) -> None:
+def test_a_lock_that_another_process_holds_is_not_given(tmp_path: Path, what: str) -> None:
     """Until that is killed; the file says who holds it."""
     path = tmp_path / "lock" if what == "file" else tmp_path
     other = subprocess.Popen(

@@ -22,7 +22,7 @@ def _is_glibc() -> bool:
 
 only_glibc = pytest.mark.skipif(not _is_glibc(), reason="the C library is not glibc")
 
-# What a process has of memory, freed in the midst of other blocks, before and after.
+# Print the memory of a process, freed in the midst of other blocks, before and after.
 HOLES = """
 from audiencekit.machine.heap import give_back
 
@@ -74,7 +74,7 @@ def _run(program: str, **environment: str) -> list[str]:
 
 @only_glibc
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell of memory there")
-def test_what_was_freed_between_other_blocks_goes_back() -> None:
+def test_memory_freed_between_other_blocks_goes_back() -> None:
     """Half of 50 MB was freed, and no two blocks of it are neighbours."""
     (given_back,) = map(int, _run(HOLES))
     assert given_back > 15 * MEGABYTE
@@ -92,7 +92,7 @@ def test_the_environment_chooses_the_memory_of_arrow() -> None:
     assert _run(SHARED, ARROW_DEFAULT_MEMORY_POOL="mimalloc") == ["1", "mimalloc"]
 
 
-def test_what_is_freed_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_memory_goes_back_after_so_many_items(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the caller has finished with the last of them."""
     happened: list[object] = []
     monkeypatch.setattr("audiencekit.machine.heap.give_back", lambda: happened.append("given back"))

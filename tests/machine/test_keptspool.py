@@ -156,7 +156,7 @@ def test_the_key_is_not_shown() -> None:
     assert KEY.unwrap().hex() not in repr(KEY) + str(KEY) + f"{KEY}"
 
 
-def test_what_is_destroyed_cannot_be_opened_by_another_name(tmp_path: Path) -> None:
+def test_a_destroyed_spool_cannot_be_opened_by_another_name(tmp_path: Path) -> None:
     """The salt is overwritten before the name goes: another name of the same file opens nothing."""
     path, other = _kept(tmp_path / "spool"), tmp_path / "other"
     os.link(path, other)
@@ -167,7 +167,7 @@ def test_what_is_destroyed_cannot_be_opened_by_another_name(tmp_path: Path) -> N
     destroy_spool(path)  # which is not there
 
 
-def test_what_cannot_be_destroyed_is_told(tmp_path: Path) -> None:
+def test_a_spool_that_cannot_be_destroyed_is_told(tmp_path: Path) -> None:
     """A directory in its place is not ours to remove."""
     (tmp_path / "spool").mkdir()
     with pytest.raises(InputOutputFailed, match="cannot be removed"):

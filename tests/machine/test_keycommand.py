@@ -76,7 +76,7 @@ def test_a_program_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "'open"])
-def test_what_is_no_command_is_said_at_once(text: str) -> None:
+def test_an_invalid_command_is_refused_at_once(text: str) -> None:
     with pytest.raises(UsageError, match="AUDIENCEKIT_KEY_COMMAND is not a command"):
         KeyCommand(text)
 

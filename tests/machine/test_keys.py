@@ -131,7 +131,7 @@ def test_a_planted_file_is_refused(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.usefixtures("_no_keyring")
 @pytest.mark.parametrize("text", ["", "12", "xyz", HEX[:-1], f"{HEX}00", "g" * 64, "\u0661" * 64, "00 " * 21])
-def test_what_is_no_key_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+def test_an_invalid_key_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
     """From the environment and from the file alike."""
     with pytest.raises(UsageError) as caught:
         find_state_key(tmp_path, Secret(text))

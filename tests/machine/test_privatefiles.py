@@ -84,8 +84,8 @@ def test_a_directory_is_taken_from_others(tmp_path: Path) -> None:
         make_private_directory(tmp_path / "link")
 
 
-def test_what_the_system_refuses_is_said(tmp_path: Path) -> None:
-    """What, where, why, and what to do."""
+def test_a_refusal_of_the_system_is_said(tmp_path: Path) -> None:
+    """The message says the file, the fault, the place and the remedy."""
     with (
         pytest.raises(InputOutputFailed, match=r"the key cannot be read: .*nowhere.*No such file") as caught,
         explained("the key cannot be read", tmp_path / "nowhere"),

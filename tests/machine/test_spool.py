@@ -313,7 +313,7 @@ def test_failure_to_read_holds_nothing_either(
 
 
 @pytest.mark.parametrize("chunk", ["text", memoryview(b"abcdef")[::2], None])
-def test_what_is_no_bytes_is_a_bug(tmp_path: Path, chunk: object) -> None:
+def test_content_that_is_no_bytes_is_a_bug(tmp_path: Path, chunk: object) -> None:
     """Something that cannot be sealed is named by what was expected, and not kept."""
     with Spool(tmp_path) as spool:
         with pytest.raises(Bug, match="contiguous bytes"):

@@ -51,7 +51,7 @@ def test_a_place_that_takes_no_file_is_no_failure(tmp_path: Path) -> None:
         assert (witness.of_place(tmp_path / "state"), witness.of_identity(MARK.identity)) == (None, None)
 
 
-def test_what_others_may_read_is_not_believed(tmp_path: Path) -> None:
+def test_a_file_that_other_users_may_write_is_not_believed(tmp_path: Path) -> None:
     """They may have written it."""
     witness = Witness(tmp_path / "witness", "machine")
     witness.note(tmp_path / "state", MARK)

@@ -143,7 +143,7 @@ def test_one_item_is_begun_ahead() -> None:
     assert list(one_ahead(work, range(0))) == []
 
 
-def test_what_goes_wrong_ahead_is_raised() -> None:
+def test_an_exception_of_an_item_ahead_is_raised() -> None:
     """When it is its turn."""
 
     def work(item: int) -> int:
@@ -186,7 +186,7 @@ def test_threads_that_ask_at_once_have_one_thing() -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["it is made", "it fails"])
-def test_who_would_wait_makes_the_next_one(fails: bool) -> None:
+def test_a_caller_that_would_wait_makes_the_next_item(fails: bool) -> None:
     """It is there when it is asked for; what fails meanwhile is tried again by who asks."""
     made: list[int] = []
     begun, may_end, was_ahead = threading.Event(), threading.Event(), threading.Event()

@@ -99,7 +99,7 @@ def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who leaves while the disk has a body waits for it, and may then remove the directory."""
+    """A close waits for the body that the disk has, and the caller may then remove the directory."""
     leaving, written = threading.Event(), []
 
     def write_slowly(path: Path, content: Any, *, past_cache: bool) -> None:

@@ -1,4 +1,4 @@
-"""Who said yes: one word of one column, and nothing else."""
+"""Consent: one word of one column, and nothing else."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_every_engine_reads_the_same(records: Path, engine: str) -> None:
         }
 
 
-def test_what_stands_in_the_file(records: Path) -> None:
+def test_the_file_is_readable_by_old_readers_and_small(records: Path) -> None:
     """A format that the oldest readers know, no dictionary of hashes, and little more than half of their digits."""
     metadata = pq.read_metadata(records)
     group = metadata.row_group(0)

@@ -91,7 +91,7 @@ def test_a_keyword_of_another_function_is_told_as_such() -> None:
         sync("list.csv", audience_id="a1", operation="delete")
 
 
-def test_what_is_missing_is_a_type_error_as_of_any_function() -> None:
+def test_a_missing_argument_is_a_type_error_as_of_any_function() -> None:
     """Which names no function that the caller has not called."""
     door: Callable[..., Any] = audiencekit.upload
     with pytest.raises(TypeError, match="missing a required argument: 'audience_id'"):

@@ -166,7 +166,7 @@ def test_numbers_that_would_leave_unhashed_are_judged_again(tmp_path: Path) -> N
 
 
 def test_consent_is_kept_with_the_records(tmp_path: Path) -> None:
-    """Who did not agree is left out of both plans, and of one as of the other."""
+    """People who did not agree are left out of both plans alike."""
     lines = ["email,agreed", *(f"person{number}@example.com,{'yes' if number % 3 else 'no'}" for number in range(30))]
     first, second = _both(tmp_path, "\n".join(lines) + "\n", consent_column="agreed=yes")
     assert first == second

@@ -65,7 +65,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
         checked(tmp_path, source, suppress=table, suppress_delimiter=";")
 
 
-def test_what_is_said_of_lists_needs_one(tmp_path: Path, source: Path) -> None:
+def test_an_option_of_suppression_lists_needs_one(tmp_path: Path, source: Path) -> None:
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
     with pytest.raises(UsageError, match="there is no suppression source"):
         checked(tmp_path, source, suppress_columns={"email": "email"})
@@ -98,7 +98,7 @@ def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path)
 def test_a_list_that_cannot_be_relied_on_refuses_the_run(
     tmp_path: Path, source: Path, content: str | None, error: type[AudiencekitError], words: str
 ) -> None:
-    """Who was missed could be sent."""
+    """People missed by such a file could be sent."""
     listed = tmp_path / "optouts.csv"
     if content is not None:
         listed.write_text(content)

@@ -12,7 +12,7 @@ from audiencekit.preparation.bits import Bits, bools_of
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=40), max_size=8), st.data())
-def test_what_was_appended_is_read(parts: list[list[bool]], data: st.DataObject) -> None:
+def test_appended_bits_are_read(parts: list[list[bool]], data: st.DataObject) -> None:
     """In any stretch and by index, wherever the parts were cut."""
     bits, values = Bits(), [value for part in parts for value in part]
     for part in parts:
@@ -27,7 +27,7 @@ def test_what_was_appended_is_read(parts: list[list[bool]], data: st.DataObject)
 
 
 @given(st.integers(0, 70), st.booleans(), st.sets(st.integers(0, 69)))
-def test_what_is_set_is_set_and_nothing_else(length: int, value: bool, indices: set[int]) -> None:
+def test_setting_bits_sets_no_others(length: int, value: bool, indices: set[int]) -> None:
     """From all of one value; bits of one byte do not touch each other."""
     bits, chosen = Bits.of(length, value), sorted(index for index in indices if index < length)
     assert bits.count() == length * value

@@ -53,7 +53,7 @@ def test_a_good_source_may_be_sent() -> None:
         (_tally(100, 1, looks_personal=1), MappingRefused, "look like emails, phones, names or IP addresses"),
     ],
 )
-def test_what_must_not_be_sent(tally: Tally, error: type[Exception], words: str) -> None:
+def test_a_list_that_must_not_be_sent_is_refused(tally: Tally, error: type[Exception], words: str) -> None:
     """The first problem says what, where and how many."""
     problem = judge(tally, _mapping(), BOUNDS)[0]
     assert type(problem) is error
@@ -86,7 +86,7 @@ def test_bounds_are_met_exactly(tally: Tally) -> None:
     ids=["encoding", "no_country", "placeholder"],
 )
 @pytest.mark.parametrize("share", [0.5, 1.0])
-def test_what_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
+def test_the_remedy_that_would_save_the_rows_is_said(reasons: dict[str, int], words: str, share: float) -> None:
     """The remedy of the most frequent reason that has one, before the loss of rows is allowed."""
     tally = _tally(6, 6, **reasons)
     [problem] = judge(tally, _mapping(), Bounds(max_rejected_share=share))

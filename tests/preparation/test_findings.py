@@ -151,7 +151,7 @@ def test_the_most_come_first(tmp_path: Path) -> None:
     assert counts[:2] == [61, 30]  # 12 is no number of any country, and n/a is none at all
 
 
-def test_what_is_advised_saves_as_many(tmp_path: Path) -> None:
+def test_the_advised_option_saves_as_many_rows_as_said(tmp_path: Path) -> None:
     """The option that is named, given to the same list."""
     lines = _phones(*NATIONAL_DE, *NATIONAL_US[:20])
     (found,) = [each for each in _findings(tmp_path, lines) if each["code"] == "no_country"]

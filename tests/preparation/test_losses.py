@@ -62,7 +62,7 @@ def test_losses_of_rows() -> None:
     assert _found(tally) == [("no_identifier", None, 300), ("not_valid", "phone", 100), ("ragged", None, 60)]
 
 
-def test_what_is_said_of_a_loss() -> None:
+def test_a_loss_is_told_with_counts_share_and_remedy() -> None:
     """Counts, share, and the option that would save it; never a value."""
     (loss,) = find_losses(_tally(999, no_country=999), MAPPING)
     assert loss.message == "999 of 999 values of column phone are not sent: no country"

@@ -17,6 +17,6 @@ from audiencekit.reporting.plan import how_resumable
         (True, False, "`audiencekit renew --audience 1a`", "`audiencekit renew --audience 1a` continues it"),
     ],
 )
-def test_what_a_resumption_takes_is_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:
+def test_the_needs_of_a_resumption_are_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:
     """A sync and a renewal are not resumed, whatever they read."""
     assert expected in how_resumable(is_repeatable, keeps_spool=keeps_spool, again=again)

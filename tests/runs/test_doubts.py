@@ -66,7 +66,7 @@ def _earlier(state_dir: Path, account: str = ACCOUNT, except_run: str | None = N
         (Moment("here", 990), 8 * 86_400, 0),  # not opened
     ],
 )
-def test_what_may_still_be_applied_is_waited_for(
+def test_an_attempt_that_may_still_be_applied_is_waited_for(
     left: Moment | None, age: float, expected: float, tmp_path: Path
 ) -> None:
     """From when bytes left last; of another start of the machine, from when the journal was written last."""
@@ -120,7 +120,7 @@ def test_a_journal_that_says_nothing_sound_may_hide_anything(tmp_path: Path) -> 
     assert _earlier(tmp_path).seconds_left(TARGET) == 0
 
 
-def test_what_a_clock_that_was_ahead_has_written_was_just_now(tmp_path: Path) -> None:
+def test_a_time_in_the_future_counts_as_just_now(tmp_path: Path) -> None:
     """Nothing is waited for longer than a request may be late."""
     path = _run(tmp_path, age=5, left=None)
     path.write_bytes(b"x" * 200)
@@ -128,7 +128,7 @@ def test_what_a_clock_that_was_ahead_has_written_was_just_now(tmp_path: Path) ->
     assert _earlier(tmp_path).seconds_left(TARGET) == SETTLE_SECONDS
 
 
-def test_what_is_no_run_hides_nothing(tmp_path: Path) -> None:
+def test_a_foreign_directory_hides_no_run(tmp_path: Path) -> None:
     """As what file managers leave in directories."""
     store = RunStore(tmp_path)
     store.create(RUN)

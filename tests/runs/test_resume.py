@@ -145,7 +145,7 @@ async def test_reports_come_back_from_json(source: Path, emulator: Emulator, set
 
 
 @pytest.mark.parametrize(("seconds_ago", "waits"), [(None, False), (0.0, True), (3_600.0, False)])
-async def test_what_earlier_processes_left_on_its_way_is_waited_for(
+async def test_attempts_that_earlier_processes_left_on_their_way_are_waited_for(
     tmp_path: Path,
     emulator: Emulator,
     settings: Settings,
@@ -219,7 +219,7 @@ async def test_entries_that_have_expired_are_not_sent(
     assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
 
 
-async def test_what_is_confirmed_is_complete_though_it_has_expired(
+async def test_a_confirmed_run_is_complete_though_its_entries_have_expired(
     source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill came between the last answer and the end."""

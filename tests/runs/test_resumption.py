@@ -38,7 +38,7 @@ SIGNED = "https://example.com/people.csv?…"
         ([SIGNED], [], True, True, True, None),
     ],
 )
-def test_what_is_gone_is_named(
+def test_a_source_that_cannot_be_read_again_is_named(
     tmp_path: Path,
     sources: list[str],
     suppress: list[str],

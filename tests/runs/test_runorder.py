@@ -24,7 +24,7 @@ def _begin(state_dir: Path, *ids: str) -> None:
 
 
 @given(st.permutations(range(6)))
-def test_what_was_begun_later_comes_later(tmp_path_factory: pytest.TempPathFactory, moments: list[int]) -> None:
+def test_a_run_begun_later_comes_later(tmp_path_factory: pytest.TempPathFactory, moments: list[int]) -> None:
     """Whatever the clock said."""
     state_dir = tmp_path_factory.mktemp("state")
     places = {f"run-{number}": _at(moment) for number, moment in enumerate(moments)}
@@ -32,14 +32,14 @@ def test_what_was_begun_later_comes_later(tmp_path_factory: pytest.TempPathFacto
     assert Succession(state_dir).ordered(dict(sorted(places.items(), reverse=True))) == list(places)
 
 
-def test_what_is_not_listed_stands_behind_what_was_earlier(tmp_path: Path) -> None:
+def test_an_unlisted_run_stands_behind_earlier_runs(tmp_path: Path) -> None:
     """By its time: an older version made it, or its line was damaged. A clock that was ahead moves nothing else."""
     _begin(tmp_path, "first", "ahead", "third")
     places = {"first": _at(10), "ahead": _at(50), "third": _at(12), "old": _at(1), "between": _at(11), "late": _at(13)}
     assert Succession(tmp_path).ordered(places) == ["old", "first", "between", "ahead", "third", "late"]
 
 
-def test_what_is_not_listed_is_listed_with_the_next(tmp_path: Path) -> None:
+def test_an_unlisted_run_is_listed_with_the_next(tmp_path: Path) -> None:
     """In its place; from then on its time is nothing."""
     for run_id in ("one", "two"):
         (tmp_path / "runs" / run_id).mkdir(parents=True)
@@ -48,7 +48,7 @@ def test_what_is_not_listed_is_listed_with_the_next(tmp_path: Path) -> None:
     assert (tmp_path / BEGUN).stat().st_mode & 0o777 == 0o600
 
 
-def test_what_was_removed_is_forgotten(tmp_path: Path) -> None:
+def test_a_removed_run_is_forgotten(tmp_path: Path) -> None:
     """The list does not grow for ever; an id that is begun again is the last."""
     _begin(tmp_path, "one", "two", "three")
     for run_id in ("one", "two"):

@@ -68,7 +68,7 @@ def test_run_is_made_once(store: RunStore) -> None:
      "with\nnewline", "20261121-013000-1f3a9c\n", "é" * 9, "..........", "%2e%2e%2f%2e%2e"],
     ids=lambda run_id: f"{len(run_id)} characters",
 )  # fmt: skip
-def test_what_is_no_run_id_reaches_no_path(store: RunStore, tmp_path: Path, run_id: str) -> None:
+def test_an_invalid_run_id_reaches_no_path(store: RunStore, tmp_path: Path, run_id: str) -> None:
     """Only `[0-9a-z-]{8,40}` becomes a path; everything else is refused before the disk is touched."""
     for use in (store.create, store.directory, lambda run: store.write(run, {}), store.read):
         with pytest.raises(UsageError):

@@ -104,7 +104,7 @@ def test_a_run_without_a_journal_cannot_be_resumed(tmp_path: Path, store: RunSto
 
 
 @pytest.mark.parametrize("state", ["complete", "refused"])
-def test_what_has_ended_is_shown_as_it_was_kept(tmp_path: Path, store: RunStore, state: str) -> None:
+def test_an_ended_run_is_shown_as_it_was_stored(tmp_path: Path, store: RunStore, state: str) -> None:
     """The journal is not asked."""
     store.write(RUN_ID, {**PLANNED, "state": state})
     assert read_report(tmp_path, RUN_ID) == {**PLANNED, "state": state}

@@ -25,7 +25,7 @@ from typing import Any
 from tests.same_runs.corpus import RUNS, Step, steps_of
 
 SECONDS = 120.0
-# What a run says of itself: its id, when it was, and what is random in the memory of erased people.
+# Facts of one run alone: its id, its times, and the random parts of the memory of erased people.
 _OF_THE_RUN = re.compile(
     r"(forget-)?\d{8}-\d{6}-[0-9a-f]{6,8}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
     r"|\"pace\": \{[^}]*\}|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""

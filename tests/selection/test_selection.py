@@ -69,7 +69,7 @@ def test_neighbouring_stretches_share_what_was_found(monkeypatch: pytest.MonkeyP
     assert asked == [0, 1]
 
 
-def test_who_looks_at_some_batches_only_leaves_the_others_to_be_found() -> None:
+def test_a_look_at_some_batches_leaves_the_others_to_be_found() -> None:
     """Facts of the first batch of a wave are not taken for those of all of it."""
     layout, _, expected = _layout([[(True, False, 0)] * 3, [(True, False, 0)] * 4])
     assert next(layout.of_wave((0, False)))[0] == 0

@@ -106,7 +106,9 @@ def test_people_are_counted_exactly(
     ],
     ids=["six people", "one person, six rows", "nothing beside it", "each a part of the next", "all share another"],
 )
-def test_what_a_person_is(hashed_records: Make, memory_chunks: Store, people: list[Person], number: int) -> None:
+def test_a_person_is_counted_by_the_keys_beside_a_value(
+    hashed_records: Make, memory_chunks: Store, people: list[Person], number: int
+) -> None:
     """By what stands beside the value; one that stands alone is of anyone who has it."""
     records = hashed_records(*(("Update", person) for person in people))
     for most in range(1, 7):

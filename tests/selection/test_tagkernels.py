@@ -196,7 +196,7 @@ def test_records_are_those_of_a_run(compiled: TagKernels, record: int) -> None:
     ],
     ids=["a record short", "a record more", "small records", "entries", "halfway", "large places", "small ends"],
 )
-def test_what_is_spread_is_laid_out(compiled: TagKernels, batch: OrderedTags) -> None:
+def test_a_batch_of_another_layout_is_not_spread(compiled: TagKernels, batch: OrderedTags) -> None:
     """Other values are refused before anything is read."""
     with pytest.raises(ValueError, match=REFUSED):
         compiled.spread(batch, _places(0, 1), first=0, buffers=_entries(2, 4), filled=_places(0, 0))

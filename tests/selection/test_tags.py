@@ -102,7 +102,7 @@ def test_sets_are_tagged_alike_without_kernels(
 
 
 @pytest.mark.parametrize("by", ["kernel", "columns"])
-def test_what_lies_beneath_a_null_is_no_key(
+def test_bytes_beneath_a_null_are_no_key(
     by: str, sha256: Callable[[str], str], hashed_records: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Arrow allows it; the keys behind it stay those of their own records."""

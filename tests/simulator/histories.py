@@ -74,7 +74,7 @@ class InlineLoop(VirtualLoop):
 
 
 class Reference:
-    """Who is in the audience, as far as completed runs say; None for entries that a run left in between."""
+    """The members of the audience, as far as completed runs say; None for entries that a run left in between."""
 
     def __init__(self) -> None:
         self.entries: dict[Keys, bool | None] = {}

@@ -50,7 +50,7 @@ class Planned:
     loners: tuple[int, ...]
 
     def expected(self, without: frozenset[int]) -> frozenset[Keys]:
-        """Who is in the audience when every row was applied in order, those of `without` (from 0) left out."""
+        """Return the members when every row was applied in order, those of `without` (from 0) left out."""
         members: set[Keys] = set()
         for number, row in enumerate(self.rows):
             if number in without:

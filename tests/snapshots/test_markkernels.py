@@ -52,7 +52,7 @@ def test_tags_may_be_stored_in_either_order_of_bytes(compiled: MarkKernels, stor
 
 
 def test_halves_belong_together(compiled: MarkKernels) -> None:
-    """Who has a first half has a second one."""
+    """A number with a first half has a second one."""
     short = Halves(np.zeros(2, dtype=np.uint64), np.zeros(1, dtype=np.uint16))
     for asked, ordered in ((short, _halves(1)), (_halves(1), short)):
         with pytest.raises(ValueError, match=REFUSED):
@@ -89,7 +89,7 @@ def test_a_table_out_of_order_is_refused(compiled: MarkKernels, begins: list[int
         compiled.find_tags(np.zeros(1, dtype=TAG), _halves(1, low=np.uint64), np.array(begins, dtype=np.uint32))
 
 
-def test_what_is_prepared_is_of_words(compiled: MarkKernels) -> None:
+def test_only_ordered_words_are_prepared(compiled: MarkKernels) -> None:
     """Other values are refused; of what is in no order there is nothing to prepare."""
     with pytest.raises(ValueError, match=REFUSED):
         compiled.prepare(np.zeros(4, dtype=np.int64))

@@ -80,7 +80,7 @@ def _effects(directory: Path, outcomes: Outcomes) -> dict[Person, int]:
         ({1, 2, 3}, {}, {NEW: DAY, GONE: DROPPED, BACK: DAY}),
     ],
 )
-def test_what_became_of_requests_decides(
+def test_the_outcomes_of_requests_decide_on_noted_changes(
     path: Path, confirmed: set[int], touched: set[int], effects: dict[Person, int]
 ) -> None:
     """Confirmed is done, touched is in doubt; a member that a Delete may have struck is in doubt until put back."""

@@ -53,7 +53,7 @@ def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TO
 
 
 def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
-    """Who is in it, and its facts, which count them rightly."""
+    """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined([snapshot.members(part) for part in range(PARTS)])
         known = days(batch, ALL_PEOPLE)
@@ -134,7 +134,7 @@ def test_parts_are_the_same_alone_and_together(
     assert len({len(chunk) for chunk in written[0]}) > 2
 
 
-def test_who_has_gone_is_gone_from_the_files_after_days(found: SnapshotStore) -> None:
+def test_a_deleted_member_is_gone_from_the_files_after_days(found: SnapshotStore) -> None:
     """Every member is written anew, whether there are changes or not."""
     _advance(found, {}, TODAY + 7 * DAY_SECONDS)
     assert not (found.directory / RECENT).exists()
@@ -153,7 +153,7 @@ def test_many_changes_are_written_as_a_whole(found: SnapshotStore, monkeypatch: 
     assert ("a", "1") in _read(found)[0]
 
 
-def test_what_was_overruled_by_a_whole_one_is_not_read(found: SnapshotStore) -> None:
+def test_parts_overruled_by_a_whole_snapshot_are_not_read(found: SnapshotStore) -> None:
     """A kill came before it was removed; the next run removes it."""
     recent = found.directory / RECENT
     content = recent.read_bytes()

@@ -161,7 +161,7 @@ def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("source", [[], (), b"people.csv", 7, [7]])
-def test_what_is_no_path_is_no_source(source: Any) -> None:
+def test_an_invalid_path_is_no_source(source: Any) -> None:
     """Nor is an empty list: it would be an empty upload."""
     with pytest.raises(UsageError, match="a path, rows, or a list of these"):
         open_source(source, SourceOptions())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 PREFACE = """\
-# What of the specification is here
+# Coverage of the specification
 
 The specification has three parts: 0 is authorization and the data API, 1 the advertising API from conventions to
 tracking, 2 audiences, creatives and insights. These are all of its systems, features, rules and limits. This page is

@@ -23,7 +23,7 @@ from audiencekit.api.catalogue.rules import ExactlyOneOf
 from audiencekit.limits import MAX_BACKFILL_MINUTES
 from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 
-# What the specification names of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
+# Members of lists that the specification does not give in full: sections 2.3 to 2.6 and 4.8.
 _FIELDS: Final = (
     texts(
         "tweet.fields",

@@ -18,7 +18,7 @@ _LINE_ITEMS: Final = Managed(
     singular="line_item", plural="line_items", section="4.6", shown=False, ambiguities=(NAMED,)
 )
 _BUDGETS: Final = NotAbove("daily_budget_amount_local_micro", "total_budget_amount_local_micro")
-# What both a new one and a change take.
+# Parameters of both a new line item and a change.
 _CHANGES: Final = (
     text("name", min_length=1, max_length=255),
     time("start_time"),

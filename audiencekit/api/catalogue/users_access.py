@@ -1,4 +1,4 @@
-"""Who may do what, promotable users, user settings (specification part 1, section 4.9)."""
+"""Permissions of users, promotable users, user settings (specification part 1, section 4.9)."""
 
 from __future__ import annotations
 

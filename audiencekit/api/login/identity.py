@@ -1,4 +1,4 @@
-"""Who calls: where the credentials are from, whose they are, and what they may do."""
+"""The identity of the caller: the origin of the credentials, their user, and the permissions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ AskPin = Callable[[], Secret]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """Who logged in, and where the token is kept. `is_overruled`: the environment gives another, which comes first."""
+    """The user who logged in, and where the token is kept. `is_overruled`: one from the environment comes first."""
 
     user_id: str
     screen_name: str

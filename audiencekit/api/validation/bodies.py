@@ -20,7 +20,7 @@ from audiencekit.api.validation.values import is_json_value
 from audiencekit.errors import UsageError
 from audiencekit.limits import FLEXIBLE_MAX_DEPTH
 
-# What else these levels hold is up to the service: the specification does not show it.
+# Further keys on these levels are up to the service: the specification does not show them.
 _OPEN: Final = frozenset({"criterion"})
 
 

@@ -1,4 +1,4 @@
-"""Who leaves when, among all who share a quota: one value and two pure functions on it. Times are seconds of one clock.
+"""The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock.
 
 Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
 a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.
@@ -18,7 +18,7 @@ SECONDS_PER_MINUTE: Final = 60.0
 CATCH_UP_INTERVALS: Final = 0.5
 # The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
 HEAD_START_INTERVALS: Final = 0.75
-# Who does not come back for so long has left the line, or is dead.
+# A caller that does not come back for so long has left the line, or is dead.
 ABSENCE_INTERVALS: Final = 1.0
 
 

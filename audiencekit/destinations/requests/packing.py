@@ -87,7 +87,7 @@ def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> En
     """The records at `places` of a batch (RECORD_SCHEMA), in their order."""
     batch = records.unwrap()
     if 0 < len(places) < batch.num_rows // _FEW:
-        # What is chosen holds its batch: of few records in each of many batches that would be all of them.
+        # Chosen records keep their batch in memory: few records of each of many batches would keep all batches.
         batch, places = batch.take(arrow_array(places)), np.arange(len(places))
     return EncodedUsers(batch.column(ROW).to_numpy()[places], Entries([Chosen(batch, places, profile)]))
 

@@ -43,5 +43,5 @@ GATES: Final = (
     APP_CARDS_OF_VIDEO,
     CPM_BILLING,
 )
-# What only the door gives: part 2, section 4.2, and a key that can be read and not set in the sandbox.
+# Features granted only by a door of the emulator: part 2, section 4.2; in the sandbox, the key can be read and not set.
 GRANTED_AT_THE_DOOR: Final = (SHARING_FEATURE, CPM_BILLING)

@@ -22,7 +22,7 @@ PROFILE: Final[dict[str, Any]] = {
     "verified_type": "business",
     "public_metrics": {"followers_count": 1_250, "following_count": 12, "tweet_count": 4, "listed_count": 3},
 }
-# What is known of the address in a tweet besides its text.
+# Facts of the address in a tweet besides its text.
 _PAGE: Final = {
     "unwound_url": _SITE + "hours",
     "status": 200,

@@ -1,4 +1,4 @@
-"""Who is on a list, and from when: operations take effect at their `effective_at`.
+"""The people on a list, and from when: operations take effect at their `effective_at`.
 
 The rule, where the specification is short (part 2, sections 3 and 4.4): an operation whose `effective_at` lies
 ahead waits, and what takes effect at one moment does so in order of arrival. A Delete also strikes what arrived

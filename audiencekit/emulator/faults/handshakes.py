@@ -69,7 +69,7 @@ class _Upgrade(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
-            # What comes before the encryption is there would else come to the wrong protocol.
+            # Bytes that come before the encryption is there would otherwise reach the wrong protocol.
             transport.pause_reading()
             self._keep(asyncio.get_running_loop().create_task(self._encrypt(transport)))
 

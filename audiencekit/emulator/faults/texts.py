@@ -19,7 +19,7 @@ HOSTILE: Final = (
     f"\x1b]0;owned\x07\x1b[2J\x1b[1;31m\x9b31m\x85\u202e\u2066\u200b\u2028{FORGED}\r\n{FORGED}\r{FORGED}\x08\x7f"
 )
 _HALF_A_CHARACTER: Final = b"\\ud83d"  # as JSON writes it: orjson would refuse it as text
-# What a client puts into its next call, or reads a number from: with these whole, commands come further.
+# Fields that a client puts into its next call, or reads a number from: with these whole, commands come further.
 _NEEDED: Final = (
     "id",
     "ids",

@@ -1,4 +1,4 @@
-"""Who may call what: the credential that each endpoint asks for (specification part 0, section 5)."""
+"""The gate: the credential that each endpoint asks for (specification part 0, section 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audiencekit.emulator.oauth.tokens import Tokens
 from audiencekit.emulator.routing import Credential
 from audiencekit.emulator.signatures import Signatures, SignedCall
 
-# What a handler is told of the header besides the token: never the signature or the nonce.
+# Parts of the header that a handler sees: never the signature or the nonce.
 _SHOWN: Final = ("oauth_token", "oauth_callback", "oauth_verifier", "platform_auth_access_type", "x_auth_access_type")
 
 

@@ -21,7 +21,7 @@ from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
-# What a task gives by itself; and `identifiers`, since Airflow keeps the options of a task where many can read them.
+# Arguments that a task gives by itself; and `identifiers`, since many people can read the options of a task in Airflow.
 _NO_OPTIONS: Final = frozenset(
     {"source", "audience_id", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
 )

@@ -87,7 +87,7 @@ class AudienceReadySensor(BaseSensorOperator):
     def execute_complete(self, context: Mapping[str, Any], event: Mapping[str, Any]) -> dict[str, Any]:
         """The health that the trigger has seen, or the failure that it has met."""
         if event["state"] == READY:
-            # What this state directory knows: the triggerer need not have it.
+            # The facts of this worker's state directory: the triggerer need not have it.
             return Health.of(from_event(event["readiness"]), AudiencekitHook(self.conn_id).settings()).to_json()
         if event["state"] == LATE:
             raise AirflowSensorTimeout(event["message"])

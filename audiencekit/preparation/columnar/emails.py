@@ -98,7 +98,7 @@ def decide_emails(texts: Any) -> Decisions:
     codes = begin(_is_plain(lowered))
     rest = np.flatnonzero(codes == PENDING)
     if len(rest):
-        # What is no address at first sight is often the same: the word for a missing value, two spaces before a name.
+        # Cells that look like no address are often the same: a word for a missing value, two spaces before a name.
         left = trim(lowered.take(arrow_array(rest))).dictionary_encode()
         addresses, found = _decide_distinct(left.dictionary)
         codes[rest] = found.take(left.indices.to_numpy())

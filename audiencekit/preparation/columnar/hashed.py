@@ -28,7 +28,7 @@ _CHECKS: Final = (
     WORD,
     Check(HASHED.pattern, code_of(Reason.WRONG_HASH), holds=False),
     Check(r"\A0+\z", code_of(Reason.ZEROED)),
-    # What has the form of a hash and reaches this is a known one.
+    # A value with the form of a hash that reaches this check is the hash of a placeholder.
     Check(ALWAYS, code_of(Reason.HASH_OF_PLACEHOLDER)),
 )
 _ZEROS: Final = "0" * SHA256_HEX_LENGTH

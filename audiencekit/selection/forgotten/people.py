@@ -44,7 +44,7 @@ _MET: Final = (
 
 
 class Forgotten:
-    """Who was erased, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
+    """The erased people, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
 
     def __init__(self, memory: Memory) -> None:
         self._parts = [(Tagger(part.key), part.tags) for part in memory.parts]

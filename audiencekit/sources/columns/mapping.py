@@ -30,7 +30,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.separators import show_separator
 
-# What a column of operations may say; an upload that ignores one would put in people who are to be taken out.
+# The words of a column of operations; an upload that ignores one would put in people who are to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
 

@@ -39,7 +39,7 @@ class RecordCounter:
             return
         self._waiting.append(block)
         self._waiting_bytes += len(block)
-        # What is carried is scanned again: so as much must have come, or a file of tiny blocks would take for ever.
+        # Carried bytes are scanned again: so as many must have come, or a file of tiny blocks would take for ever.
         if self._waiting_bytes >= max(self._scan_bytes, len(self._carry)):
             self._scan()
 

@@ -81,7 +81,7 @@ class DelimitedTable:
             if piece.cells is not None:
                 yield from self._quick_batches(piece.cells, piece.records, mapping, faults)
                 continue
-            # What is not whole by the counter's rules may be to `csv`: it is read to the end of the file.
+            # A record that is not whole by the counter's rules may be whole to `csv`: read to the end of the file.
             blocks = pieces.rest() if piece.records < 0 else iter(())
             before = self.rows_read
             data = itertools.chain([piece.data], blocks)

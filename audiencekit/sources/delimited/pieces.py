@@ -93,7 +93,7 @@ class Pieces:
         if self.reads_cells and (begun := self._begin(data)):
             self._carry = data[begun.whole_bytes :]
             return Piece(begun.records, begun.columns)
-        # What no kernel reads, or there is none: counted, and read by Arrow where that is as good.
+        # Lines that no kernel reads, or without kernels: counted, and read by Arrow where that is as good.
         records, self._carry, is_plain = cut(data, self._patterns)
         whole = data[: len(data) - len(self._carry)]
         if not whole:

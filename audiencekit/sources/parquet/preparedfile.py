@@ -33,7 +33,7 @@ _KINDS: Final = frozenset(Kind)
 _HASHED: Final = frozenset(kind for kind in Kind if kind.is_hashed)
 PREPARED: Final = "prepared"
 _NOT_HASHED: Final = "hash the list with `audiencekit prepare`, or correct what wrote this file"
-# What engines write that were told otherwise.
+# Values that engines write against their instructions.
 _LIKELY: Final = (
     (re.compile(r"\s*"), "an empty text is no value: write null"),
     (re.compile(r"\s*[0-9A-Fa-f]{64}\s*"), "write its digits in lower case and without spaces: lower(trim(…))"),

@@ -1,6 +1,6 @@
 """A file behind SFTP, by asyncssh. The key of the host must be known before: none is accepted silently.
 
-Who logs in is proved by an agent, or the key files of the user's ssh configuration; a password is never used.
+An agent, or the key files of the user's ssh configuration, prove the identity of the user; a password is never used.
 """
 
 from __future__ import annotations

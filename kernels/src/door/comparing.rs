@@ -46,7 +46,7 @@ pub unsafe extern "C" fn audiencekit_find_marks(
     })
 }
 
-/// What helps to find others among numbers of these first halves, at `begins`; `count` says how much it is.
+/// The help to find others among numbers of these first halves, at `begins`; `count` is its length.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`, with `room` for twice as many and two more.

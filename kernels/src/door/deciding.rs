@@ -25,7 +25,7 @@ impl Decided {
     }
 }
 
-/// What characters are to an address.
+/// The classes of characters in an address.
 #[repr(C)]
 pub struct LetterSlices {
     signs: Slice<u8>,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn audiencekit_longest(texts: &TextSlices, longest: &mut u
 pub unsafe extern "C" fn audiencekit_emails(
     texts: &TextSlices,
     words: &TextSlices,
-    nobody: &TextSlices,
+    no_addresses: &TextSlices,
     doubled: &TextSlices,
     carriers: &TextSlices,
     special_use: &TextSlices,
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn audiencekit_emails(
         let doubts = unsafe {
             Doubts {
                 words: words.get(),
-                nobody: nobody.get(),
+                no_addresses: no_addresses.get(),
                 doubled: doubled.get(),
                 carriers: carriers.get(),
                 special_use: special_use.get(),

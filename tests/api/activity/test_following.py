@@ -86,7 +86,7 @@ async def test_waits_grow_until_the_service_speaks() -> None:
     assert "the connection was lost" in service.notices[0]
 
 
-async def test_what_comes_twice_is_told_once() -> None:
+async def test_an_event_that_comes_twice_is_told_once() -> None:
     """Events that a backfill repeats; one that happened twice is told twice."""
     service = Service([1, 2, 2, LOST], [1, 2, 2, 2, 3, LOST], [2, 3, 4])
     assert await service.told(6) == [1, 2, 2, 2, 3, 4]
@@ -131,7 +131,7 @@ async def test_a_first_attempt_that_reaches_no_host_is_the_last() -> None:
 
 
 @pytest.mark.parametrize("error", [Unauthorized("no", status=403), CertificateRefused("no")])
-async def test_what_does_not_pass_is_raised_at_once(error: Exception) -> None:
+async def test_a_lasting_refusal_is_raised_at_once(error: Exception) -> None:
     """It would be the same the next time."""
     with pytest.raises(type(error)):
         await Service([error]).told(1)

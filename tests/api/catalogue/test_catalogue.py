@@ -226,7 +226,7 @@ def _window(stated: dict[str, Any]) -> RateWindow | None:
 
 @pytest.mark.parametrize("endpoint", SHOWN, ids=[endpoint.name for endpoint in SHOWN])
 def test_credential_and_answer_are_as_specified(endpoint: Endpoint) -> None:
-    """Who signs, whether the account is named, and in which form the answer comes."""
+    """The signing party, the account in the path, and the form of the answer."""
     stated = _stated()[endpoint.name]
     kind = stated["auth"]["kind"]
     if kind != "oauth1_required":
@@ -277,7 +277,7 @@ def test_rules_are_as_specified(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
-def test_what_is_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
+def test_a_parameter_required_on_a_condition_has_a_rule_or_an_ambiguity(endpoint: Endpoint) -> None:
     """A condition that cannot be checked here is marked as open."""
     conditional = [parameter.name for parameter in endpoint.parameters if parameter.required == "conditional"]
     ruled = " ".join(rule.words for rule in endpoint.rules)

@@ -66,7 +66,7 @@ async def test_a_tweet_for_another_user_names_the_composer() -> None:
     assert "TWEET_COMPOSER" in caught.value.hint
 
 
-def test_what_every_user_may_do_names_nothing() -> None:
+def test_calls_open_to_every_user_name_no_permission() -> None:
     """Reference data, the access itself, authorization."""
     for name in ("get_authenticated_user_access", "list_publishers", "list_accounts", "oauth2_token", "get_posts"):
         assert describe_permissions(BY_NAME[name]) == ""

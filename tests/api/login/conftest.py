@@ -30,7 +30,7 @@ async def emulator() -> AsyncIterator[Any]:
 
 
 class Person:
-    """Who sits before the browser."""
+    """The person at the browser."""
 
     def __init__(self, emulator: Any, directory: Path) -> None:
         self.emulator, self._directory = emulator, directory

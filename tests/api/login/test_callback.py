@@ -101,7 +101,7 @@ async def test_everything_else_is_not_found(request_: str) -> None:
 
 
 @pytest.mark.parametrize("request_", [b"", b"GET", b"a" * (MAX_CALLBACK_BYTES + 1)], ids=["none", "half", "endless"])
-async def test_who_is_no_browser_is_left(request_: bytes) -> None:
+async def test_a_caller_that_is_no_browser_is_left(request_: bytes) -> None:
     """Without a word."""
     async with Callback(timeout_seconds=10) as callback:
         callback.expect(TOKEN)

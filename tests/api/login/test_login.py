@@ -74,7 +74,7 @@ async def test_a_wrong_pin_is_refused_and_nothing_is_kept(person: Person, tmp_pa
     assert not _file(tmp_path).exists()
 
 
-async def test_who_says_no_is_not_logged_in(person: Person, tmp_path: Path) -> None:
+async def test_a_user_who_says_no_is_not_logged_in(person: Person, tmp_path: Path) -> None:
     """Nor asked for anything more."""
     with pytest.raises(CredentialsRefused, match="access was not given"):
         await _log_in(person, "deny")
@@ -159,7 +159,7 @@ async def test_a_token_that_was_revoked_is_removed(person: Person) -> None:
 
 
 @pytest.mark.parametrize("change", [{"AUDIENCEKIT_CONSUMER_SECRET": "x"}, {"AUDIENCEKIT_CONSUMER_KEY": "another"}])
-async def test_what_cannot_be_ended_is_removed_and_said(person: Person, change: dict[str, str]) -> None:
+async def test_a_login_that_cannot_be_ended_is_removed_and_said(person: Person, change: dict[str, str]) -> None:
     """Whatever the reason: a wrong application here."""
     await _log_in(person)
     done = await log_out(person.settings(**change))
@@ -177,7 +177,7 @@ async def test_logging_out_needs_no_service(person: Person, tmp_path: Path) -> N
     assert "127.0.0.1:1" in done.failure
 
 
-async def test_who_am_i(person: Person) -> None:
+async def test_the_identity_has_the_origin_and_the_owner_of_the_credentials(person: Person) -> None:
     """Where the credentials are from, and what the service says of their owner."""
     await _log_in(person)
     who = await who_am_i(person.settings())
@@ -244,7 +244,7 @@ async def test_the_wrong_account_is_not_kept(person: Person, tmp_path: Path) -> 
     assert not _file(tmp_path).exists()
 
 
-async def test_who_leaves_before_the_answer_keeps_nothing(person: Person, tmp_path: Path) -> None:
+async def test_a_login_left_before_the_answer_keeps_nothing(person: Person, tmp_path: Path) -> None:
     """As if the answer were no."""
     before = set(person.emulator.store.tokens.access)
 

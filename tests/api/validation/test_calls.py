@@ -69,7 +69,7 @@ def test_smallest_call_is_sent_and_each_of_its_parts_is_needed(endpoint: Endpoin
 
 
 @EACH_ENDPOINT
-def test_what_the_client_makes_is_not_given(endpoint: Endpoint) -> None:
+def test_a_parameter_that_the_client_makes_is_not_given(endpoint: Endpoint) -> None:
     """A header is none of the caller's parameters, and a call without a body takes none."""
     for parameter in endpoint.parameters:
         if parameter.place == "header":

@@ -137,7 +137,7 @@ def test_an_app_has_a_store_and_a_link_its_app(without: tuple[str, ...], words: 
 
 
 @pytest.mark.parametrize("component", [None, 1, "MEDIA", [], {}, {"type": CANARY}, {"type": ["MEDIA"]}])
-def test_what_is_no_component_is_refused(component: Any) -> None:
+def test_an_invalid_component_is_refused(component: Any) -> None:
     """In a slide, too."""
     with pytest.raises(UsageError, match=r"component[s 2]") as caught:
         _send(GOOD["MEDIA"], component)

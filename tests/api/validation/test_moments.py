@@ -25,7 +25,7 @@ def test_times_are_written_in_utc(text: str, written: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "now", "1790000000.5", "2026-02-30", "0001-01-01T00:00:00+01:00", "2026-13-01"])
-def test_what_is_no_time(text: str) -> None:
+def test_an_invalid_time_is_refused(text: str) -> None:
     """Nor what lies outside the years that there are."""
     assert read_moment(text) is None
 

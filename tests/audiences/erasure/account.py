@@ -26,7 +26,7 @@ Answer = tuple[int, dict[str, str], Any]
 USERS = re.compile(r"/12/accounts/18ce54d4x5t/custom_audiences/(\w+)/users")
 LISTS = {"lists": "/12/accounts/18ce54d4x5t/do_not_reach_lists"}
 LIST_USERS = re.compile(r"/12/batch/accounts/18ce54d4x5t/do_not_reach_lists/(\w+)/users")
-# What a fault does to a list that is asked for.
+# Faults that hide a list that is asked for.
 AWAY = [number for number in EFFECTS if number in {2, 4, 8, 10, 12, 13}]
 
 

@@ -39,7 +39,7 @@ def _client(access: object) -> Any:
 
 
 @pytest.mark.parametrize("permissions", [["ANALYST"], ["CAMPAIGN_ANALYST"], ["CAMPAIGN_ANALYST", "ANALYST"]])
-async def test_who_may_only_look_is_refused(permissions: list[str]) -> None:
+async def test_a_user_who_may_only_look_is_refused(permissions: list[str]) -> None:
     """With the permissions in words of the service, and where they are shown."""
     with pytest.raises(CredentialsRefused, match=f"only look at it .{permissions[0]}.*no one was remembered") as told:
         await check_access(_client({"user_id": "1", "permissions": permissions}), "acc1")

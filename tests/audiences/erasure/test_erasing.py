@@ -117,7 +117,7 @@ def _states(receipt: Receipt) -> dict[str, str]:
 
 
 def test_all_people_asked_for_leave_every_audience(world: World) -> None:
-    """Who shares no key stays; nothing sealed is left, and no lock."""
+    """People who share no key stay; nothing sealed is left, and no lock."""
     receipt = world.run()
     assert receipt.state == "complete"
     assert _states(receipt) == dict.fromkeys(("a0", "a1", "a2"), "confirmed")
@@ -185,7 +185,7 @@ def test_a_busy_audience_keeps_the_others_going(world: World) -> None:
     assert [audience for audience, _ in world.account.sent] == ["a1"]
 
 
-def test_what_may_still_be_applied_late_is_waited_for(world: World) -> None:
+def test_requests_that_may_be_applied_late_are_waited_for(world: World) -> None:
     """The other audiences do not wait, and the wait is told."""
     times = []
     world.doubtful = {"a0": 600.0}

@@ -120,7 +120,7 @@ def test_an_id_or_its_beginning_finds_an_erasure(store: ErasureStore) -> None:
         store.find("forget-2026")
 
 
-def test_what_never_began_is_removed(store: ErasureStore) -> None:
+def test_an_erasure_that_never_began_is_removed(store: ErasureStore) -> None:
     """Sealed keys without a receipt are those of a process that was killed before it sent anything."""
     dead = store.directory("forget-20261121-110000-abcdef")
     dead.mkdir()

@@ -310,7 +310,9 @@ async def test_one_erasure_at_a_time(settings: Settings, audiences: list[str]) -
         (["a@example.org"], {"country": "Nowhere"}),
     ],
 )
-async def test_what_cannot_be_asked_for(given: Any, keywords: dict[str, Any], settings: Settings) -> None:
+async def test_invalid_arguments_of_an_erasure_are_refused(
+    given: Any, keywords: dict[str, Any], settings: Settings
+) -> None:
     """People are named in one way, and every keyword is heeded or refused."""
     with pytest.raises(UsageError):
         await forget_async(given, settings=settings, **keywords)

@@ -54,7 +54,7 @@ def test_a_number_that_is_only_possible_was_sent_by_who_allowed_it() -> None:
         (Kind.HANDLE, "", Reason.EMPTY),
     ],
 )
-def test_what_is_no_identifier_has_the_reason_of_the_definition(kind: Kind, text: str, reason: Reason) -> None:
+def test_an_invalid_identifier_has_the_reason_of_the_definition(kind: Kind, text: str, reason: Reason) -> None:
     """National digits without a country are refused: they could be another person's number."""
     assert forms_of(kind, text) is reason
 
@@ -103,7 +103,7 @@ RULES = st.builds(
 
 
 @given(TEXTS, RULES)
-def test_what_any_switch_sends_is_among_the_forms(identifier: tuple[Kind, str], rules: Rules) -> None:
+def test_the_value_sent_under_any_switch_is_among_the_forms(identifier: tuple[Kind, str], rules: Rules) -> None:
     """Whatever an upload made of the same text."""
     kind, text = identifier
     sent = normalize_identifier(kind, text, rules=rules)

@@ -41,7 +41,7 @@ def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("other", [None, float("nan"), 143567, b"ada@example.org"])
-def test_what_is_no_text_is_refused_by_its_number(other: object) -> None:
+def test_a_line_that_is_no_text_is_refused_by_its_number(other: object) -> None:
     """As a frame holds a missing cell; no line is left out without a message."""
     with pytest.raises(UsageError, match="identifier 2 is no text"):
         read_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
@@ -58,7 +58,7 @@ def test_what_is_no_text_is_refused_by_its_number(other: object) -> None:
         ("partner_user_id=ada@example.org", "looks_personal"),
     ],
 )
-def test_what_cannot_be_read_is_told_by_its_line(line: str, reason: str) -> None:
+def test_an_unreadable_value_is_told_by_its_line(line: str, reason: str) -> None:
     """With the reason, never with the value."""
     asked = read_lines(Lines(["", line]))
     assert asked.rejected == [(2, None, reason)]

@@ -79,7 +79,7 @@ async def test_others_leave_it_as_it_is(emulator: Emulator, settings: Settings, 
     assert _facts(store).serial == serial
 
 
-async def test_who_has_gone_leaves_the_files_as_well(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
+async def test_deleted_members_leave_the_files_as_well(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
     """A deleted person stays in the snapshot for some days, but not after an erasure."""
     store = await _synced(settings, emulator.audience_id, tmp_path)
     source = tmp_path / "people.csv"

@@ -19,6 +19,6 @@ def test_all_erased_people_are_gone_and_no_others(seed: int, tmp_path: Path) -> 
     assert run_trial(seed, tmp_path).differences() == []
 
 
-def test_who_does_not_wait_for_late_updates_leaves_people(tmp_path: Path) -> None:
+def test_an_erasure_that_does_not_wait_for_late_updates_leaves_people(tmp_path: Path) -> None:
     """The trial notices what it is there to notice."""
     assert any("people left" in one for one in run_trial(1, tmp_path, settling=False).differences())

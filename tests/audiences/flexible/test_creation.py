@@ -164,7 +164,7 @@ async def test_a_refusal_is_told_at_its_place_in_the_file(tmp_path: Path) -> Non
         TransportFailed("away", sent=False),
     ],
 )
-async def test_what_was_refused_whole_is_raised_as_it_is(tmp_path: Path, error: ExchangeError) -> None:
+async def test_a_batch_refused_whole_is_raised_as_it_is(tmp_path: Path, error: ExchangeError) -> None:
     """Nothing is looked up again: nothing can have been created."""
     service, clock = Service(error, made=0), StepClock()
     with pytest.raises(type(error)) as caught:
@@ -206,7 +206,7 @@ async def test_an_answer_that_does_not_name_the_batch_is_none(tmp_path: Path, da
         (0, [7], ["missing", "missing"]),  # the last look fails; what the third one saw is told
     ],
 )
-async def test_what_cannot_be_found_out_is_not_finished(
+async def test_a_creation_with_unknown_outcomes_is_not_finished(
     tmp_path: Path, made: int, away: list[int], states: list[str]
 ) -> None:
     """After a few looks, with what is known of each; the batch is never sent again."""

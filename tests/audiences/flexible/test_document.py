@@ -181,7 +181,7 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
         ("a.toml", "x" * 1_000_001, "larger than"),
     ],
 )
-def test_what_is_no_document_is_refused(tmp_path: Path, name: str, text: str, word: str) -> None:
+def test_an_invalid_document_is_refused(tmp_path: Path, name: str, text: str, word: str) -> None:
     """It says which format was expected, and where."""
     with pytest.raises(DefinitionRefused, match=word):
         read_document(_write(tmp_path, text, name))

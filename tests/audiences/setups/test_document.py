@@ -169,7 +169,7 @@ def test_a_wrong_command_is_told_once(tmp_path: Path) -> None:
     assert set(problems(tmp_path, text)) == {"audiences.one.command"}
 
 
-def test_what_is_no_toml_is_refused_and_what_is_not_there_fails(tmp_path: Path) -> None:
+def test_invalid_toml_is_refused_and_a_missing_file_fails(tmp_path: Path) -> None:
     """With the place where it goes wrong."""
     assert "line 1" in problems(tmp_path, "= 3")[""]
     with pytest.raises(InputOutputFailed, match="cannot be read"):

@@ -206,7 +206,7 @@ async def test_a_run_that_ends_in_good_order_still_leaves_the_rest(
     assert report.exit_code == 75
 
 
-async def test_what_is_cancelled_leaves_the_rest_for_the_next_time(two: _Two, settings: Settings) -> None:
+async def test_a_cancelled_run_leaves_the_rest_for_the_next_time(two: _Two, settings: Settings) -> None:
     """Audiences that were not begun are not begun; the code says that something is left to do."""
 
     class _Cancelling(NoProgress):

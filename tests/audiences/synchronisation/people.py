@@ -37,7 +37,7 @@ def records(people: Iterable[Person], *, deletes: bool = False) -> HashedRecords
 
 
 def names(batch: HashedRecords, among: Sequence[Person]) -> list[Person]:
-    """Who is in a batch of either schema, of the names that are `among` them."""
+    """Return the people in a batch of either schema, of those in `among`."""
     known = {digest: text for person in among for text in person if text for digest in _hashes(text) or ()}
     columns = [batch.unwrap().column(kind).to_pylist() for kind in ("email", "handle")]
     found = [["".join(known[value] for value in cell or ()) for cell in column] for column in columns]

@@ -25,6 +25,7 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.storedreports import read_report
 from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]
@@ -80,7 +81,7 @@ async def test_a_renewal_that_failed_is_made_again(owner: Owner) -> None:
     assert (await _renew(owner, 30)).rows.sent == 5
 
 
-async def test_who_was_erased_is_not_renewed(owner: Owner) -> None:
+async def test_an_erased_member_is_not_renewed(owner: Owner) -> None:
     """A memory that holds one of the keys suppresses the member."""
 
     class AllErased:
@@ -134,7 +135,7 @@ async def test_an_audience_that_is_not_under_sync(tmp_path: Path) -> None:
 
 
 async def test_resume_refuses_a_sync(owner: Owner) -> None:
-    """And says which command goes on."""
+    """And says which command goes on, with the report that `report` shows."""
     owner.service.fates = [NEVER]
     with pytest.raises(Bug) as failed:
         await owner.sync([*SOON, *LATER, ("99", "")])
@@ -143,3 +144,6 @@ async def test_resume_refuses_a_sync(owner: Owner) -> None:
         await resume_async(failed.value.document["run_id"], settings=owner.settings)
     assert caught.value.reason == "changes"
     assert f"audiencekit sync SOURCE --audience {AUDIENCE}" in caught.value.hint
+    document = read_report(owner.settings.state_dir, "last")
+    assert document["requests"]["confirmed"] is not None
+    assert caught.value.document == document

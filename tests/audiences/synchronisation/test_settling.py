@@ -62,7 +62,7 @@ def _members(owner: Owner) -> tuple[int, int]:
         return snapshot.facts.members, snapshot.facts.doubtful
 
 
-async def test_what_was_confirmed_comes_in_once(owner: Owner) -> None:
+async def test_confirmed_changes_come_into_the_snapshot_once(owner: Owner) -> None:
     """Then nothing is left."""
     assert _members(owner) == (10, 0)
     assert _settle(owner)
@@ -71,7 +71,7 @@ async def test_what_was_confirmed_comes_in_once(owner: Owner) -> None:
     assert not _settle(owner)
 
 
-async def test_what_is_in_the_snapshot_already_is_only_removed(owner: Owner) -> None:
+async def test_changes_in_the_snapshot_already_are_only_removed(owner: Owner) -> None:
     """The kill came between the snapshot and the removal."""
     assert _settle(owner)
     await owner.sync(PEOPLE[:10])
@@ -122,7 +122,7 @@ async def test_files_that_do_not_belong_together_are_refused(
 
 
 @pytest.mark.parametrize(("days", "is_there"), [(6, True), (8, False)])
-async def test_who_has_gone_leaves_the_files_without_any_change(tmp_path: Path, days: int, is_there: bool) -> None:
+async def test_deleted_members_leave_the_files_without_any_change(tmp_path: Path, days: int, is_there: bool) -> None:
     """The first sync after a week writes every member anew, although it has nothing to send."""
     owner = Owner(tmp_path)
     await owner.sync(PEOPLE)

@@ -78,7 +78,7 @@ def test_the_audience_ends_as_the_last_source(
     asyncio.run(live())
 
 
-async def test_what_was_confirmed_is_not_sent_again(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_confirmed_changes_are_not_sent_again(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a run that ended early, only the rest is."""
     _small_requests(monkeypatch)
     people = [(str(number), str(number)) for number in range(30)]

@@ -25,7 +25,7 @@ def test_the_boot_has_one_name() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"../../etc", b"\xff\xfe", b"fa6e8dd1-ef1f-4c40-9d79"])
-def test_what_is_no_boot_id_names_no_file(tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_boot_id_names_no_file(tmp_path: Path, content: bytes) -> None:
     """Nor does a missing one."""
     (tmp_path / "boot_id").write_bytes(content)
     assert boot_id(tmp_path / "boot_id") == UNKNOWN_BOOT == boot_id(tmp_path / "absent")

@@ -77,7 +77,7 @@ def test_the_quota_is_used_and_shared(killed_each_seconds: float) -> None:
         assert min(shares.values()) >= 0.95 * max(shares.values())
 
 
-def test_who_comes_first_leaves_first() -> None:
+def test_the_caller_that_comes_first_leaves_first() -> None:
     """No process overtakes one that is on time."""
     street = Street(5, 4, [0.0])
     street.run(4.0)

@@ -107,7 +107,7 @@ def test_no_window_holds_more_than_its_share(
 
 
 def test_cancelled_caller_uses_up_nothing(virtually: Any, clock: Clock) -> None:
-    """Who leaves while waiting leaves no gap: the next caller takes the place."""
+    """A caller that leaves while waiting leaves no gap: the next caller takes the place."""
     places = virtually(moments_of(PacedLimiter(60, clock=clock), clock, [0.0, 0.0, 0.0, 0.0], [99.0, 0.5, 0.7, 99.0]))
     assert places == [(0, 0.0), (3, pytest.approx(1.0))]
 

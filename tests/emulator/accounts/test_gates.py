@@ -149,7 +149,7 @@ async def test_faulty_orders_change_nothing(caller: Any, order: dict[str, Any]) 
     assert (await _order(caller, method="GET")).body == before
 
 
-async def test_what_the_door_did_survives_a_restart(open_emulator: Any, tmp_path: Path) -> None:
+async def test_changes_by_the_door_survive_a_restart(open_emulator: Any, tmp_path: Path) -> None:
     """With the order of all other calls."""
     async with open_emulator(state=tmp_path / "state") as caller:
         await _order(caller, outside=["ACCOUNT_HISTORY"], features=["CONVERSATION_CARD"], max_active_campaigns=3)

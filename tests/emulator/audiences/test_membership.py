@@ -1,4 +1,4 @@
-"""Who is on a list, and from when, against a model that re-reads its whole history."""
+"""The people on a list, and from when, against a model that re-reads its whole history."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STEPS = st.lists(
 
 
 def _model(history: list[tuple[float, Step]], now: float) -> dict[frozenset[bytes], float]:
-    """Who is on the list, told from the whole history: what takes effect when, after striking what was called off."""
+    """Return the people on the list by the whole history: in order of effect, without operations called off."""
     pending: list[tuple[float, int, Step, set[frozenset[bytes]]]] = []
     for number, (arrival, step) in enumerate(history):
         effective_at = max(arrival, arrival + step.delay)

@@ -93,7 +93,7 @@ async def test_the_two_kinds_do_not_meet(caller: Any) -> None:
 
 @KINDS
 @pytest.mark.parametrize("name", ["name", "first_cta", "first_cta_tweet", "thank_you_text", "media_key", "title"])
-async def test_what_a_card_must_have(caller: Any, kind: str, name: str) -> None:
+async def test_a_missing_part_of_a_card_is_named(caller: Any, kind: str, name: str) -> None:
     """Each by its name when it is missing; the title may be missing beside a second hashtag."""
     assert _problem(await MAKERS[kind](caller, **{name: ""})) == (400, "MISSING_PARAMETER", name)
     assert (await caller.call("GET", _path(caller, kind))).body["data"] == []

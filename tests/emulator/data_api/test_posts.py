@@ -198,7 +198,7 @@ async def test_scheduled_tweets_are_posts_once_they_are_out(caller: Any) -> None
         {"ids": "1", "id": "1"},
     ],
 )
-async def test_what_cannot_be_read_is_a_problem(caller: Any, query: dict[str, str]) -> None:
+async def test_an_unreadable_request_is_a_problem(caller: Any, query: dict[str, str]) -> None:
     """400, in the form of the data API."""
     assert is_invalid(await ask(caller, "GET", "/tweets", query))
 

@@ -19,7 +19,7 @@ async def test_a_webhook_is_linked(caller: Any, webhook_id: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a", "12345678901234567890", "-1", "1?tweet.fields=colour", "1?colour=red"])
-async def test_what_cannot_be_linked_is_a_problem(caller: Any, path: str) -> None:
+async def test_an_invalid_link_is_a_problem(caller: Any, path: str) -> None:
     """A number that is none, and fields that are none."""
     assert is_invalid(await ask(caller, "POST", f"/tweets/search/webhooks/{path}"))
 

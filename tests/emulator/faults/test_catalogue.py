@@ -88,7 +88,7 @@ async def _answered(bench: Any) -> None:
         return
 
 
-def test_what_a_fault_does_is_told_of_every_choice() -> None:
+def test_the_effect_of_a_fault_is_told_of_every_choice() -> None:
     """A default that is written out is an order that can be sent back."""
     for number, kind in CATALOGUE.items():
         if kind.outside is None:

@@ -104,7 +104,7 @@ async def test_a_duplicate_in_a_request_is_refused(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 413])
-async def test_what_is_over_a_limit_is_refused_whole(bench: Any, status: int) -> None:
+async def test_a_body_over_a_limit_is_refused_whole(bench: Any, status: int) -> None:
     """`errors` only; half of it passes."""
     await bench.order(19, status=status, most_operations=2)
     reply = await bench.upload(_body([A], [B], [C]))

@@ -78,7 +78,7 @@ def test_the_first_of_several_strikes_and_all_count() -> None:
     assert [each["fault"] for each in register.document()["fired"]] == [8, 10]
 
 
-def test_what_was_struck_is_on_record() -> None:
+def test_a_struck_request_is_on_record() -> None:
     """Number, fault, place, request; and the counts of each fault."""
     register = _register({"fault": 8, "nth": 2})
     assert _struck(register, USERS, USERS, USERS) == [2]

@@ -144,7 +144,7 @@ async def test_an_answer_names_the_audience_parameter(bench: Any) -> None:
     assert json.loads((await bench.upload()).content)["errors"][0]["parameter"] == "custom_audience_id"
 
 
-async def test_what_the_service_refused_was_not_applied(bench: Any) -> None:
+async def test_a_refused_request_was_not_applied(bench: Any) -> None:
     """A fault after the apply does not strike a request that had none; the next good one it does."""
     await bench.order(9)
     assert (await bench.upload([])).status == 400

@@ -93,7 +93,7 @@ async def test_connections_are_refused(bench: Any, order: dict[str, Any]) -> Non
 
 
 @REFUSALS
-async def test_what_was_refused_comes_back(bench: Any, order: dict[str, Any]) -> None:
+async def test_a_port_that_refused_connections_comes_back(bench: Any, order: dict[str, Any]) -> None:
     """At the same port, with everything as before."""
     await bench.order(order["fault"], **{**order, "delay_seconds": 0.01})
     with pytest.raises(ConnectionResetError):

@@ -123,7 +123,7 @@ async def test_a_verifier_can_stand_in_the_query(caller: Any) -> None:
     assert (await _signed(caller, f"/oauth/access_token?oauth_verifier={verifier}", **keys)).status == 200
 
 
-async def test_who_says_no_ends_it(caller: Any) -> None:
+async def test_a_user_who_says_no_ends_the_authorization(caller: Any) -> None:
     """The application hears of it; the request token is worth nothing."""
     token, secret = await _begin(caller)
     denied = await _decide(caller, token, "deny")

@@ -108,7 +108,7 @@ async def test_faulty_requests_are_refused(caller: Any, changes: dict[str, str],
     assert await _list(caller) == []
 
 
-async def test_what_is_no_scheduled_tweet_for_tweets_is_refused(caller: Any) -> None:
+async def test_only_a_scheduled_tweet_on_a_line_item_for_tweets_is_promoted(caller: Any) -> None:
     """A line item for media, a tweet that is out, and one that was deleted."""
     tweet = await _scheduled(caller)
     media = await _line_item(caller, "MEDIA")

@@ -99,7 +99,7 @@ def _escape(text: str) -> str:
     return quote(text, safe="-._~")
 
 
-def test_what_dghubble_oauth1_sends_is_taken() -> None:
+def test_requests_of_dghubble_oauth1_are_taken() -> None:
     """Both ways in which its users write, and a blank in a query."""
     with run_emulator(EmulatorOptions(profile="x")) as emulator:
         client, audiences = Dghubble(emulator), f"/12/accounts/{emulator.account_id}/custom_audiences"

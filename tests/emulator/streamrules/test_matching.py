@@ -75,7 +75,7 @@ def test_a_rule_matches_what_it_says(rule: str, is_matched: bool) -> None:
         "spring place:here",
     ],
 )
-def test_what_is_no_rule_is_refused(rule: str) -> None:
+def test_an_invalid_rule_is_refused(rule: str) -> None:
     """With words that say what is wrong."""
     with pytest.raises(ValueError, match=r"\w"):
         read_rule(rule)

@@ -82,7 +82,7 @@ async def test_names_and_switches_are_checked(caller: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ENDS)
-async def test_what_is_given_empty_goes(caller: Any, kind: str) -> None:
+async def test_a_part_given_empty_goes(caller: Any, kind: str) -> None:
     """Card, media, name and text, as long as something is left to say."""
     image = (await media_keys(caller, "IMAGE"))[0]
     uri = (await make_card(caller)).body["data"]["card_uri"]

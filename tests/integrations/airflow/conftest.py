@@ -123,7 +123,7 @@ def airflow_environment(home: Path, service: Service) -> dict[str, str]:
         "AUDIENCEKIT_ALLOW_HOST": f"{service.place} {NO_SERVICE}",
         "PYTHONPATH": str(ROOT),
         "PYTHONWARNINGS": "ignore",
-        # What is remembered of a state directory there would be that of the one that a run before had at this path.
+        # Otherwise the facts of a state directory there would be those of an earlier run at the same path.
         "XDG_DATA_HOME": str(home / "data"),
     }
 

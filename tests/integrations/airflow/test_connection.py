@@ -34,7 +34,7 @@ def test_every_field_of_the_form_is_heeded() -> None:
     assert {name: secret.unwrap() for name, secret in settings.secrets.items()} == SECRETS
 
 
-def test_what_is_left_empty_comes_from_the_worker() -> None:
+def test_fields_left_empty_come_from_the_worker() -> None:
     """All four credentials, too; a form gives empty fields as empty text."""
     settings = _settings(None, account_id="", consumer_key=None)
     assert settings.account_id == "ofworker"

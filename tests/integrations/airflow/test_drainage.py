@@ -29,7 +29,7 @@ def ended_by_signal() -> Iterator[None]:
     signal.signal(signal.SIGUSR1, before)
 
 
-def test_what_the_work_returns_comes_back() -> None:
+def test_the_result_of_the_work_comes_back() -> None:
     """From another thread than the task's."""
 
     async def work() -> threading.Thread:
@@ -38,7 +38,7 @@ def test_what_the_work_returns_comes_back() -> None:
     assert Drainage().run(work()) is not threading.current_thread()
 
 
-def test_what_the_work_raises_is_raised() -> None:
+def test_an_exception_of_the_work_is_raised() -> None:
     """As it is."""
 
     async def work() -> None:

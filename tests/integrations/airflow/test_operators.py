@@ -185,7 +185,7 @@ CLEAR: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", CLEAR)
-def test_what_no_retry_can_mend_is_one_clear_error(
+def test_a_fault_that_no_retry_can_mend_is_one_clear_error(
     provider: Any, service: Service, source: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     """It fails the task for good, says what to do, shows no secret, and nothing was sent."""

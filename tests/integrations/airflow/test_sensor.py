@@ -84,7 +84,7 @@ WRONG = {
 
 @pytest.mark.parametrize("deferrable", [False, True], ids=["on a worker", "in the triggerer"])
 @pytest.mark.parametrize("case", WRONG)
-def test_what_will_never_be_ready_fails_for_good(
+def test_an_audience_that_will_never_be_ready_fails_for_good(
     provider: Any, service: Service, monkeypatch: pytest.MonkeyPatch, case: str, deferrable: bool
 ) -> None:
     """At the first look, wherever that is, and with a word on what to do."""

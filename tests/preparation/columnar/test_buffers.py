@@ -81,7 +81,7 @@ def test_numbers_are_not_copied() -> None:
     [np.zeros((2, 2)), np.zeros(2, dtype=np.dtype(np.int32).newbyteorder())],
     ids=["a table", "of another machine"],
 )
-def test_what_arrow_would_misread_is_refused(values: Any) -> None:
+def test_a_buffer_that_arrow_would_misread_is_refused(values: Any) -> None:
     """Its bytes would be taken for other numbers."""
     with pytest.raises(ValueError, match="one row of native values"):
         arrow_array(values)

@@ -214,7 +214,7 @@ def test_most_numbers_are_plain() -> None:
     assert codes.tolist() == [VALID] * 6
 
 
-def test_what_was_not_compiled_is_left() -> None:
+def test_numbers_of_a_region_not_compiled_are_left() -> None:
     """The plan of a region that was not asked for is not compiled here."""
     names = plain._plans(
         dataclasses.replace(plain.phone_tables().compiled, national={"FR": 16}), ["FR", "AQ", None], DEFAULT_RULES

@@ -138,7 +138,7 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None
         ("x" * 64, INVALID),
     ],
 )
-def test_what_is_certainly_no_address_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
+def test_a_text_that_is_certainly_no_address_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
     """Words for a missing value, and a syntax that nothing makes right; other forms are left."""
     assert _decide(compiled, pa.array([text]))[0] == [code]
 
@@ -239,7 +239,7 @@ def test_numbers_of_unknown_plans_are_left(compiled: TextKernels) -> None:
         ("0" * 64, HASHED),
     ],
 )
-def test_what_is_certainly_no_number_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
+def test_a_text_that_is_certainly_no_number_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
     """Words, counted digits, and phrases; what may be a number in another form is left."""
     codes, _ = compiled.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
     assert codes.tolist() == [code]

@@ -47,7 +47,7 @@ def _opened(path: Path) -> JournalFile:
     return journal
 
 
-def test_what_was_written_comes_back(planned: JournalFile, path: Path) -> None:
+def test_a_written_journal_is_read_back(planned: JournalFile, path: Path) -> None:
     """In another process, too: nothing is kept in memory."""
     planned.finish(Ending(state="refused", exit_code=3, message="why", hint="what to do"), KEY)
     planned.close()
@@ -164,7 +164,7 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_what_is_no_sound_journal_is_refused_untouched(planned: JournalFile, path: Path, name: str) -> None:
+def test_a_damaged_journal_is_refused_untouched(planned: JournalFile, path: Path, name: str) -> None:
     """With the reason and what to do."""
     planned.close()
     reason, damage = DAMAGE[name]

@@ -109,7 +109,7 @@ async def test_rows_that_the_service_refused_are_kept_with_its_words(planned: Jo
     assert (sums.confirmed, sums.records_confirmed) == (2, 16)
 
 
-async def test_what_was_not_intended_is_not_concluded(planned: JournalFile, states: States) -> None:
+async def test_a_request_without_an_intent_is_not_concluded(planned: JournalFile, states: States) -> None:
     """A request that waited for its wave when the run was stopped costs no write."""
     async with RunJournal(planned, KEY) as journal:
         await journal.conclude(result_of(1, None, 0))
@@ -156,7 +156,7 @@ async def test_a_request_that_is_not_in_the_plan_is_refused(planned: JournalFile
             await journal.intend(packed(4))
 
 
-async def test_what_comes_meanwhile_is_one_commit(planned: JournalFile, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_writes_that_come_meanwhile_are_one_commit(planned: JournalFile, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three who ask at once wait for one or two writes, not for three."""
     groups: list[int] = []
     write = planned.write

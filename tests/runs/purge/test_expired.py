@@ -54,7 +54,7 @@ def test_a_run_at_work_stays(tmp_path: Path, kind: str) -> None:
     assert (found.expired, dict(found.kept)) == ([], {"running": 1})
 
 
-def test_what_a_killed_purge_left_goes_whatever_its_age(tmp_path: Path) -> None:
+def test_remains_of_a_killed_purge_go_whatever_their_age(tmp_path: Path) -> None:
     """First, and no list of runs shows it."""
     make_run(tmp_path, "complete")
     left = tmp_path / "runs" / f"{ASIDE}some-run"

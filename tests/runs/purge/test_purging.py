@@ -40,7 +40,7 @@ def _kept(state_dir: Path) -> list[dict[str, Any]]:
     return [document for document, _ in read if document is not None]
 
 
-def test_what_went_is_in_the_receipt_and_nowhere_else(tmp_path: Path) -> None:
+def test_a_purged_run_is_in_the_receipt_and_nowhere_else(tmp_path: Path) -> None:
     """Neither a file nor its id."""
     for kind in ("complete", "refused", "resumable"):
         make_run(tmp_path, kind)
@@ -71,7 +71,7 @@ def test_the_receipt_is_begun_before_anything_goes(tmp_path: Path, monkeypatch: 
     assert _kept(tmp_path) == seen
 
 
-def test_what_cannot_go_holds_nothing_else_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_cannot_be_purged_holds_no_other_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is told with the receipt, which is incomplete; the next purge takes it."""
     for kind in ("complete", "refused", "not_begun"):
         make_run(tmp_path, kind)

@@ -146,7 +146,7 @@ def test_a_file_goes_by_itself(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_stands_in_the_way_is_told(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_in_the_way_is_told(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which directory, and what to do; the next purge finds it."""
 
     def refuse(_: Path) -> None:

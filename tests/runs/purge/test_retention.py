@@ -22,7 +22,7 @@ from tests.runs.purge.state import KINDS, NOW, make_run
 RETENTION = timedelta(days=30)
 
 
-def test_what_has_ended_goes_when_it_is_old_enough(tmp_path: Path) -> None:
+def test_an_ended_run_goes_when_it_is_old_enough(tmp_path: Path) -> None:
     """One line says how many; what can be resumed stays for good."""
     for kind in KINDS:
         make_run(tmp_path, kind)

@@ -71,7 +71,7 @@ OUTSIDE: dict[str, Callable[[Place, Path], None]] = {
 
 @pytest.mark.parametrize("spoil", INSIDE.values(), ids=INSIDE)
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen outside", "not seen outside"])
-def test_what_the_state_directory_tells_of_is_enough(
+def test_a_fault_that_the_state_directory_shows_is_refused(
     spoil: Callable[[Place, Path], None], is_seen: bool, place: Place, tmp_path: Path
 ) -> None:
     """Nothing is planned, and no person is added to a memory that is not the last."""
@@ -88,7 +88,9 @@ def test_what_the_state_directory_tells_of_is_enough(
 
 
 @pytest.mark.parametrize("spoil", OUTSIDE.values(), ids=OUTSIDE)
-def test_what_only_the_outside_tells(spoil: Callable[[Place, Path], None], place: Place, tmp_path: Path) -> None:
+def test_a_fault_that_only_the_witness_shows_is_refused(
+    spoil: Callable[[Place, Path], None], place: Place, tmp_path: Path
+) -> None:
     """A directory that is whole in itself is noticed by what this user has seen; without that it is not."""
     spoil(place, tmp_path / "backup")
     assert place.is_refused()

@@ -28,7 +28,7 @@ def _records(*numbers: int) -> object:
     return to_records(Keys(hashed | {(Kind.PARTNER_USER_ID, f"crm-{number}") for number in numbers}))
 
 
-def test_who_was_never_erased_is_not_remembered(tmp_path: Path) -> None:
+def test_without_an_erasure_no_memory_is_made(tmp_path: Path) -> None:
     """Without a memory no key is asked for, nor made."""
     assert read_forgotten(tmp_path, GIVEN) is None
     assert list(tmp_path.iterdir()) == []

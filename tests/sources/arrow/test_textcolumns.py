@@ -53,7 +53,7 @@ def test_columns_are_divided_as_their_cells_are(cells: list[str | None], separat
             assert [parts] == split_texts([cell], separator).to_pylist()
 
 
-def test_what_is_not_to_be_divided_stays_as_it_is() -> None:
+def test_columns_without_a_separator_stay_as_they_are() -> None:
     """Columns without a separator, and lists."""
     texts, lists = pa.array(["a;b"]), pa.array([["a;b"]])
     assert divided(texts, None) is texts

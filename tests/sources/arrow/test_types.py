@@ -142,7 +142,7 @@ def _has_no_text(value: bytes) -> bool:
     return False
 
 
-def test_what_stands_under_a_null_does_not_matter() -> None:
+def test_bytes_under_a_null_do_not_matter() -> None:
     """Writers leave there what they want."""
     bare = broken([b"a", b"\xc3", "é".encode()])
     _, offsets, data = bare.buffers()

@@ -32,7 +32,7 @@ def test_a_sound_message_is_taken() -> None:
 
 @pytest.mark.parametrize("missing", [line for line in SOUND if line.split()[0] in (
     "BEGIN_DECRYPTION", "PLAINTEXT", "DECRYPTION_OKAY", "GOODMDC", "END_DECRYPTION")])  # fmt: skip
-def test_what_is_not_said_is_not_so(missing: str) -> None:
+def test_each_status_line_is_needed_once(missing: str) -> None:
     """Each of these lines is needed, and once."""
     assert "damaged" in str(_verdict(*(line for line in SOUND if line != missing)))
     assert "damaged" in str(_verdict(*SOUND, missing))
@@ -68,7 +68,7 @@ def test_a_message_without_a_seal_is_refused() -> None:
     assert "old form" in str(_verdict(*(line.replace(INFO, "DECRYPTION_INFO 0 2 0") for line in SOUND)))
 
 
-def test_what_was_not_decrypted_says_why() -> None:
+def test_a_failed_decryption_says_why() -> None:
     """Another key, a locked one, or no message at all."""
     failed = ("ENC_TO ID 1 0", "BEGIN_DECRYPTION", "DECRYPTION_FAILED", "END_DECRYPTION")
     assert "other keys" in str(_verdict(*failed, exit_code=2))

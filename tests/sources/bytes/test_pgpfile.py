@@ -150,7 +150,7 @@ def test_a_signature_is_checked_when_there_is_one(
         assert _read(signed) == TEXT
 
 
-def test_what_is_not_encrypted_is_refused(write: Write, keyring: Keyring) -> None:
+def test_a_message_that_is_not_encrypted_is_refused(write: Write, keyring: Keyring) -> None:
     """A signed message, a compressed one, and a key."""
     for data, word in (
         (keyring.gpg("--sign", "--local-user", "sender@example.com", data=TEXT), "not encrypted"),
@@ -256,7 +256,7 @@ def test_a_failure_of_the_disk_is_told_as_one(keyring: Keyring) -> None:
         handle.read(10)
 
 
-def test_what_follows_an_armour_is_found_in_any_pieces() -> None:
+def test_text_that_follows_an_armour_is_found_in_any_pieces() -> None:
     """Blanks are nothing."""
     armor = b"-----BEGIN PGP MESSAGE-----\n\nabcd\n-----END PGP MESSAGE-----\n"
     for size in (27, 30, 40, 200):

@@ -114,7 +114,7 @@ def test_an_empty_input_is_an_empty_file(pipe: Pipe) -> None:
     assert "header" in caught.value.hint
 
 
-def test_what_is_kept_is_replayed_to_every_reader() -> None:
+def test_the_kept_beginning_is_replayed_to_every_reader() -> None:
     """Each begins with the first byte, as long as none went too far."""
     standard = StandardInput(io.BytesIO(b"abcdef"))
     with standard.open() as first:

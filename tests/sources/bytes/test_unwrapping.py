@@ -111,7 +111,7 @@ def test_a_bomb_of_archives_is_refused(write: Write) -> None:
 
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("form", ["parquet", "xlsx"])
-def test_what_is_cut_is_refused(write: Write, packing: str, form: str) -> None:
+def test_a_truncated_file_is_refused(write: Write, packing: str, form: str) -> None:
     """Anywhere in the wrapper."""
     data = PACKINGS[packing](FORMATS[form](NAMES, PEOPLE))
     for place in range(40, len(data) - 4, max(len(data) // 12, 1)):
@@ -122,7 +122,7 @@ def test_what_is_cut_is_refused(write: Write, packing: str, form: str) -> None:
 
 @pytest.mark.parametrize("packing", sorted(PACKINGS.keys() - {"zstd"}))  # its frames may have no checksum
 @pytest.mark.parametrize("form", ["parquet", "xlsx"])
-def test_what_is_damaged_is_refused(write: Write, rows_of: Rows, packing: str, form: str) -> None:
+def test_a_damaged_file_is_refused(write: Write, rows_of: Rows, packing: str, form: str) -> None:
     """A byte that is another, at any place: the rows are the same, or there are none."""
     data = PACKINGS[packing](FORMATS[form](NAMES, PEOPLE))
     refused = 0
@@ -194,7 +194,7 @@ def test_an_archive_with_sizes_behind_its_data_is_read(write: Write, rows_of: Ro
     assert rows_of(open_source(write(Pipe.written), SourceOptions())) == EXPECTED
 
 
-def test_what_is_wrapped_and_no_list_is_named(write: Write) -> None:
+def test_a_wrapped_file_that_is_no_list_is_named(write: Write) -> None:
     """As it would be outside."""
     for data, words in ((b"SQLite format 3\x00", "a SQLite database"), (b"%PDF-1.7", "a PDF document")):
         with pytest.raises(SourceRefused, match=words):

@@ -147,7 +147,7 @@ def test_a_kind_that_is_declared_hashed_and_in_the_clear_is_refused(open_bytes: 
     assert "leave out `hashed=['email']`" in caught.value.hint
 
 
-def test_what_the_user_says_is_all_there_is(open_bytes: Open) -> None:
+def test_a_given_mapping_is_all_there_is(open_bytes: Open) -> None:
     """With one column given no other identifier is looked for; the country is."""
     data = b"Email,Mail,Land\na@example.com,b@example.com,DE\n"
     source = open_bytes(data, columns=((Kind.EMAIL, "mail"),))

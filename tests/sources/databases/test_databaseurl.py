@@ -51,7 +51,7 @@ def test_a_secret_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", None, 3, "people.csv", "mysql://host/shop", "host=a dbname=b", "http://[", "postgresql://h:x/d"]
 )
-def test_what_is_no_such_url_is_refused(text: object) -> None:
+def test_an_invalid_database_url_is_refused(text: object) -> None:
     """With the forms that are taken."""
     with pytest.raises(UsageError, match="URL") as caught:
         DatabaseUrl.parse(text)

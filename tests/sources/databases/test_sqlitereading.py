@@ -57,7 +57,7 @@ def test_cells_of_several_types_are_read(people: Path, rows_of: RowsOf) -> None:
         "WITH a AS (SELECT 1) INSERT INTO people SELECT 1, 2",
     ],
 )
-def test_what_is_no_query_is_refused(people: Path, sql: str) -> None:
+def test_a_statement_that_is_no_query_is_refused(people: Path, sql: str) -> None:
     """And changes nothing."""
     before = people.read_bytes()
     with pytest.raises(UsageError, match="SQLite does not take the query"):

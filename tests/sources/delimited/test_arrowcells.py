@@ -157,7 +157,7 @@ def test_ordinary_lists_are_read_in_bulk(
         ("a cell of 64 KB", b"a,b," + b"c" * 65_537 + b"\n"),
     ],
 )
-def test_what_is_not_certain_is_handed_over(name: str, piece: bytes) -> None:
+def test_an_uncertain_piece_is_handed_over(name: str, piece: bytes) -> None:
     """Nothing is guessed."""
     wanted = WantedCells(",", 3, [0, 2])
     assert ArrowReader(wanted).read(piece, 1) is None, name
@@ -188,7 +188,7 @@ def test_only_wanted_columns_are_read() -> None:
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
-def test_what_a_text_begins_with_is_read() -> None:
+def test_the_records_at_the_beginning_of_a_text_are_read() -> None:
     """The wanted cells of its whole records; what follows them is left."""
     begun = _begun_of_three(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
     assert begun is not None

@@ -54,7 +54,7 @@ def test_a_room_serves_pieces_of_any_size(compiled: CellKernels) -> None:
     [{"delimiter": ""}, {"delimiter": ",,"}, {"delimiter": "§"}, {"positions": [3]}, {"positions": [-1]}],
     ids=repr,
 )
-def test_what_lines_do_not_have_is_refused(compiled: CellKernels, told: dict[str, Any]) -> None:
+def test_invalid_delimiters_and_positions_are_refused(compiled: CellKernels, told: dict[str, Any]) -> None:
     """Before anything is read."""
     with pytest.raises(ValueError, match="a kernel takes"):
         _read(compiled, **told)

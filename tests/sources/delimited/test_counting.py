@@ -97,7 +97,7 @@ TABLES = st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=8)
     line_end=st.sampled_from(["\n", "\r\n", "\r"]),
     step=st.integers(1, 20),
 )
-def test_what_csv_wrote_is_counted_row_by_row(
+def test_a_table_written_by_csv_is_counted_row_by_row(
     table: list[list[str]], delimiter: str, quoting: Any, line_end: str, step: int
 ) -> None:
     """Every table that `csv` can write has as many records as rows."""

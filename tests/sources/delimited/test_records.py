@@ -57,7 +57,7 @@ def test_cells_are_as_they_stand(data: bytes, records: list[list[str]], step: in
     ],
     ids=range(7),
 )
-def test_what_has_no_one_reading_is_refused(data: bytes, row: int, rows_read: int, message: str) -> None:
+def test_an_ambiguous_file_is_refused(data: bytes, row: int, rows_read: int, message: str) -> None:
     """With the row, the rows that the counter saw in the whole file, and something to do."""
     with pytest.raises(SourceRefused, match=message) as caught:
         read(data, leading=1)

@@ -165,7 +165,7 @@ def test_a_reader_is_read_once(rows_of: Rows) -> None:
 
 
 @pytest.mark.parametrize("library", ["table", "pandas", "polars"])
-def test_what_is_in_memory_is_read_again(library: str, rows_of: Rows) -> None:
+def test_a_frame_in_memory_is_read_again(library: str, rows_of: Rows) -> None:
     """From its first row."""
     source = _open(LIBRARIES[library]({"email": EMAILS}))
     assert rows_of(source) == rows_of(source)
@@ -191,7 +191,7 @@ def test_cells_that_are_too_large_reject_their_rows(faults_of: Callable[[Source]
     assert faults_of(source) == [(2, "email", "too_large")]
 
 
-def test_what_its_maker_cannot_read_is_refused_without_its_words(rows_of: Rows) -> None:
+def test_a_frame_that_its_maker_cannot_read_is_refused_without_its_words(rows_of: Rows) -> None:
     """Errors of other libraries quote cells."""
     duckdb = pytest.importorskip("duckdb")
     broken = duckdb.sql("SELECT CAST(t AS INT) AS twitter_id FROM (SELECT 'ann@example.com' AS t)")
@@ -226,7 +226,7 @@ NO_FRAMES = [7, None, [], "", [7], {"email": EMAILS}]
 
 
 @pytest.mark.parametrize("other", NO_FRAMES, ids=lambda other: type(other).__name__)
-def test_what_is_no_frame_is_no_source(other: Any) -> None:
+def test_an_object_that_is_no_frame_is_no_source(other: Any) -> None:
     """Neither numbers nor dictionaries."""
     with pytest.raises((UsageError, SourceRefused)):
         _open(other)

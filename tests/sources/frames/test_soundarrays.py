@@ -52,7 +52,7 @@ LYING: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", LYING)
-def test_what_lies_is_refused(name: str) -> None:
+def test_an_array_that_contradicts_itself_is_refused(name: str) -> None:
     """Also as one chunk of several."""
     with pytest.raises(SourceRefused, match="contradicts itself"):
         refuse_unsound(LYING[name]())
@@ -84,7 +84,7 @@ def test_what_lies_is_refused(name: str) -> None:
     ],
     ids=str,
 )
-def test_what_is_honest_passes(column: Any) -> None:
+def test_a_sound_array_passes(column: Any) -> None:
     """Bytes that are no text are a fault of their row, and none here."""
     refuse_unsound(column)
 

@@ -183,7 +183,7 @@ def test_dicts_that_hold_no_text_are_refused_without_a_value(cell: object) -> No
     ],
     ids=lambda given: type(given).__name__,
 )
-def test_what_holds_no_rows_is_a_usage_error(source: Any, told: str) -> None:
+def test_an_object_without_rows_is_a_usage_error(source: Any, told: str) -> None:
     """With what would."""
     with pytest.raises(UsageError, match=told):
         check(source)

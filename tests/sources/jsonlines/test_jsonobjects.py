@@ -75,7 +75,7 @@ def test_values_are_as_they_are_written(written: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     "written", ["true", "false", "{}", '{"a": 1}', "[[1]]", '[{"a": 1}]', "[true]", '{"a":1,"a":2}']
 )
-def test_what_is_no_text_is_no_identifier(written: str) -> None:
+def test_a_value_that_is_no_text_is_no_identifier(written: str) -> None:
     """Truth values, objects, and lists of more than values."""
     line = f'{{"k": {written}}}'.encode()
     found = read_object(line)
@@ -85,7 +85,7 @@ def test_what_is_no_text_is_no_identifier(written: str) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.text(max_size=8) | st.integers(), max_size=5), st.booleans())
-def test_what_json_writes_is_read(record: dict[str, Any], is_ascii: bool) -> None:
+def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool) -> None:
     """Every text and whole number comes back, whatever the keys."""
     try:
         line = json.dumps(record, ensure_ascii=is_ascii).encode()

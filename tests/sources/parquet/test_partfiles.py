@@ -23,7 +23,7 @@ def test_parts_come_by_name(tmp_path: Path) -> None:
     assert [path.name for path in part_files(tmp_path)] == sorted(parts)
 
 
-def test_what_prepare_writes_is_its_records(tmp_path: Path) -> None:
+def test_a_prepared_directory_is_its_records(tmp_path: Path) -> None:
     """Its other files are about them."""
     _touch(tmp_path, "records.parquet", "manifest.json", "rejections.csv")
     (tmp_path / "requests").mkdir()

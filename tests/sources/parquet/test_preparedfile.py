@@ -119,9 +119,7 @@ def test_a_value_that_is_no_hash_refuses_the_file(tmp_path: Path, rows_of: Rows,
     ],
     ids=["capitals", "space", "base64", "another hash", "empty", "raw"],
 )
-def test_what_engines_write_that_were_told_otherwise_is_known(
-    tmp_path: Path, rows_of: Rows, value: str, hint: str
-) -> None:
+def test_common_faults_of_engines_have_a_hint(tmp_path: Path, rows_of: Rows, value: str, hint: str) -> None:
     """The hint says how the query is to be corrected."""
     source = _open(_write(tmp_path / "records.parquet", email=[BOB, value]))
     with pytest.raises(SourceRefused, match="row 2, column email") as caught:

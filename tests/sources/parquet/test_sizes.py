@@ -42,7 +42,7 @@ def test_empty_columns_beside_full_ones_are_no_bomb() -> None:
         Inflation(few, {"email"})
 
 
-def test_what_is_read_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unpacked_bytes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """One value for all rows: the file says that it unpacks to that value."""
     file = _file(email=pa.array([f"{'x' * 1_000}@canarymail.com"] * 50_000))
     monkeypatch.setattr(parquetsizes, "INFLATION_GRACE_BYTES", 1_000_000)

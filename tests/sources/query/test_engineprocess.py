@@ -53,7 +53,7 @@ def test_rows_go_there_and_come_back_and_again() -> None:
 @pytest.mark.parametrize(
     "expression", ["repeat(email, 200000000)", "lpad(email, 1500000000)", "concat(repeat(email, 100000000), email)"]
 )
-def test_what_a_function_makes_is_bounded(expression: str) -> None:
+def test_the_memory_of_a_function_is_bounded(expression: str) -> None:
     """Steps of a query ask how much they may have, and functions do not: the process may not grow."""
     engine = _planned(f"SELECT {expression} AS email FROM source")
     with pytest.raises(QueryRefused) as caught:

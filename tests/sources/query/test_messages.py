@@ -17,7 +17,7 @@ def _ends() -> tuple[BinaryIO, BinaryIO]:
     return open(incoming, "rb"), open(outgoing, "wb")
 
 
-def test_what_several_threads_say_is_heard_one_after_the_other() -> None:
+def test_messages_of_several_threads_are_heard_one_after_the_other() -> None:
     """A batch is longer than a pipe holds."""
     incoming, outgoing = _ends()
     with incoming, outgoing:

@@ -208,7 +208,7 @@ def test_a_user_who_is_not_let_in(known: SftpServer, opened: Open) -> None:
 
 
 @pytest.mark.parametrize(("path", "why"), [("/none.csv", "no such file"), ("/dir", "a directory")])
-def test_what_is_no_file(known: SftpServer, opened: Open, files: Path, path: str, why: str) -> None:
+def test_a_path_that_is_no_file_is_refused(known: SftpServer, opened: Open, files: Path, path: str, why: str) -> None:
     """It is refused in the words of files on disk."""
     (files / "dir").mkdir()
     with pytest.raises(SourceRefused, match=why):

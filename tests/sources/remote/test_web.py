@@ -69,7 +69,7 @@ def test_a_handle_goes_to_any_place(server: WebServer, opened: Open) -> None:
             handle.seek(-1)
 
 
-def test_what_is_looked_at_often_is_asked_for_once(server: WebServer, opened: Open) -> None:
+def test_bytes_looked_at_often_are_asked_for_once(server: WebServer, opened: Open) -> None:
     """Formats are recognised by several looks at the beginning."""
     file = opened(server)
     before = len(server.manner.requests)
@@ -89,7 +89,7 @@ def test_a_reading_goes_on_where_it_was_cut(server: WebServer, opened: Open, fau
     assert all(seconds > 0 for seconds in waits)
 
 
-def test_what_was_read_before_a_cut_is_not_asked_for_again(server: WebServer, opened: Open) -> None:
+def test_bytes_read_before_a_cut_are_not_asked_for_again(server: WebServer, opened: Open) -> None:
     """The next attempt begins behind it."""
     server.manner.body = LARGE[:PIECE_BYTES]
     server.manner.requests.clear()

@@ -127,7 +127,7 @@ WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_sound_workbook_is_refused(tmp_path: Path, rows_of: Rows, data: bytes, words: str) -> None:
+def test_a_damaged_workbook_is_refused(tmp_path: Path, rows_of: Rows, data: bytes, words: str) -> None:
     """At the latest when it was read, and with a word on what to do."""
     (tmp_path / "list.xlsx").write_bytes(data)
     with pytest.raises(SourceRefused, match=words) as caught:

@@ -145,7 +145,7 @@ def test_rows_and_cells_may_name_no_place() -> None:
         b"",
     ],
 )
-def test_what_is_no_sound_xml_is_refused(data: bytes) -> None:
+def test_damaged_xml_is_refused(data: bytes) -> None:
     """With a word on what to do."""
     with pytest.raises(SourceRefused) as caught:
         list(SheetRowReader(iter([data]), None))

@@ -255,7 +255,7 @@ def test_a_file_that_changes_meanwhile_is_refused(tmp_path: Path, rows_of: Rows)
         '<row r="2"><c r="B2"><v>twelve</v></c></row>',
     ],
 )
-def test_what_is_no_sound_sheet_is_refused(build: Build, rows_of: Rows, rows: str) -> None:
+def test_a_damaged_sheet_is_refused(build: Build, rows_of: Rows, rows: str) -> None:
     """Rows and cells stand in their order, and where they say."""
     with pytest.raises(SourceRefused, match="the workbook is damaged"):
         rows_of(open_source(build(HEADER + rows), SourceOptions()))

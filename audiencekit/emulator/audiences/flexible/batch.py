@@ -22,7 +22,7 @@ from audiencekit.emulator.envelope import Answer, Problem, problem, refuse_items
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
 
 _OPERATION_TYPES: Final = ("Create", "Update", "Delete")
-# What records call the types of the batch (public documentation).
+# The types of the batch, as records name them (public documentation).
 _AUDIENCE_TYPES: Final[Mapping[str, str]] = {"FLEXIBLE": "FLEXIBLE", "MOBILE_AUDIENCE": "MOBILE"}
 _TREE: Final = frozenset({"segments", "boolean_operator", "child_segments"})
 

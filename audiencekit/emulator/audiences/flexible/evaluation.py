@@ -15,7 +15,7 @@ from audiencekit.emulator.audiences.flexible.visits import Joining, count_visits
 from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.records import Audience
 
-# Who is there, by key set, and by which entries.
+# The people of an audience, by key set, with the entries that put them there.
 People = Mapping[bytes, tuple[Joining, ...]]
 
 

@@ -20,7 +20,7 @@ FRONT: Final = 4  # zeros before the first digit of the column, room for what is
 _TWO_NUMBERS: Final = 14  # digits; from here on a slash may divide two numbers
 TWO_GROUPS: Final = 16  # digits; from here on a space may
 
-# What a byte counts for: one sum tells how many of each sort a text of MAX_WRITTEN_BYTES has. Two pluses are as bad as
+# The weight of a byte: one sum tells how many of each sort a text of MAX_WRITTEN_BYTES has. Two pluses are as bad as
 # one byte that is not among the known ones; a tilde is none of these, for it may begin an extension.
 _DIGIT, _PLUS, _DIVIDER, _DOT = 1, 1 << 7, 1 << 15, 1 << 22
 _OTHER: Final = 2 * _PLUS

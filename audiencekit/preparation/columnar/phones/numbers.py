@@ -18,7 +18,7 @@ from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, Codes
 from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
 from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
 
-# What stands in a text that is not read as digits, in the definition's order; the second and third forms are those of
+# Forms of a text that is not read as digits, in the definition's order; the second and third are those of
 # identifiers/excel.py.
 _MANGLED: Final = r"(?s)\A(?:[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+|#{2,}|=.*|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,})\z"
 _ROUNDED: Final = r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z"
@@ -41,7 +41,7 @@ _CHECKS: Final = (
     Check(ALWAYS, UNDECIDED),
 )
 
-# What may be a plain number under signs that the definition takes off or reads as ASCII.
+# A text that may be a plain number under signs that the definition takes off or reads as ASCII.
 _DECORATED: Final = r"""\A(?:'|=|(?i:tel:))|[^\x00-\x7f]"""
 _LIKE: Final = {
     "[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]": " ",

@@ -111,7 +111,7 @@ def test_the_day_decides(day: int, counts: tuple[int, int, int]) -> None:
     assert (found.additions, found.renewals, found.unchanged) == counts
 
 
-def test_who_is_not_wanted_goes() -> None:
+def test_a_member_that_is_not_wanted_goes() -> None:
     """Although the source has them: a duplicate is no second person, and a suppressed one is none."""
     found, gone = _find([("a", ""), ("b", "")], {("a", ""): 400, ("b", ""): 400}, wanted=[True, False])
     assert (gone, found.unchanged, found.additions) == ([("b", "")], 1, 0)

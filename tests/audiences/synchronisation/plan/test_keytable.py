@@ -19,7 +19,7 @@ def _tags(pairs: list[tuple[int, int]]) -> np.ndarray:
 
 
 @given(PAIRS, PAIRS)
-def test_what_is_found_is_what_is_in(members: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
+def test_exactly_the_keys_that_are_in_are_found(members: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
     """Also where two keys share the first half of their tags; each has one number."""
     table = KeyTable([_tags(members[:5]), _tags(members[5:])])
     numbered = {pair: number for number, pair in enumerate(sorted(set(members)))}

@@ -134,7 +134,7 @@ def test_rounds(returned: int, members: int, rounds: int) -> None:
     assert rounds_for(returned, members) == rounds
 
 
-def test_who_is_put_back_twice_comes_back_last() -> None:
+def test_a_member_put_back_twice_comes_back_last() -> None:
     """A later round does not leave them out."""
     leaving, staying = [("a", ""), ("", "1")], [("a", "1"), ("b", "2")]
     keys = _keys(leaving, staying)
@@ -158,7 +158,7 @@ def test_repr_shows_no_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("counts", [[1, 0, 1, 1, 0, 1], [0, 2, 1, 0, 3]])
 @pytest.mark.parametrize("before", [0, 7])
-def test_whose_a_value_is(counts: list[int], before: int) -> None:
+def test_a_value_belongs_to_the_members_that_have_it(counts: list[int], before: int) -> None:
     """Whether some have several or none has, and wherever the values of the first begin."""
     offsets = np.cumsum([before, *counts], dtype=np.int32)
     expected = np.repeat(np.arange(len(counts)), counts)

@@ -57,7 +57,7 @@ def _bools(bits: Bits) -> list[bool]:
     return bits.slice(0, len(bits)).tolist()
 
 
-def test_who_goes_comes_in_the_wave_after(revise: Revise) -> None:
+def test_deleted_members_are_sent_in_the_wave_after(revise: Revise) -> None:
     """As a Delete, behind the records of the source and in rows that it does not have."""
     revision, selection = revise([("a", ""), ("b", "")], {("a", ""): 400, ("c", "1"): 400})
     assert _bools(selection.kept) == [False, True, True]
@@ -69,7 +69,7 @@ def test_who_goes_comes_in_the_wave_after(revise: Revise) -> None:
     assert (revision.returned, revision.lost) == (0, 1)
 
 
-def test_who_is_struck_as_well_is_put_back(revise: Revise) -> None:
+def test_a_member_struck_by_a_delete_of_another_is_put_back(revise: Revise) -> None:
     """Although nothing about them has changed."""
     revision, selection = revise([("a", "1"), ("b", "")], {("a", "1"): 400, ("b", ""): 400, ("a", ""): 400})
     assert _bools(selection.kept) == [True, False, True]
@@ -116,7 +116,7 @@ def test_wherever_holders_stand_the_audience_is_the_source(
 
 
 def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple[int, list[Person]]]:
-    """Who is sent in a wave, batch by batch: of those who go, only the keys that they go by."""
+    """Yield the people sent in a wave, batch by batch: of those deleted, only the keys by which they are deleted."""
     layout = Layout(selection, revision.gathered.batch_records)
     for deletes in (False, True):
         for batch, taken in layout.of_wave((wave, deletes)):

@@ -69,7 +69,7 @@ def test_a_copied_batch_is_not_unsealed_again(make: Make) -> None:
     assert source.unsealed == [0]
 
 
-def test_what_was_asked_for_once_is_copied(make: Make) -> None:
+def test_a_batch_asked_for_once_is_copied(make: Make) -> None:
     """Also after others were unsealed."""
     source, sent = make()
     for batch in (*range(BATCHES), 0):

@@ -54,7 +54,7 @@ async def test_a_data_frame_is_a_source(owner: Owner) -> None:
     assert (plan.changes["unchanged"], plan.records) == (20, 0)
 
 
-async def test_who_is_put_back_is_told(owner: Owner) -> None:
+async def test_members_put_back_are_told(owner: Owner) -> None:
     """A person goes by a key that another holds."""
     plan = _plan(owner, _lines([*OLD[:-1], ("19", "new"), ("new", "19")]))
     assert plan.changes["waves"] == [1, 1, 1], "who is struck is put in after it"

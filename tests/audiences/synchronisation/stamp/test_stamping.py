@@ -186,7 +186,7 @@ async def test_machines_by_turns(owners: tuple[Owner, Owner]) -> None:
     await second.sync(PEOPLE[2:8])
 
 
-async def test_what_people_wrote_stays(owners: tuple[Owner, Owner]) -> None:
+async def test_the_text_that_people_wrote_stays(owners: tuple[Owner, Owner]) -> None:
     """The stamp stands behind it, and there is one."""
     owners[0].service.description = "Customers of the shop"
     for _ in range(2):

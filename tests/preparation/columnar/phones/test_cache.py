@@ -50,7 +50,7 @@ def test_nothing_is_compiled_twice(cache: Cache, compiled: list[int]) -> None:
     assert compiled == []
 
 
-def test_what_is_new_is_added(cache: Cache, compiled: list[int]) -> None:
+def test_a_newly_compiled_plan_is_added(cache: Cache, compiled: list[int]) -> None:
     """A later process compiles what it lacks, and all that either has is kept."""
     PhoneTables(cache).covering(["DE"], [49])
     PhoneTables(cache).covering(["US"], ())
@@ -90,7 +90,7 @@ def test_other_metadata_is_not_taken_for_the_same(
     [(phonenumbers, "__version__", "0"), (phone_cache, "_compilers", lambda: b"other"), (phone_cache, "_NAME", "x")],
     ids=["another release", "another compiler", "another form"],
 )
-def test_what_another_compiled_is_not_taken(
+def test_plans_compiled_by_another_release_are_not_taken(
     cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch, place: Any, name: str, value: Any
 ) -> None:
     """Plans of another release of phonenumbers, or of this package, are compiled anew, once."""
@@ -126,7 +126,9 @@ def _far_away(content: bytes) -> bytes:
     [lambda _: b"", lambda _: b"[]" * 100, lambda content: content[:-4], _next_state, _far_away],
     ids=["empty", "something else", "a state missing", "a number too many", "a state that is not there"],
 )
-def test_what_cannot_be_read_is_compiled(cache: Cache, compiled: list[int], broken: Callable[[bytes], bytes]) -> None:
+def test_a_plan_that_cannot_be_read_is_compiled_again(
+    cache: Cache, compiled: list[int], broken: Callable[[bytes], bytes]
+) -> None:
     """Content that is whole and makes no sense is as good as none, and is replaced."""
     first = PhoneTables(cache).covering(["DE"], [49])
     content = cache.read(phone_cache._NAME)

@@ -16,7 +16,7 @@ from audiencekit.preparation.columnar.phones.metadata import (
 
 
 @pytest.mark.parametrize(("code", "region"), [(49, "DE"), (800, "001")])
-def test_what_was_read_is_known_by_what_it_is(code: int, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_attribute_of_metadata_counts(code: int, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each attribute counts, and a text is not asked for any more."""
     before = digest_in_memory(code, region)
     assert digest_in_memory(code, region) == before
@@ -35,7 +35,7 @@ def test_a_release_that_reads_otherwise_is_asked_for_all(missing: str, monkeypat
     assert all(digest_of_unread(1, region) is None for region in regions_of_code(1))
 
 
-def test_who_reads_must_be_phonenumbers_itself() -> None:
+def test_the_reading_function_must_be_of_phonenumbers_itself() -> None:
     """A program that has put a function of its own in the place of theirs may read anything."""
     theirs = vars(phonenumbers.data)["_load_region"]
     assert of_phonenumbers(theirs) is theirs

@@ -341,7 +341,7 @@ def few() -> tuple[list[Row], list[Any]]:
 
 
 @pytest.mark.parametrize(("what", "place", "name", "broken"), BROKEN, ids=[case[0] for case in BROKEN])
-def test_what_is_broken_is_found(
+def test_a_broken_table_pattern_or_bound_is_found(
     what: str,
     place: Any,
     name: str,
