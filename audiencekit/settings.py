@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -299,6 +298,8 @@ def _read_file(path: Path) -> dict[str, Any]:
             return {}
     except OSError:  # of a working directory that is not ours to look into, as after `sudo -u` in /root
         return {}
+    import tomllib  # few have such a file
+
     try:
         content = tomllib.loads(read_file(path.resolve(), MAX_FILE_BYTES).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from audiencekit.identifiers.country_names import COUNTRIES
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.unicodeforms import in_form
+
+_CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().splitlines())  # alpha-2
 
 
 def find_country(text: str) -> str | None:
@@ -15,10 +18,12 @@ def find_country(text: str) -> str | None:
 
     Case, accents, punctuation and a leading "the" do not matter. Calling codes ("+44") are not countries.
     """
+    if text in _CODES or not text:
+        return text or None
     # NA is Namibia, but N/A is no country.
     if is_placeholder(text.strip()) and not text.strip().isalpha():
         return None
-    return _BY_SPELLING.get(_spelling(text))
+    return _by_spelling().get(_spelling(text))
 
 
 def find_countries(texts: Iterable[str]) -> dict[str, str | None]:
@@ -35,12 +40,11 @@ def _spelling(text: str) -> str:
     return "".join(words)
 
 
+@cache
 def _by_spelling() -> dict[str, str]:
+    """The code for each spelling. Most lists have codes at most, and do without it."""
     table: dict[str, str] = {}
     for line in COUNTRIES.strip().splitlines():
         alpha2, *others = line.split("|")
         table |= {_spelling(name): alpha2 for name in (alpha2, *others) if name}
     return table
-
-
-_BY_SPELLING: Final = _by_spelling()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import html
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -28,8 +27,11 @@ def undisguised(text: str) -> Iterator[str]:
     """Every text that `text` may stand for; of base64 and hexadecimal, addresses and names only."""
     if "%" in text and (unquoted := unquote(text)) != text:
         yield unquoted
-    if "&" in text and (unescaped := html.unescape(text)) != text:
-        yield unescaped
+    if "&" in text:
+        from html import unescape  # its table of entities is large, and hardly any list has one
+
+        if (unescaped := unescape(text)) != text:
+            yield unescaped
     inner = bytes.fromhex(text).decode("ascii", "ignore") if _HEX.fullmatch(text) else _from_base64(text)
     if _PERSONAL.fullmatch(inner):
         yield inner

@@ -14,12 +14,19 @@ from typing import Any, Final
 from audiencekit.machine.dumps import prevent_dumps
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.heap import share_heap
-from audiencekit.machine.librarystartup import ask_for_memory, leave_out_blas_threads, leave_out_pandas
+from audiencekit.machine.librarystartup import (
+    ask_for_memory,
+    compile_methods_late,
+    compile_patterns_late,
+    leave_out_blas_threads,
+    leave_out_documentation,
+    leave_out_pandas,
+)
 from audiencekit.machine.reserve import keep_reserve, release_reserve
 
-# Objects that may be made before the next look at them. What we import makes as many; the work itself makes few, and
-# hardly any circles.
-_YOUNG_OBJECTS: Final = 50_000
+# Objects that may be made before the next look at them. What `check` imports makes two thirds of them, so that a short
+# list waits for none; the work itself makes few, and hardly any circles.
+_YOUNG_OBJECTS: Final = 100_000
 _LAST_STANDARD_FILE: Final = 2
 
 
@@ -35,6 +42,9 @@ def set_up_own_process() -> None:
     share_heap()
     leave_out_pandas()
     leave_out_blas_threads()
+    leave_out_documentation()
+    compile_patterns_late()
+    compile_methods_late()
     ask_for_memory()
     keep_reserve()
 

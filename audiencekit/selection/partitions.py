@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from audiencekit.errors import PlanRefused
 from audiencekit.kernels.library import kernels
+from audiencekit.machine.heap import zeros_by_page
 from audiencekit.selection.tagkernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import Places, Tags, are_among
 
@@ -46,8 +47,10 @@ class Partitions:
 
     def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS, buffer_bytes: int | None = None) -> None:
         self._chunks, self._bits = chunks, bits
+        entries = max((buffer_bytes or BUFFER_BYTES) // ENTRY.itemsize, 1)
         # One block for all parts: hundreds of buffers that grow side by side would leave holes in the heap.
-        self._buffers = np.empty((2**bits, max((buffer_bytes or BUFFER_BYTES) // ENTRY.itemsize, 1)), dtype=ENTRY)
+        block = zeros_by_page(2**bits * entries * ENTRY.itemsize)
+        self._buffers = np.frombuffer(block, dtype=ENTRY).reshape(2**bits, entries)
         self._filled = np.zeros(2**bits, dtype=np.int64)  # entries in each buffer
         self._numbers: list[list[int]] = [[] for _ in range(2**bits)]
         self._dropped: Tags | None = None

@@ -1,7 +1,7 @@
 //! The cells of a piece of a delimited file: where they end, and the columns they make.
 //!
 //! A piece is read where every reading of it is the same: text without NUL, lines that end in LF or CR LF and have as many
-//! cells as the table, quotes around whole cells only. Of any other, nothing is said.
+//! cells as the table or are blank, quotes around whole cells only, and line ends in them. Of any other, nothing is said.
 #![forbid(unsafe_code)]
 
 use crate::letters::{bits, note, parities, Block, BLOCK};
@@ -14,7 +14,7 @@ pub struct Shape {
     pub longest: usize,
 }
 
-/// The lines at the beginning of a piece: their number, their bytes, and the quotes in them.
+/// The lines at the beginning of a piece: how many are not blank, the bytes of all, and the quotes in them.
 #[repr(C)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
@@ -50,10 +50,19 @@ pub fn index(piece: &[u8], shape: &Shape, ends: &mut [u32]) -> Option<Lines> {
         found += note(separators, (number * BLOCK) as u32, room);
         is_ascii &= block.is_ascii();
     }
-    let is_plain = reader.lines.checked_mul(shape.width) == Some(found)
-        && are_lines(text, shape, &ends[..found])
-        && (is_ascii || std::str::from_utf8(text).is_ok());
-    is_plain.then_some(Lines { count: reader.lines, bytes: text.len(), quotes: reader.quotes })
+    // The last line end may stand in quotes that are still open: the line before them is the last one.
+    found -= ends[..found].iter().rev().take_while(|&&end| text[end as usize] != b'\n').count();
+    let text = &text[..ends[..found].last().map_or(0, |&end| end as usize + 1)];
+    let mut count = reader.lines;
+    if !are_lines(text, shape, count, &ends[..found]) {
+        let blank = drop_blank(text, &mut ends[..found]);
+        (count, found) = (count - blank, found - blank);
+        if blank == 0 || !are_lines(text, shape, count, &ends[..found]) {
+            return None;
+        }
+    }
+    let is_text = is_ascii || std::str::from_utf8(text).is_ok();
+    (is_text && count > 0).then_some(Lines { count, bytes: text.len(), quotes: reader.quotes })
 }
 
 /// Goes through a text block by block. What stood last in the block before is the lowest bit of a word.
@@ -76,16 +85,16 @@ impl Default for Reader {
 
 impl Reader {
     /// The delimiters and line ends of `block` that are not in quotes. None where a quote stands elsewhere than around a
-    /// whole cell, behind CR no LF, and for a NUL.
+    /// whole cell, behind CR no LF outside quotes, and for a NUL.
     #[inline(always)]
     fn read(&mut self, block: &Block, delimiter: u8) -> Option<u64> {
-        let (lines, returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
+        let (mut lines, mut returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
         let mut separators = bits(block, delimiter) | lines;
-        let mut strange = bits(block, 0) | (returns << 1 | self.was_return) & !lines;
+        let mut strange = bits(block, 0);
         if quotes | self.inside | self.was_closing != 0 {
             let within = parities(quotes) ^ self.inside; // with the opening quote, without the closing one
             let (opening, closing) = (quotes & within, quotes & !within);
-            separators &= !within;
+            (separators, lines, returns) = (separators & !within, lines & !within, returns & !within);
             let behind_separator = separators << 1 | self.was_separator;
             let behind_closing = closing << 1 | self.was_closing;
             // Of two quotes in a cell the second opens again: together they are a letter.
@@ -95,6 +104,7 @@ impl Reader {
             self.inside = 0u64.wrapping_sub(within >> 63);
             self.was_closing = closing >> 63;
         }
+        strange |= (returns << 1 | self.was_return) & !lines;
         self.was_separator = separators >> 63;
         self.was_return = returns >> 63;
         self.lines += lines.count_ones() as usize;
@@ -102,17 +112,35 @@ impl Reader {
     }
 }
 
-/// Whether every line has its cells, and is neither blank nor too long.
-fn are_lines(text: &[u8], shape: &Shape, ends: &[u32]) -> bool {
+/// Whether there are `count` lines, and each has its cells and is neither blank nor too long. Blank ones that were dropped
+/// count to the line after them.
+fn are_lines(text: &[u8], shape: &Shape, count: usize, ends: &[u32]) -> bool {
     let mut begin = 0;
-    ends.chunks_exact(shape.width).all(|cells| {
-        let end = cells[shape.width - 1] as usize;
-        let size = end - begin;
-        let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
-        begin = end + 1;
-        // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
-        text[end] == b'\n' && size < shape.longest && !is_blank
-    })
+    let has_cells = count.checked_mul(shape.width) == Some(ends.len());
+    has_cells
+        && ends.chunks_exact(shape.width).all(|cells| {
+            let end = cells[shape.width - 1] as usize;
+            let size = end - begin;
+            let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
+            begin = end + 1;
+            // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
+            text[end] == b'\n' && size < shape.longest && !is_blank
+        })
+}
+
+/// Moves the ends of blank lines behind all others, and gives their number.
+fn drop_blank(text: &[u8], ends: &mut [u32]) -> usize {
+    let (mut kept, mut begin, mut is_first) = (0, 0, true);
+    for at in 0..ends.len() {
+        let end = ends[at] as usize;
+        let is_last = text[end] == b'\n';
+        if !(is_first && is_last && matches!(text[begin..end], [] | [b'\r'])) {
+            ends[kept] = ends[at];
+            kept += 1;
+        }
+        (begin, is_first) = (end + 1, is_last);
+    }
+    ends.len() - kept
 }
 
 /// At most so many bytes has the column at `position`.
@@ -145,7 +173,10 @@ pub fn copy(piece: &[u8], width: usize, quotes: i32, ends: &[u32], column: Colum
     assert_eq!(offsets.len(), ends.len() / width);
     *first = 0;
     let mut written = 0;
-    for ((begin, end), offset) in places(width, ends, position).zip(offsets) {
+    for ((mut begin, end), offset) in places(width, ends, position).zip(offsets) {
+        while position == 0 && begin < end && matches!(piece[begin], b'\n' | b'\r') {
+            begin += 1; // of a blank line before
+        }
         let end = if is_last && end > begin && piece[end - 1] == b'\r' { end - 1 } else { end };
         written += if quotes != 0 && end > begin && piece[begin] == b'"' {
             unquote(piece, begin + 1, end - 1, quotes & DOUBLED != 0, &mut data[written..])
@@ -243,7 +274,9 @@ mod tests {
             "a\n",
             "a,b,c\n",
             "a,b\nc\n",
-            "a,b\n\n",
+            "\n",
+            "a,b\n \n",
+            "a,b\n\"\"\n",
             "a,b\rc,d\n",
             "a\r,b\n",
             "a,b\r\r\n",
@@ -251,7 +284,8 @@ mod tests {
             "a\"b,c\n",
             "\"a\"b,c\n",
             "\"a,b\n",
-            "\"a\nb\",c\n",
+            "\"a\nb\",c,d\n",
+            "\"a\nb\"\n",
             "\"a\"\r,c\n",
             "a,\"\"\"\n",
             "a, \"b\"\n",
@@ -265,10 +299,27 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_neither_blank_nor_too_long() {
+    fn a_line_end_in_quotes_is_a_letter() {
+        assert_columns("\"a\nb\",c\n", [&["a\nb"], &["c"]]);
+        assert_columns("a,\"\r\n\r\"\r\n\"\n\"\"\n\",d\r\n", [&["a", "\n\"\n"], &["\r\n\r", "d"]]);
+        assert_columns("a,b\n\"c\n\n,d\n", [&["a"], &["b"]]);
+        assert_eq!(read(b"a,b\n\"c\nd\n", &Shape { longest: 4, ..SHAPE }).expect("plain"), [["a"], ["b"]]);
+    }
+
+    #[test]
+    fn a_blank_line_is_no_line() {
+        assert_columns("\n\r\na,b\n\n", [&["a"], &["b"]]);
+        assert_columns("\n\n,b\r\n\r\n\"\",\n", [&["", ""], &["b", ""]]);
+        assert_columns("a,\"\"\n\n\"\"\"\",b\n", [&["a", "\""], &["", "b"]]);
+        let shape = Shape { delimiter: b',', width: 1, ..SHAPE };
+        assert_eq!(read(b"\na\n\r\n\n\"b\"\n\"\"\n \r\n", &shape).expect("plain")[0], ["a", "b", "", " "]);
+    }
+
+    #[test]
+    fn a_line_is_not_too_long() {
         let shape = Shape { delimiter: b';', width: 1, longest: 4 };
         assert_eq!(read(b" \nabc\nde\r\n", &shape).expect("plain")[0], [" ", "abc", "de"]);
-        for piece in ["\n", "a\n\r\n", "abcd\n", "a\nabc\r\n"] {
+        for piece in ["\n", "\r\n\n", "abcd\n", "a\nabc\r\n"] {
             assert_eq!(read(piece.as_bytes(), &shape), None, "{piece:?}");
         }
     }
@@ -281,7 +332,8 @@ mod tests {
             let piece = format!("{long},1\n,\"2\"\r\n\"y\"\"\",\"{long}\"\r\n{long},{long}\n");
             let second = ["1", "2", &long, &long];
             assert_columns(&piece, [&first, &second]);
-            assert_eq!(read(format!("{long},1\n\"a\nb\",c\n").as_bytes(), &SHAPE), None);
+            assert_columns(&format!("{long},1\n\"a\nb\",c\n"), [&[&long, "a\nb"], &["1", "c"]]);
+            assert_columns(&format!("{long},1\n\"a\nb{long}\n"), [&[&long], &["1"]]);
             assert_eq!(read(format!("{long}\r,1\n").as_bytes(), &SHAPE), None);
         }
     }

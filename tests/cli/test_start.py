@@ -43,6 +43,18 @@ def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, argume
     json.loads(done.stdout)
 
 
+# Libraries that a short list needs nothing of, and modules that libraries load for their readers.
+UNNEEDED = {"aiohttp", "duckdb", "html.entities", "numpy.ma", "pandas", "pydoc", "tenacity", "tomllib"}
+
+
+def test_a_short_list_is_checked_without_what_it_does_not_need(tmp_path: Path) -> None:
+    """Each of these takes milliseconds of every start."""
+    done = _start(tmp_path, "check", "list.csv", PYTHONPROFILEIMPORTTIME="1")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert {"audiencekit.pipeline", "pyarrow.compute"} <= imported
+    assert not imported & UNNEEDED
+
+
 def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command that is begun by a shell which has closed one of its standard files."""
     (directory / "list.csv").write_text(PEOPLE)

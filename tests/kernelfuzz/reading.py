@@ -85,7 +85,7 @@ def _read_cells(draw: Draw, library: Library, *, lies: bool) -> Called:
     fits = all(one.position < width and one.offset_count == lines.count + 1 for one in columns)
     if lies or not fits or b'"' in piece:
         return Called(code, 1)
-    rows = [line.rstrip(b"\r").split(b",") for line in piece.split(b"\n")[: lines.count]]
+    rows = [line.rstrip(b"\r").split(b",") for line in piece.split(b"\n") if line not in (b"", b"\r")][: lines.count]
     right = all(_texts(draw, one) == [row[one.position] for row in rows] for one in columns)
     return Called(code, len(rows), right)
 

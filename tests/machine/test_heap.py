@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from audiencekit.machine.heap import give_back, giving_back, share_heap, zeros
+from audiencekit.machine.heap import give_back, giving_back, share_heap, zeros, zeros_by_page
 
 MEGABYTE = 1_000_000
 
@@ -115,13 +116,14 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error:
     assert "ARROW_DEFAULT_MEMORY_POOL" not in os.environ
 
 
+@pytest.mark.parametrize("make", [zeros, zeros_by_page])
 @pytest.mark.parametrize("size", [1, 4_096, 5_000_001])
-def test_a_table_of_zeros(size: int) -> None:
+def test_a_table_of_zeros(make: Callable[[int], memoryview], size: int) -> None:
     """As large as it was asked for, and to be written everywhere."""
-    table = zeros(size)
+    table = make(size)
     assert (len(table), table.readonly, any(table)) == (size, False, False)
     table[0] = table[-1] = 7
-    assert (table[0], table[size - 1], zeros(size)[0]) == (7, 7, 0)
+    assert (table[0], table[size - 1], make(size)[0]) == (7, 7, 0)
 
 
 def test_a_table_takes_memory_where_it_is_touched() -> None:
@@ -131,3 +133,25 @@ def test_a_table_takes_memory_where_it_is_touched() -> None:
     table = zeros(1_000 * MEGABYTE)
     table[500 * MEGABYTE] = 1
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+# The memory that two hundred buffers side by side take when each of them is begun.
+BEGUN = """
+from audiencekit.machine.heap import zeros_by_page
+
+def resident() -> int:
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+before = resident()
+block = zeros_by_page(200_000_000)
+for start in range(0, len(block), 1_000_000):
+    block[start] = 1
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell of memory there")
+def test_buffers_that_are_begun_take_a_page_each() -> None:
+    """Not all of the block, as they would in large pages."""
+    (taken,) = map(int, _run(BEGUN))
+    assert taken < 20 * MEGABYTE

@@ -102,8 +102,9 @@ class CellKernels:
     def read_cells(self, piece: bytes, wanted: WantedCells, room: Room, *, longest: int) -> Cells | None:
         """The wanted cells of all whole lines that `piece` begins with; None when it is not plain.
 
-        It is when it is UTF-8 without NUL, no line is blank or longer than `longest` bytes with its end, LF or CR LF,
-        each has the width that is wanted, and quotes stand around whole cells only, without line ends in them.
+        It is when it is UTF-8 without NUL, no line is longer than `longest` bytes with its end, LF or CR LF, each has
+        the width that is wanted or is blank, and quotes stand around whole cells only. Blank lines are left out; a line
+        end in quotes is a letter.
         """
         delimiter, width, positions = wanted.delimiter, wanted.width, wanted.positions
         if len(delimiter.encode()) != 1 or not all(0 <= position < width for position in positions):
