@@ -20,7 +20,6 @@ from typing import Unpack
 from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination
-from audiencekit.destinations.target import Target
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.options import Keywords, with_keywords
 from audiencekit.planning.planinputs import Terms
@@ -28,6 +27,7 @@ from audiencekit.planning.preview import preview
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
+from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
@@ -81,19 +81,8 @@ def prepare(
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
-@with_keywords(Keywords)
-async def upload_async(
-    source: AnySource,
-    *,
-    audience_id: str,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
+@with_keywords(UploadKeywords, RUN_DEFAULTS)
+async def upload_async(source: AnySource, *, audience_id: str, **keywords: Unpack[UploadKeywords]) -> Report:
     """Check the source and send it to the audience; the report of the complete run.
 
     A run that does not complete raises an error with the report's JSON as `document`: Refused (nothing was sent),
@@ -107,20 +96,10 @@ async def upload_async(
     the source have changed, a new run begins, under the id followed by --2.
     """
     # HTTP, and all that waits, takes room and time that only those who send have to spend.
-    from audiencekit.runs.uploads import upload_to
+    from audiencekit.runs.uploads import upload_to_audience
 
     source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
-    return await upload_to(
-        Target.audience(audience_id),
-        source,
-        settings=settings,
-        rejections=rejections,
-        progress=progress,
-        limiter=limiter,
-        run_id=run_id,
-        keep_spool=keep_spool,
-        **keywords,
-    )
+    return await upload_to_audience(audience_id, source, **keywords)
 
 
 upload = blocking(upload_async)
@@ -144,4 +123,4 @@ async def resume_async(
     """
     from audiencekit.runs.uploads import resume_run
 
-    return await resume_run(run, settings or load_settings(), progress=heard_by(progress), limiter=limiter)
+    return await resume_run(run, RunOptions.of(settings=settings, progress=progress, limiter=limiter))

@@ -121,6 +121,15 @@ def benchmark_parser(name: str, description: str, *, rows: int | None, runs: int
     return parser
 
 
+def section_parser(name: str, description: str, *, rows: int, runs: int) -> argparse.ArgumentParser:
+    """The options of a benchmark whose table is a section of a file."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--rows", type=count, default=rows, help="rows of the list (default %(default)s)")
+    parser.add_argument("--runs", type=count, default=runs, help="rounds (default %(default)s)")
+    parser.add_argument("--out", type=Path, help="a file with the marks; without it the table is printed")
+    return parser
+
+
 def add_mix(parser: argparse.ArgumentParser) -> None:
     """The option that says what the contact list is made of: see `contacts.MIXES`."""
     parser.add_argument(

@@ -7,7 +7,6 @@ A server in a process of its own stands for S3. Its time counts on the clock, an
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from typing import Final
 
 import pyarrow.csv as pa_csv
 
-from benchmarks.benchmark import count, tell
+from benchmarks.benchmark import section_parser, tell
 from benchmarks.databases import Taken, as_table, people, taken
 from benchmarks.sections import publish_section
 
@@ -50,11 +49,7 @@ def served(path: Path) -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the table or write it into a file that has the marks."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.buckets", description="A bucket against a file.")
-    parser.add_argument("--rows", type=count, default=4_000_000, help="people (default %(default)s)")
-    parser.add_argument("--runs", type=count, default=5, help="rounds (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="a file with the marks; without it the table is printed")
-    given = parser.parse_args(arguments)
+    given = section_parser("buckets", "A bucket against a file.", rows=4_000_000, runs=5).parse_args(arguments)
     of_file, of_bucket = list[Taken](), list[Taken]()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "people.csv"

@@ -7,7 +7,6 @@ It makes a table of its own there, and drops it. The time of the server counts o
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -22,7 +21,7 @@ import pyarrow.parquet as pq
 
 import audiencekit
 from audiencekit.settings import load_settings
-from benchmarks.benchmark import count, tell
+from benchmarks.benchmark import section_parser, tell
 from benchmarks.sections import publish_section
 
 BEGIN: Final = "<!-- databases: what follows is written by python -m benchmarks.databases -->"
@@ -87,11 +86,8 @@ def as_table(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the table or write it into a file that has the marks."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.databases", description="PostgreSQL against Parquet.")
+    parser = section_parser("databases", "PostgreSQL against Parquet.", rows=1_000_000, runs=5)
     parser.add_argument("--url", required=True, help="a database in which a table may be made")
-    parser.add_argument("--rows", type=count, default=1_000_000, help="people (default %(default)s)")
-    parser.add_argument("--runs", type=count, default=5, help="rounds (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="a file with the marks; without it the table is printed")
     given = parser.parse_args(arguments)
     table = people(given.rows)
     of_parquet, of_database = list[Taken](), list[Taken]()

@@ -7,7 +7,6 @@ Processor time from the file to columns of Arrow, in turns, and the memory of th
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.benchmark import count, tell
+from benchmarks.benchmark import section_parser, tell
 from benchmarks.sections import publish_section
 from benchmarks.series import Series, Spread, run_series
 from benchmarks.sheet_writing import FORMS, FULL_SHEET
@@ -80,11 +79,7 @@ def _measure(form: str, rows: int, runs: int) -> Series:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the table or write it into a file that has the marks."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spreadsheets", description="A whole sheet.")
-    parser.add_argument("--rows", type=count, default=FULL_SHEET, help="the header among them (default %(default)s)")
-    parser.add_argument("--runs", type=count, default=3, help="rounds (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="a file with the marks; without it the table is printed")
-    given = parser.parse_args(arguments)
+    given = section_parser("spreadsheets", "A whole sheet.", rows=FULL_SHEET, runs=3).parse_args(arguments)
     table = as_table([(form, _measure(form, given.rows, given.runs)) for form in FORMS])
     text = (
         f"A sheet of {given.rows:,} rows with email and phone, {given.runs} rounds in turns. Must reach: at most"

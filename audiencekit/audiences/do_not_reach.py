@@ -9,44 +9,32 @@ from typing import Unpack
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.donotreachlist import LIST_AGAIN, DoNotReachList, ensure_list, find_list
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import NotFinished, Refused
 from audiencekit.machine.eventloop import blocking
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
-from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.uploads import upload_to
-from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import AnySource, FilePath, comes_once, items_of
+from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, UploadKeywords
+from audiencekit.runs.uploads import upload_with
+from audiencekit.settings import Settings
+from audiencekit.sources.files import AnySource, comes_once, items_of
 
 
-@with_keywords(Keywords)
-async def do_not_reach_upload_async(
-    source: AnySource,
-    *,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
+@with_keywords(UploadKeywords, RUN_DEFAULTS)
+async def do_not_reach_upload_async(source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
 
     The list takes emails and phone numbers only. It is created when the account has none, but not for a source that is
     refused; standard input and readers are the exception, since they cannot be read twice. `limiter`, `run_id`,
     `keep_spool` and the errors are those of `upload_async`. Raises Refused for Deletes when the account has no list.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
-    found = await _prepared_list(source, settings, progress, keywords)
-    return await upload_to(
-        found.target, source, settings=settings, rejections=rejections, progress=progress, limiter=limiter,
-        run_id=run_id, keep_spool=keep_spool, **keywords,
-    )  # fmt: skip
+    source = items_of(source)
+    options, about_source = RunOptions.split(keywords)
+    found = await _prepared_list(source, options.settings, options.progress, about_source)
+    return await upload_with(options, found.target, source, about_source)
 
 
 do_not_reach_upload = blocking(do_not_reach_upload_async)

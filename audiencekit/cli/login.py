@@ -52,6 +52,7 @@ def login(
     """
     import sys
 
+    from audiencekit.api.login.callback import Callback
     from audiencekit.api.login.login import log_in
     from audiencekit.cli.browser import Browser
 
@@ -72,7 +73,7 @@ def login(
                 confirm=None if yes or not sys.stdin.isatty() else _is_right,
                 may_write=not read_only,
                 application=_ask_application(settings),
-                callback_port=callback_port or 0,
+                callback=Callback(port=callback_port or 0),
             ),
             as_json,
             **whose,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
-from typing import Final
 
 import click
 
@@ -15,8 +13,6 @@ from audiencekit.cli.options import json_option, run_argument
 from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
 from audiencekit.cli.webpages import html_option, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
-
-_AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
 
 
 @click.command(cls=Command, examples=("runs", "runs --since 7d --audience h1ab2 --json"))
@@ -29,6 +25,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     The newest comes first.
     """
     from audiencekit.audiences.history import list_history
+    from audiencekit.cli.timeorage import moment_of
     from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.runstext import render_runs, runs_to_json
     from audiencekit.runs.purge.expired import kept_until
@@ -39,7 +36,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
         audience_id = known_audience_id(audience)
         found = [run for run in found if run.get("audience_id") == audience_id]
     if since is not None:
-        begin = _begin(since, datetime.now(UTC))
+        begin = moment_of(since, "--since", datetime.now(UTC))
         found = [run for run in found if (run.get("started_at") or "") >= begin]
     if settings.retention is not None:
         found = [{**run, "kept_until": kept_until(settings.state_dir, run, settings.retention)} for run in found]
@@ -49,16 +46,6 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
         tell("no runs yet" if audience is None and since is None else "no run matches")
     else:
         say(render_runs(found))
-
-
-def _begin(since: str, now: datetime) -> str:
-    """The time that `since` means, as reports write times. Raises UsageError."""
-    from audiencekit.durations import parse_duration
-    from audiencekit.preparation.times import format_time, parse_time
-
-    if _AGE.fullmatch(since):
-        return format_time(now - parse_duration(since, "--since"))
-    return format_time(parse_time(since, "--since"))
 
 
 @click.command(cls=Command, examples=("report", "report 20261122-21 --json"))

@@ -27,7 +27,7 @@ class AudienceDestination(AdsDestination):
     name = "audience"
     words = ads_words("audience", listing="audiences list")
     kinds = frozenset(Kind)
-    suppresses = True
+    suppresses = can_sync = True
 
     def __repr__(self) -> str:
         return "AUDIENCE"

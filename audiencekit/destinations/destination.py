@@ -102,6 +102,10 @@ class Destination(Protocol):
     def suppresses(self) -> bool:
         """Whether suppression sources, consent and the memory of erased people keep records out of it."""
 
+    @property
+    def can_sync(self) -> bool:
+        """Whether a sync can make it equal to a source: a snapshot knows its members then."""
+
     def lock_name(self, place_id: str) -> str:
         """The name of the lock of one place among all of its account."""
 

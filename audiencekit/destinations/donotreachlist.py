@@ -21,7 +21,7 @@ class DoNotReachDestination(AdsDestination):
     name = "do_not_reach_list"
     words = ads_words("do-not-reach list", listing="do-not-reach show")
     kinds = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER})
-    suppresses = False
+    suppresses = can_sync = False
 
     def __repr__(self) -> str:
         return "DO_NOT_REACH_LIST"

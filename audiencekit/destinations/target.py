@@ -11,7 +11,7 @@ from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination, Session
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.knownaudiences import KnownAudiences
-from audiencekit.destinations.unknowndestination import UnknownDestination
+from audiencekit.destinations.unknowndestination import INSTALL, UnknownDestination
 from audiencekit.errors import UsageError
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
@@ -77,7 +77,16 @@ class Target:
         return None if self.audience_id is None else KnownAudiences(state_dir, account_id).names().get(self.id)
 
     def connect(self, settings: Settings) -> Session:
-        """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""
+        """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something.
+
+        Raises UsageError, too, for a destination that is not registered: a run on it could not be resumed, since
+        journals know destinations by their names.
+        """
+        if self.destination is not DESTINATIONS.get(self.destination.name):
+            raise UsageError(
+                f"this installation has no destination `{self.destination.name}`",
+                hint=f"{INSTALL}, or add it to `DESTINATIONS` in audiencekit.destinations.target",
+            )
         return self.destination.connect(self.id, settings)
 
     @property

@@ -29,6 +29,7 @@ class UnknownDestination:
     name: str
 
     suppresses = True
+    can_sync = False
     max_body_bytes = requests_per_minute = None
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from audiencekit.emulator.calls import Address
 from audiencekit.emulator.clock import Clock
+from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.faults.effects import Outage
 from audiencekit.emulator.faults.register import Register
 from audiencekit.emulator.faults.sites import FaultSites
@@ -38,13 +39,14 @@ class Emulator:
         self.options = options or EmulatorOptions()
         self._end = asyncio.Event()
         self._listeners: dict[Address, Listener] = {}
-        self._reception = Reception(self.options, stop=self._stop, prepare=self._prepare)
+        self._parts = EmulatorParts(self.options)
+        self._reception = Reception(self._parts, stop=self._stop, prepare=self._prepare)
         self.store.webhooks.receivers.update(self.options.webhooks)
         secret = self.store.origin.credentials.consumer_secret
         self._courier = Courier(self.store.webhooks, secret, self.options.delivery_waits)
         self._encryption: Encryption | None = None
         answer = functools.partial(self._reception.answer, address=Address.ADS)
-        self._sites = FaultSites(self._reception.faults, answer, self._reception.admit, self._end, self._ports)
+        self._sites = FaultSites(self._parts.faults, answer, self._reception.admit, self._end, self._ports)
 
     async def __aenter__(self) -> Self:
         try:
@@ -66,7 +68,7 @@ class Emulator:
     @property
     def faults(self) -> Register:
         """The faults that are set, and what they struck."""
-        return self._reception.faults
+        return self._parts.faults
 
     @property
     def ads_url(self) -> str:
@@ -101,12 +103,12 @@ class Emulator:
     @property
     def store(self) -> Store:
         """The store of the emulator."""
-        return self._reception.store
+        return self._parts.store
 
     @property
     def clock(self) -> Clock:
         """The clock that every rule goes by."""
-        return self._reception.clock
+        return self._parts.clock
 
     @property
     def env(self) -> dict[str, str]:
@@ -159,14 +161,14 @@ class Emulator:
 
     def _stop(self, outage: Outage) -> None:
         if outage.lost:
-            self._reception.lose_members()
+            self._parts.lose_members()
         for address in (Address.ADS, Address.SANDBOX):
             self._listeners[address].stop_for(outage.seconds)
 
     async def _close(self) -> None:
         self._end.set()
         await self._courier.close()
-        self._reception.close()
+        self._parts.close()
         await self._sites.close()
         while self._listeners:
             await self._listeners.popitem()[1].close()

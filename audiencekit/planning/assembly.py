@@ -10,7 +10,7 @@ from audiencekit.planning.batchspool import WholeBatches
 from audiencekit.planning.knownmembers import refuse_shared_by_members
 from audiencekit.planning.planinputs import Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.plannotes import expired, no_records_left, refuse_few, refuse_losses, unheeded_operation
+from audiencekit.planning.planrefusals import expired, no_records_left, refuse_few, refuse_losses, unheeded_operation
 from audiencekit.planning.sharing import Apart
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.suppression import ReadList, notes_of

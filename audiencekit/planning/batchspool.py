@@ -15,7 +15,7 @@ from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, c
 from audiencekit.selection.selection import NEIGHBOURS
 from audiencekit.selection.strippedrecords import without_values
 from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import Places, Tagger
+from audiencekit.selection.tags import Places, Slots, Tagger
 
 
 class BatchSpool:
@@ -51,11 +51,11 @@ class BatchSpool:
         """From now on unseal a batch without the values at `places` (see `without_values`)."""
         self._left_out[number] = self._aside.append(places.astype("<u4").tobytes())
 
-    def look(self, number: int, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
-        """The values at some places of a batch, as `candidates_at`."""
+    def look(self, number: int, slots: Slots, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
+        """The values at some places of a batch with these `slots`, as `candidates_at`."""
         if self.keeps_records:
             return candidates_in_records(self.unseal(number), tagger, places)
-        return candidates_at(places, taggedrows.from_chunk(self._file.read(number)))
+        return candidates_at(places, taggedrows.from_chunk(self._file.read(number), slots))
 
 
 class WholeBatches:

@@ -26,17 +26,17 @@ _HINT: Final = (
 )
 
 
-def known_members(target: Target | None, settings: Settings) -> SnapshotStore | None:
-    """The snapshot of the audience; None for one that is not under sync from this state directory."""
-    if target is None or target.audience_id is None:
+def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
+    """The snapshot of the target; None for one that is not under sync from this state directory."""
+    if not target.destination.can_sync:
         return None
     from audiencekit.snapshots.store import SnapshotStore
 
     account_id = settings.require_account()
-    if target.audience_id not in SnapshotStore.audiences(settings.state_dir, account_id):
+    if target.id not in SnapshotStore.audiences(settings.state_dir, account_id):
         return None
     key = find_state_key(settings.state_dir, settings.key)
-    return SnapshotStore(settings.state_dir, account_id, target.audience_id, key)
+    return SnapshotStore(settings.state_dir, account_id, target.id, key)
 
 
 def refuse_shared_by_members(gathered: Gathered, selection: Selection, terms: Terms) -> list[Refused]:

@@ -1,77 +1,38 @@
-"""The plan of one run: what is sent, from which records, and what people are told of it before."""
+"""The plan of one run: its requests, the counts of its records, and notes on both for people."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from audiencekit.destinations.destination import Destination, RequestForm
-from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf, pack_requests
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.destination import Destination
 from audiencekit.errors import Refused
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.packedrequest import PackedRequest
-from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plannotes import few_note, lost_numbers, lost_rows, refuse_few
+from audiencekit.planning.plannedrequests import PlannedRequests
+from audiencekit.planning.plannotes import few_note, small_losses
+from audiencekit.planning.planrefusals import refuse_few
 from audiencekit.planning.sharedoutcome import SharedOutcome
+from audiencekit.planning.sourcefacts import Origin
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.findings import find_causes
 from audiencekit.preparation.losses import Loss, find_losses
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes, format_time
-from audiencekit.profile import Profile
-from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
-from audiencekit.reporting.plan import Plan, Verdict
-from audiencekit.selection.selection import Selection, SelectionLayout
-from audiencekit.sources.table import Description, SourcePart
-
-
-class Origin(Protocol):
-    """The origin of the records of a plan: a source, or the spool that was kept of one."""
-
-    @property
-    def description(self) -> Description:
-        """Its format and size, for people."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on it, for people."""
-
-    @property
-    def parts(self) -> tuple[SourcePart, ...]:
-        """Its files."""
-
-    @property
-    def mapping(self) -> ColumnMapping:
-        """Which columns carry what."""
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether all of it can be read again."""
+from audiencekit.preparation.times import PlanTimes
+from audiencekit.reporting.counts import RowCounts
+from audiencekit.selection.selection import Selection
 
 
 @dataclass(slots=True, kw_only=True)
-class PlannedRun:
-    """The plan of one run, and the sealed spool that its bodies are made from. Close it with the stack it came from."""
+class PlannedRun(PlannedRequests):
+    """The plan of one run, as it was judged."""
 
     source: Origin
     options: Options
     times: PlanTimes
     tally: Tally
     selection: Selection
-    layout: SelectionLayout
-    requests: list[PlannedRequest]
     refusals: list[Refused]
-    batches: BatchesOfRecords
-    profile: Profile
     destination: Destination
-    form: RequestForm
     suppression_notes: tuple[str, ...]
     suppression: tuple[ReadList, ...] = ()
     shared: SharedOutcome | None = None
@@ -128,29 +89,13 @@ class PlannedRun:
     @property
     def small_losses(self) -> tuple[str, ...]:
         """Notes on numbers and rows that an option would save, too few for a warning; and on shared values."""
-        warned = {loss.column for loss in self.warnings if loss.code == Reason.NO_COUNTRY}
         shared = () if self.shared is None else self.shared.notes
-        rows = () if any(loss.code == Reason.ENCODING for loss in self.warnings) else lost_rows(self.tally)
-        return lost_numbers(self.tally, self.mapping, warned) + rows + shared
+        return small_losses(self.tally, self.mapping, self.warnings) + shared
 
     @property
     def changes(self) -> dict[str, Any]:
         """The changes against an earlier state of the audience; empty for a plan that compares with none."""
         return {}
-
-    def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:
-        """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
-        return self.batches.find(batch, np.flatnonzero(self.layout.kept(batch)))
-
-    @property
-    def users_of(self) -> UsersOf:
-        """The encoded Updates and Deletes of each request. To be called from any thread."""
-        return RequestRecords(self.layout, self.batches, self.profile).users_of
-
-    def packed(self, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
-        """The requests whose number is wanted, in order, with their bodies."""
-        wanted = (request for request in self.requests if is_wanted(request.number))
-        return pack_requests(wanted, self.users_of, self.form)
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
         """Where every row is when `sent` records were confirmed and the service refused others one by one."""
@@ -173,35 +118,3 @@ class PlannedRun:
         """The shortest time that the rate of the service allows; None where it has none."""
         rate = self.destination.requests_per_minute
         return len(self.requests) / rate if rate else None
-
-    def to_plan(self) -> Plan:
-        """The plan as people and programs read it."""
-        warnings = self.warnings
-        ready: Verdict = "ready_with_warnings" if warnings else "ready"
-        verdict: Verdict = "refused" if self.refusals else ready if self.requests else "empty"
-        return Plan(
-            source=self.source.description,
-            sources=tuple(part.to_json() for part in self.source.parts),
-            columns=self.mapping.names_by_kind(),
-            rows=self.row_counts(),
-            identifiers=identifier_counts(self.tally, self.mapping),
-            combinations=combination_counts(self.tally),
-            rejections=dict(self.tally.reasons),
-            requests=len(self.requests),
-            operations=sum(request.operations for request in self.requests),
-            records=self.records,
-            bytes=sum(request.body_bytes for request in self.requests),
-            minutes=self.minutes(),
-            fill_ratio=self.fill_ratio(),
-            plan_time=format_time(self.times.plan_time),
-            expires_at=format_time(self.times.expires_at) if self.times.expires_at else None,
-            effective_at=format_time(self.times.effective_at) if self.times.effective_at else None,
-            verdict=verdict,
-            is_repeatable=self.source.repeatable,
-            refusals=tuple(self.refusals),
-            warnings=warnings,
-            findings=find_causes(self.tally, self.mapping),
-            notes=self.notes,
-            changes=self.changes,
-            suppression=tuple(asdict(each) for each in self.suppression),
-        )

@@ -12,11 +12,11 @@ from audiencekit.planning.batchresults import Listeners
 from audiencekit.planning.gathering import begin_gathering
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.plannotes import refuse_options, refuse_other_kinds, refuse_written_over
 from audiencekit.planning.reading import read_batches
 from audiencekit.planning.sharing import set_shared_apart
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
+from audiencekit.planning.unfitoptions import refuse_options, refuse_other_kinds, refuse_written_over
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, Item, paths_among
 from audiencekit.sources.opening import open_source

@@ -16,22 +16,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.privatefiles import explained, open_new
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.planning.bodyfiles import write_bodies
+from audiencekit.planning.plandocument import to_manifest, to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.recordsfile import write_records
-from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
@@ -53,7 +52,7 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
         means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
         planned = plan_run(source, terms, means)
         give_back()
-        plan = planned.to_plan()
+        plan = to_plan(planned)
         if not planned.refusals:
             _write_all(staging, planned, plan, requests=requests, progress=progress)
         _replace(out, staging)
@@ -133,7 +132,7 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
             _write_side_by_side(staging, planned, progress)
         else:
             write_records(staging / RECORDS, planned, Event())
-        manifest = orjson.dumps(_manifest(planned, plan), option=orjson.OPT_INDENT_2)
+        manifest = orjson.dumps(to_manifest(planned, plan), option=orjson.OPT_INDENT_2)
         with open_new(staging / MANIFEST) as file:
             file.write(manifest)
 
@@ -152,17 +151,3 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
         except BaseException:
             halted.set()
             raise
-
-
-def _manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
-    listed = [
-        {
-            "number": request.number,
-            "wave": request.wave,
-            "records": request.records,
-            "operations": request.operations,
-            "bytes": request.body_bytes,
-        }
-        for request in planned.requests
-    ]
-    return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from audiencekit.machine.heap import give_back
+from audiencekit.planning.plandocument import to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.reporting.plan import Plan
@@ -16,6 +17,6 @@ def preview(source: AnySource, terms: Terms, *, rejections: FilePath | None, pro
     """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
     with ExitStack() as stack:
         means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
-        plan = plan_run(source, terms, means).to_plan()
+        plan = to_plan(plan_run(source, terms, means))
     give_back()
     return plan

@@ -145,7 +145,7 @@ class _Stripping:
         rows, kinds, names = found["row"], found["kind"], [""] * len(Kind)
         gone = int(np.count_nonzero(_begins(found["record"][is_gone])))
         tally = Tally(rows_rejected=gone, records=-gone, reasons=Counter({SHARED: len(found)}))
-        for place in np.unique(kinds).tolist():
+        for place in np.flatnonzero(np.bincount(kinds)).tolist():
             kind, is_own = _KINDS[place], kinds == place
             count = int(np.count_nonzero(is_own))
             self.outcome.left_out[kind] += count
@@ -155,7 +155,7 @@ class _Stripping:
             tally.columns[self._main[kind].position] = seen
             names[place] = " or ".join(column.name for column in self._columns[kind])
         self._gathered.tally.add(tally)
-        ranks = np.unique(names, return_inverse=True)[1]
+        ranks = np.array(list(map(sorted(names).index, names)))  # equal where names are
         order = np.lexsort((ranks[kinds], rows))
         columns = [arrow_array(rows[order]), pa.array(names).take(arrow_array(kinds[order]))]
         return pa.record_batch([*columns, pa.repeat(SHARED, len(rows))], schema=REJECTION_SCHEMA)

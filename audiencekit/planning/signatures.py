@@ -6,27 +6,30 @@ Checkers of types read `Unpack[Keywords]` by themselves; `help()`, notebooks and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial, wraps
-from typing import ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Final, ParamSpec, TypeVar
 
 from audiencekit.errors import UsageError
 from audiencekit.planning.keywords import ABOUT, ELSEWHERE
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_NO_MORE: Final[Mapping[str, object]] = MappingProxyType({})
 
 
-def with_keywords(keywords: type) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def with_keywords(keywords: type, more: Mapping[str, object] = _NO_MORE) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A decorator of a function whose `**keywords` are those of the TypedDict `keywords`.
 
-    The signature and the docstring of what comes back say each of them. It raises UsageError for a name that the
+    The signature and the docstring of what comes back say each of them. `more` are the defaults of keywords that are
+    not in `ABOUT`: the docstring of the function tells of them. It raises UsageError for a name that the
     function does not know, with what it is called here, and TypeError for an argument that is missing.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        signature = _written_out(inspect.signature(function), keywords)
+        signature = _written_out(inspect.signature(function), keywords, more)
         known = signature.parameters.keys()
 
         @wraps(function)
@@ -57,16 +60,15 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], function: str =
         raise UsageError(f"there is no `{name}`" + (f"; {instead}" if instead else ""), hint=hint)
 
 
-def _written_out(signature: inspect.Signature, keywords: type) -> inspect.Signature:
+def _written_out(signature: inspect.Signature, keywords: type, more: Mapping[str, object]) -> inspect.Signature:
+    defaults = {**more, **{name: about.default for name, about in ABOUT.items()}}
     named = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    more = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=ABOUT[name].default, annotation=kind.__forward_arg__
-        )
+    written = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind.__forward_arg__)
         for name, kind in keywords.__annotations__.items()
     ]
-    return signature.replace(parameters=[*named, *more])
+    return signature.replace(parameters=[*named, *written])
 
 
 def _lines(keywords: type) -> Iterator[str]:
-    return (f"    {name}: {ABOUT[name].text}" for name in keywords.__annotations__)
+    return (f"    {name}: {ABOUT[name].text}" for name in keywords.__annotations__ if name in ABOUT)

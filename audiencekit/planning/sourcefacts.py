@@ -4,12 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
+
+
+class Origin(Protocol):
+    """The origin of the records of a plan: a source, or the spool that was kept of one."""
+
+    @property
+    def description(self) -> Description:
+        """Its format and size, for people."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on it, for people."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its files."""
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carry what."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all of it can be read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

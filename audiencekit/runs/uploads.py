@@ -6,10 +6,9 @@ from contextlib import ExitStack
 from typing import Unpack
 
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.delivery.limiter import open_limiter
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import reopen_run, start_run
@@ -17,35 +16,35 @@ from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.namedruns import NamedRun
+from audiencekit.runs.runkeywords import RunOptions, UploadKeywords
 from audiencekit.runs.store import RunStore
-from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+from audiencekit.sources.files import AnySource, items_of, paths_of
 
 
-async def upload_to(
-    target: Target,
-    source: AnySource,
-    *,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-    run_id: str | None = None,
-    keep_spool: bool = False,
-    **keywords: Unpack[Keywords],
-) -> Report:
+async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Do as `pipeline.upload_async`."""
+    return await upload_to(Target.audience(audience_id), source, **keywords)
+
+
+async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
     """Do as `pipeline.upload_async`, for any target."""
-    source = items_of(source)
-    settings, progress = settings or load_settings(), heard_by(progress)
+    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
+    options, about_source = RunOptions.split(keywords)
+    return await upload_with(options, target, source, about_source)
+
+
+async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
+    """Do as `upload_to`, where the options of the run are known."""
+    settings, progress = options.settings, options.progress
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
     # Keywords that could never work are refused before the source is read.
     arguments = RunArguments(
-        source=source, target=target, keywords=keywords, rejections=rejections, keep_spool=keep_spool
+        source=source, target=target, keywords=keywords, rejections=options.rejections, keep_spool=options.keep_spool
     )
-    named = None if run_id is None else NamedRun(run_id, paths_of(source), arguments, settings)
+    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments, settings)
     session = target.connect(settings)
-    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
         if named is not None:
             return await named.carry_out(session, pace, progress)
         await look_first(session, progress)
@@ -54,8 +53,9 @@ async def upload_to(
             return await execute(run, session, limiter=pace, progress=progress)
 
 
-async def resume_run(run: str, settings: Settings, *, progress: Progress, limiter: RateLimiter | None) -> Report:
+async def resume_run(run: str, options: RunOptions) -> Report:
     """Do as `pipeline.resume_async`."""
+    settings, progress = options.settings, options.progress
     run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
         reopened = reopen_run(run_id, settings, stack)
@@ -65,5 +65,5 @@ async def resume_run(run: str, settings: Settings, *, progress: Progress, limite
         stack.enter_context(untouched(reopened))
         target, settings = reopened.facts.target, reopened.settings
         session = target.connect(settings)
-        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=limiter) as pace:
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
             return await execute(reopened, session, limiter=pace, progress=progress)

@@ -130,7 +130,7 @@ def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:
     """Fills in the key sets, too."""
     of_records = found["values"].sum(axis=1, dtype=np.int64)
     pairs = []
-    for size in np.unique(of_records).tolist():
+    for size in np.flatnonzero(np.bincount(of_records)).tolist():
         chosen = np.flatnonzero(of_records == size)
         every = _places_of(tagged, found["record"][chosen], size)
         sums = _sum(tagged.tags[every], range(size))

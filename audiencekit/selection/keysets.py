@@ -31,8 +31,7 @@ from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tagkernels import OrderedTags
-from audiencekit.selection.tags import Tagger, Tags
-from audiencekit.selection.valuecounts import Slots, slots_of
+from audiencekit.selection.tags import Slots, Tagger, Tags, slots_of
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 
@@ -240,8 +239,10 @@ class KeySets:
             every = [entries[~suppressed.at(entries["record"])] for entries in every]
         entries = repeated(*every)
         if self._changes is not None:
-            # Hardly any entry is repeated: to look at these alone costs least.
-            entries = entries[~self._changes.records.at(records_of(entries)) | are_in(entries, changed)]
+            # Hardly any entry is repeated, and of these hardly any changed: to look at these alone costs least.
+            is_now = ~self._changes.records.at(records_of(entries))
+            is_now[~is_now] = are_in(entries[~is_now], changed)
+            entries = entries[is_now]
         records, last = records_of(entries), last_of_tag(entries)
         if not self.mixed:
             first = np.append(True, last[:-1]) if len(last) else last

@@ -32,16 +32,16 @@ from audiencekit.selection.candidates import (
 )
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import TAG, Places, Tagger, Tags, are_among
-from audiencekit.selection.valuecounts import COUNTER_BITS, ListedSlots, Slots, find_many
+from audiencekit.selection.tags import TAG, Places, Slots, Tagger, Tags, are_among
+from audiencekit.selection.valuecounts import COUNTER_BITS, ListedSlots, find_many
 
 _SINGLE_BITS: Final = 8  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
 
 # A value, and how many people of it are in one part.
 PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
-# Of a batch, by its number, the values at these places, as `candidates_at`.
-Look: TypeAlias = Callable[[int, Places], tuple[Candidates, Pairs]]
+# Of a batch, by its number and with the slots of all its values, those at these places, as `candidates_at`.
+Look: TypeAlias = Callable[[int, Slots, Places], tuple[Candidates, Pairs]]
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes numbers
 
 
@@ -105,8 +105,8 @@ class SharedValueSearch:
         people, chunks = PeopleOfValues(self._chunks, self._most), [NO_CHUNK] * len(self._slots)
 
         def look_for(number: int) -> tuple[Candidates, Pairs]:
-            places = listed.places_in(self._read(number))
-            return look(number, places) if len(places) else NO_CANDIDATES
+            places = listed.places_in(slots := self._read(number))
+            return look(number, slots, places) if len(places) else NO_CANDIDATES
 
         numbers = range(len(self._slots)) if len(listed) else ()
         for number, (candidates, pairs) in enumerate(in_order(look_for, numbers, workers=cores())):
@@ -181,6 +181,7 @@ class _Aside:
     def __init__(self, chunks: Chunks, dtype: np.dtype[np.void]) -> None:
         self._chunks, self._dtype = chunks, dtype
         self._waiting: list[Pairs] = []
+        self._waiting_bytes = 0
         self._chosen_by: list[npt.NDArray[np.uint64]] = []
         self._numbers: list[list[int]] = [[] for _ in range(2**_SINGLE_BITS)]
 
@@ -188,11 +189,12 @@ class _Aside:
         """Put each of `entries` in the part that the first bits of its number choose."""
         self._waiting.append(entries)
         self._chosen_by.append(chosen_by)
-        if sum(each.nbytes for each in self._waiting) > _ASIDE_BYTES:
+        self._waiting_bytes += entries.nbytes
+        if self._waiting_bytes > _ASIDE_BYTES:
             for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
                 if len(own):
                     numbers += self._chunks.append_all([own.view(np.uint8).data])
-            self._waiting, self._chosen_by = [], []
+            self._waiting, self._chosen_by, self._waiting_bytes = [], [], 0
 
     def _in_parts(self) -> list[Pairs]:
         """The entries that wait, of each part."""

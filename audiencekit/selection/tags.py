@@ -2,7 +2,8 @@
 
 A tag of a key is one block of AES over half of the SHA-256 and the kind, under a key that lives as long as the run, or,
 where tags are compared with those of an earlier run, as long as the state key. A tag of a set is the sum of its keys'
-tags. 64 bits would confuse people with each other in lists of a hundred million.
+tags. 64 bits would confuse people with each other in lists of a hundred million. The first 96 are enough for one run:
+there the others are zero, and what is put aside of a tag is so much shorter.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ from audiencekit.selection.tagkernels import TagKernels
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
+_WORD: Final = np.dtype("<u4")
+_WORDS: Final = TAG_BYTES // _WORD.itemsize
+_LAST_WORD, _SLOT_WORD = 2, 3  # the lower and the upper half of the low one
+Slots: TypeAlias = npt.NDArray[np.uint32]
 Tags: TypeAlias = npt.NDArray[np.void]
 Places: TypeAlias = npt.NDArray[np.int64]
 Offsets: TypeAlias = npt.NDArray[np.int32]
@@ -77,11 +82,12 @@ def starts_of(offsets: Iterable[Offsets]) -> list[int]:
 
 
 class Tagger:
-    """Tags under `key`, or one that is drawn at random; it is never shown."""
+    """Tags under `key`, or one that is drawn at random; it is never shown. Random ones have `slots_of`, and no more."""
 
     def __init__(self, key: SubKey | None = None) -> None:
         # Single blocks of distinct plain texts: what ECB is good for.
         secret = secrets.token_bytes(32) if key is None else key.unwrap()
+        self._is_for_one_run = key is None
         self._cipher = Cipher(algorithms.AES(secret), modes.ECB())  # noqa: S305
         self._of_kinds = {kind: self._mask(kind) for kind in Kind}
 
@@ -122,13 +128,33 @@ class Tagger:
             start += len(hashes)
         encrypted = np.empty(halves.size + TAG_BYTES - 1, dtype=np.uint8)  # as much as the cipher asks for
         self._cipher.encryptor().update_into(halves.reshape(-1).data, encrypted.data)
-        return encrypted[: halves.size].view(TAG)
+        tags: Tags = encrypted[: halves.size].view(TAG)
+        if self._is_for_one_run:
+            _words_of(tags)[:, _LAST_WORD] = 0
+        return tags
 
     def _halve(self, hashes: Any, kind: Kind, halves: npt.NDArray[np.uint8]) -> None:
         if compiled := kernels(TagKernels):
             compiled.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
         else:
             np.bitwise_xor(hash_matrix(hashes)[:, :TAG_BYTES], self._of_kinds[kind], out=halves)
+
+
+def slots_of(tags: Tags) -> Slots:
+    """The numbers by which values are counted: the second half of a tag of one run."""
+    return _words_of(tags)[:, _SLOT_WORD].copy()
+
+
+def tags_with(high: npt.NDArray[np.uint64], slots: Slots) -> Tags:
+    """The tags of one run with these first halves and slots."""
+    tags = np.zeros(len(high), dtype=TAG)
+    tags["high"] = high
+    _words_of(tags)[:, _SLOT_WORD] = slots
+    return tags
+
+
+def _words_of(tags: Tags) -> npt.NDArray[np.uint32]:
+    return tags.view(_WORD).reshape(-1, _WORDS)
 
 
 def hashes_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:

@@ -12,9 +12,8 @@ from audiencekit.kernels.library import kernels
 from audiencekit.machine.heap import zeros
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.selection.tagkernels import PartOfSlots, TagKernels
-from audiencekit.selection.tags import Places, Tags
+from audiencekit.selection.tags import Places, Slots
 
-Slots = npt.NDArray[np.uint32]
 ReadSlots: TypeAlias = Callable[[int], Slots]  # those of a batch, by its number
 
 COUNTER_BITS: Final = 23  # 8 MB: as much as stays in the caches of a processor
@@ -31,12 +30,6 @@ _LEAST_MARK_BITS, _MOST_MARK_BITS = 18, 24  # 32 kB to 2 MB
 _MARKS_A_SLOT: Final = 64
 _FEWER_BITS: Final = 6  # so that each stretch of slots with the same first bits has about one
 ALL_SLOTS: Final = PartOfSlots(0, 0)
-
-
-def slots_of(tags: Tags) -> Slots:
-    """The numbers by which values are counted."""
-    slots: Slots = tags["low"].astype(np.uint32)
-    return slots
 
 
 def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: int = COUNTER_BITS) -> Slots:

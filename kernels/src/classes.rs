@@ -22,7 +22,22 @@ pub const fn class_of(byte: u8) -> u8 {
     }
 }
 
+/// The same as a table: which it is cannot be foreseen.
+static CLASS: [u8; 256] = {
+    let (mut classes, mut byte) = ([OTHER; 256], 0);
+    while byte < classes.len() {
+        classes[byte] = class_of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+/// The class of a code point, OTHER for those that are not ASCII.
+pub fn class_of_code(code: u32) -> u8 {
+    CLASS[code.min(0xff) as usize]
+}
+
 /// Whether `byte` may stand between the dots of a local part.
 pub fn is_atom(byte: u8) -> bool {
-    !matches!(class_of(byte), OTHER | DOT | AT)
+    !matches!(CLASS[usize::from(byte)], OTHER | DOT | AT)
 }

@@ -5,7 +5,7 @@
 use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
-use crate::international::{self, is_certain_label, Letters, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::international::{self, is_ascii, is_certain_label, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
 use crate::punycode;
 use crate::sha256::Hasher;
@@ -75,7 +75,7 @@ pub fn decide(
     mut hasher: Hasher,
 ) {
     let ends = doubts.special_ends();
-    let mut buffer = Vec::new();
+    let (mut buffer, mut room) = (Vec::new(), Room::new());
     for (row, text) in texts.iter().enumerate() {
         codes[row] = match trimmed(text, letters) {
             None => PENDING,
@@ -91,7 +91,7 @@ pub fn decide(
                 buffer.clear();
                 buffer.extend_from_slice(text);
                 buffer.make_ascii_lowercase();
-                decide_one(&buffer, doubts, ends, letters, reasons, |address| hasher.add(row, address))
+                decide_one(&buffer, doubts, ends, letters, reasons, &mut room, |address| hasher.add(row, address))
             }
         };
     }
@@ -138,12 +138,13 @@ fn decide_one(
     ends: u32,
     letters: &Letters,
     reasons: &Reasons,
+    room: &mut Room,
     add: impl FnOnce(&[u8]),
 ) -> i8 {
     if !lowered.is_ascii() || !is_plain(lowered) {
-        return match international(lowered, letters, doubts, ends, reasons) {
+        return match international(lowered, letters, doubts, ends, reasons, room) {
             Ok(address) => {
-                add(&address);
+                add(address);
                 VALID
             }
             Err(PENDING) => match refuse(lowered, doubts, letters, reasons) {
@@ -193,17 +194,18 @@ fn refuse_special(address: &[u8], doubts: &Doubts, ends: u32, reasons: &Reasons)
     Some(if doubts.has_special_top(address) { reasons.special_use_domain } else { PENDING })
 }
 
-fn international(
-    lowered: &[u8],
+fn international<'r>(
+    lowered: &'r [u8],
     letters: &Letters,
     doubts: &Doubts,
     ends: u32,
     reasons: &Reasons,
-) -> Result<Vec<u8>, i8> {
+    room: &'r mut Room,
+) -> Result<&'r [u8], i8> {
     if lowered.is_ascii() {
         return Err(PENDING);
     }
-    international::normalized(lowered, letters, doubts, ends, reasons)
+    international::normalized(lowered, letters, doubts, ends, reasons, room)
 }
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
@@ -280,7 +282,7 @@ fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reas
         return PENDING;
     }
     let is_refused = match std::str::from_utf8(local).ok().and_then(|local| local.chars().next()) {
-        Some(first) if !local.is_ascii() => letters.is_mark(first),
+        Some(first) if !local.is_ascii() => letters.folding.is_mark(first),
         // No domain with letters beyond ASCII is that of a carrier.
         _ => !is_dot_atom(local),
     };
@@ -321,12 +323,12 @@ fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
 
 /// Whether `label` stands for another one of certain letters, as it must stand in the name system.
 fn is_encoded(label: &[u8], letters: &Letters) -> bool {
-    let mut room = ['\0'; punycode::MOST_LETTERS];
+    let mut room = [0; punycode::MOST_LETTERS];
     punycode::decode(label, &mut room).is_some_and(|decoded| {
         let mut again = Vec::with_capacity(label.len());
-        !decoded.iter().all(char::is_ascii)
-            && is_certain_label(decoded.iter().copied(), letters)
-            && punycode::encode(decoded.iter().copied(), &mut again).is_some()
+        !is_ascii(decoded)
+            && is_certain_label(decoded, letters)
+            && punycode::encode(decoded, &mut again).is_some()
             && again == label
     })
 }
@@ -335,8 +337,15 @@ fn is_local_of_carrier(local: &[u8]) -> bool {
     !local.starts_with(b".") && local.iter().all(|&byte| byte == b'.' || is_atom(byte))
 }
 
-fn is_dot_atom(local: &[u8]) -> bool {
-    local.split(|&byte| byte == b'.').all(|atom| !atom.is_empty() && atom.iter().all(|&byte| is_atom(byte)))
+/// Whether `local` is atoms with single dots between them.
+pub fn is_dot_atom(local: &[u8]) -> bool {
+    let (mut is_right, mut follows_dot) = (true, true);
+    for &byte in local {
+        let is_dot = byte == b'.';
+        is_right &= (is_dot & !follows_dot) | is_atom(byte);
+        follows_dot = is_dot;
+    }
+    is_right && !follows_dot
 }
 
 /// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which has two signs at least
@@ -355,7 +364,16 @@ fn is_domain(domain: &[u8]) -> bool {
 
 /// Whether `text` is atoms with single dots, an at sign, and a domain of labels with single hyphens under letters.
 fn is_plain(text: &[u8]) -> bool {
-    let begin = u64::from(LOCAL_BEGINS * STATE_BITS);
+    ends_in_top(text, LOCAL_BEGINS)
+}
+
+/// The same of what stands behind the at sign.
+pub fn is_plain_domain(domain: &[u8]) -> bool {
+    ends_in_top(domain, LABEL_BEGINS)
+}
+
+fn ends_in_top(text: &[u8], begin: u8) -> bool {
+    let begin = u64::from(begin * STATE_BITS);
     let end = text.iter().fold(begin, |state, &byte| STEP[usize::from(byte)] >> (state & 63));
     end & 63 == u64::from(IN_TOP * STATE_BITS)
 }

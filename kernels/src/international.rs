@@ -2,211 +2,215 @@
 //! these are is told (`columnar/international.py` and `domains.py`); every other address is left.
 #![forbid(unsafe_code)]
 
-use crate::classes::is_atom;
+use crate::characters::Characters;
+use crate::classes::{class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
+use crate::emails::{is_dot_atom, is_plain_domain};
+use crate::folding::Folding;
 use crate::punycode;
 use crate::signs::Signs;
-use std::borrow::Cow;
 
 pub const MAX_LOCAL: usize = 64; // characters
 pub const MAX_LABEL: usize = 63;
 pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 
-/// A letter that is certain in a local part.
-const LETTER: u8 = 1;
-/// One that is not in front. Greater numbers are marks, each with its canonical combining class.
-const MARK: u8 = 2;
-/// It stands for two characters, of which NFC makes no single one.
-const DOTTED_I: char = '\u{130}';
-const DOTTED_I_LOWERED: &str = "i\u{307}";
-const DOTTED_I_CLASS: u8 = 230; // of the second of them
-const BITS: u32 = 21; // of a code point
-
 /// The classes of characters in an address.
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
-    /// By code point: what it is in a local part.
-    pub local: &'a [u8],
+    pub folding: Folding<'a>,
     /// One bit a letter, by code point: certain in a domain.
     pub domain: &'a [u8],
-    /// Two characters, the second one 0 for none, and the letter that becomes of them, each of BITS; they ascend.
-    pub folds: &'a [i64],
 }
 
 impl Letters<'_> {
-    fn local(&self, letter: char) -> u8 {
-        self.local.get(letter as usize).copied().unwrap_or(0)
+    fn is_certain_in_domain(&self, code: u32) -> bool {
+        let bits = self.domain.get(code as usize / 8).copied().unwrap_or(0);
+        (bits >> (code % 8) & 1 != 0) & self.folding.is_letter(code)
     }
+}
 
-    /// Whether `letter` is a mark that joins others, and never the first.
-    pub fn is_mark(&self, letter: char) -> bool {
-        self.local(letter) >= MARK
-    }
+/// Where parts of an address are written, one address after the other.
+pub struct Room {
+    characters: Characters,
+    local: String,
+    domain: String,
+    address: Vec<u8>,
+}
 
-    fn fold(&self, first: char, second: char) -> Option<char> {
-        let key = i64::from(u32::from(first)) << BITS | i64::from(u32::from(second));
-        let place = self.folds.partition_point(|fold| fold >> BITS < key);
-        let fold = self.folds.get(place).filter(|fold| **fold >> BITS == key)?;
-        char::from_u32((fold & ((1 << BITS) - 1)) as u32)
-    }
-
-    /// `text`, in lower case as far as it is ASCII, with small letters for capitals, and one for a letter and its mark.
-    fn folded<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let stays = |letter: char| letter.is_ascii() || self.local(letter) == LETTER;
-        if text.chars().all(stays) {
-            return Cow::Borrowed(text);
-        }
-        let mut folded = String::with_capacity(text.len());
-        for letter in text.chars() {
-            // A certain letter is no capital, and no mark that NFC joins to another one.
-            if stays(letter) {
-                folded.push(letter);
-                continue;
-            }
-            match folded.chars().next_back().and_then(|before| self.fold(before, letter)) {
-                Some(joined) => {
-                    folded.pop();
-                    folded.push(joined);
-                }
-                None => folded.push(self.fold(letter, '\0').unwrap_or(letter)),
-            }
-        }
-        Cow::Owned(folded)
+impl Room {
+    pub fn new() -> Self {
+        Self { characters: Characters::new(), local: String::new(), domain: String::new(), address: Vec::new() }
     }
 }
 
 /// The address that `lowered` is to be hashed as, or why it is none; PENDING where that is not certain.
 ///
 /// `ends` are those of domains for special use.
-pub fn normalized(
-    lowered: &[u8],
+pub fn normalized<'r>(
+    lowered: &'r [u8],
     letters: &Letters,
     doubts: &Doubts,
     ends: u32,
     reasons: &Reasons,
-) -> Result<Vec<u8>, i8> {
-    if lowered.len() > MAX_ADDRESS {
-        return Err(PENDING);
-    }
-    let text = std::str::from_utf8(lowered).map_err(|_| PENDING)?;
-    let folded = letters.folded(text);
-    let (local, domain) = folded.split_once('@').ok_or(PENDING)?;
-    let written = if local.contains(DOTTED_I) {
-        Cow::Owned(local.replace(DOTTED_I, DOTTED_I_LOWERED))
-    } else {
-        Cow::Borrowed(local)
-    };
-    let is_certain = written.chars().count() <= MAX_LOCAL
-        && written.len() + 1 + domain.len() <= MAX_ADDRESS
-        && local.chars().next().is_some_and(|first| !letters.is_mark(first))
-        && local.split('.').all(|atom| is_certain_atom(atom, letters))
-        && !(local.starts_with('n') && doubts.no_addresses.has(local.as_bytes()))
-        && !(domain.starts_with(local) && doubts.doubled.has(local.as_bytes()))
-        && has_plain_top(domain)
-        && domain.split('.').all(|label| is_certain_label(label.chars(), letters));
-    if !is_certain {
-        return Err(PENDING);
-    }
-    let mut address = Vec::with_capacity(2 * lowered.len());
-    address.extend_from_slice(written.as_bytes());
-    let is_too_long = push_domain(domain, &mut address) > MAX_LABEL || address.len() > MAX_ADDRESS;
+    room: &'r mut Room,
+) -> Result<&'r [u8], i8> {
+    let longest = write(lowered, letters, doubts, room).ok_or(PENDING)?;
+    let address = &room.address;
     // Domains for special use are listed as they stand in the name system.
-    let is_special = doubts.is_special(&address, ends);
-    if is_special && doubts.has_special_top(&address) {
+    let is_special = doubts.is_special(address, ends);
+    if is_special && doubts.has_special_top(address) {
         return Err(reasons.special_use_domain);
     }
-    match (is_too_long, is_special) {
+    match (longest > MAX_LABEL || address.len() > MAX_ADDRESS, is_special) {
         (true, _) => Err(reasons.too_long),
         (false, true) => Err(PENDING),
         (false, false) => Ok(address),
     }
 }
 
-/// Appends an at sign and `domain` as it stands in the name system, and gives the size of its longest label.
-fn push_domain(domain: &str, address: &mut Vec<u8>) -> usize {
+/// Writes the address that `lowered` stands for, as far as it is certain that it is one, and gives the size of its longest
+/// label.
+fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) -> Option<usize> {
+    if lowered.len() > MAX_ADDRESS {
+        return None;
+    }
+    let at = lowered.iter().position(|&byte| byte == b'@')?;
+    let (local, domain) = (&lowered[..at], &lowered[at + 1..]);
+    let local = if local.is_ascii() {
+        (local.len() <= MAX_LOCAL && is_dot_atom(local)).then_some(local)?
+    } else if is_certain_local(room.characters.read(local)?, &letters.folding, &mut room.local)? {
+        local
+    } else {
+        room.local.as_bytes()
+    };
+    room.address.clear();
+    room.address.extend_from_slice(local);
+    if domain.is_ascii() {
+        return (!is_doubtful(local, domain, doubts)).then(|| push_plain(domain, &mut room.address)).flatten();
+    }
+    if !is_doubtful(local, domain, doubts) {
+        let longest = push_domain(room.characters.read(domain)?, letters, &mut room.address);
+        if longest.is_some() {
+            return longest;
+        }
+    }
+    letters.folding.fold(room.characters.read(domain)?, &mut room.domain)?;
+    if is_doubtful(local, room.domain.as_bytes(), doubts) {
+        return None;
+    }
+    room.address.truncate(local.len());
+    push_domain(room.characters.read(room.domain.as_bytes())?, letters, &mut room.address)
+}
+
+/// Whether the parts of an address may be no person's, or too long.
+fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
+    local.starts_with(b"n") && doubts.no_addresses.has(local)
+        || domain.starts_with(local) && doubts.doubled.has(local)
+        || local.len() + 1 + domain.len() > MAX_ADDRESS
+}
+
+/// Whether the local part of `codes` stays as it is; otherwise that for which it stands is in `room`. None where it is not
+/// one of certain characters, or too long.
+fn is_certain_local(codes: &[u32], folding: &Folding, room: &mut String) -> Option<bool> {
+    let (mut follows_dot, mut is_atom_of_all, mut stays) = (true, true, true);
+    for &code in codes {
+        if code < 0x80 {
+            let is_dot = code == u32::from(b'.');
+            is_atom_of_all &= if is_dot { !follows_dot } else { is_atom(code as u8) };
+            follows_dot = is_dot;
+        } else {
+            stays &= folding.stays(code);
+            follows_dot = false;
+        }
+    }
+    if !is_atom_of_all || follows_dot {
+        return None;
+    }
+    let (count, first) = if stays {
+        (codes.len(), char::from_u32(*codes.first()?)?)
+    } else {
+        folding.fold(codes, room)?;
+        (room.chars().count(), room.chars().next()?)
+    };
+    (count <= MAX_LOCAL && !folding.is_mark(first)).then_some(stays)
+}
+
+/// Appends an at sign and `domain` of ASCII, and gives the size of its longest label; None as for `push_domain`.
+fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
+    address.push(b'@');
+    address.extend_from_slice(domain);
+    let longest = domain.split(|&byte| byte == b'.').map(<[u8]>::len).max();
+    longest.filter(|_| is_plain_domain(domain))
+}
+
+/// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
+/// None where it has not two labels or more that are certain, with letters of ASCII at the top.
+fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
     let (mut mark, mut longest) = (b'@', 0);
-    for label in domain.split('.') {
+    for label in codes.split(|&code| code == u32::from(b'.')) {
+        if !is_certain_label(label, letters) {
+            return None;
+        }
         address.push(mark);
         let begin = address.len();
-        if label.is_ascii() {
-            address.extend_from_slice(label.as_bytes());
-        } else if punycode::encode(label.chars(), address).is_none() {
+        if is_ascii(label) {
+            address.extend(label.iter().map(|&code| code as u8));
+        } else if punycode::encode(label, address).is_none() {
             longest = usize::MAX;
         }
         longest = longest.max(address.len() - begin);
         mark = b'.';
     }
-    longest
+    has_plain_top(codes).then_some(longest)
 }
 
-/// Whether `atom` is of certain characters, with marks in their canonical order.
-fn is_certain_atom(atom: &str, letters: &Letters) -> bool {
-    let mut before = LETTER;
-    !atom.is_empty()
-        && atom.chars().all(|letter| {
-            let kind = match u8::try_from(letter) {
-                Ok(byte) if byte.is_ascii() => u8::from(is_atom(byte)),
-                _ => letters.local(letter),
-            };
-            let is_in_order = kind <= MARK || before <= MARK || before <= kind;
-            before = if letter == DOTTED_I { DOTTED_I_CLASS } else { kind };
-            kind != 0 && is_in_order
-        })
+/// Whether all of `codes` are, looked at together: where another one stands cannot be foreseen.
+pub fn is_ascii(codes: &[u32]) -> bool {
+    codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
-/// Whether `label` is letters and digits with single hyphens between them.
-pub fn is_certain_label(mut label: impl Iterator<Item = char>, letters: &Letters) -> bool {
-    let mut follows_letter = false;
-    let is_certain = label.all(|letter| {
-        if letter == '-' {
-            return std::mem::take(&mut follows_letter);
-        }
-        follows_letter = true;
-        letter.is_ascii_lowercase()
-            || letter.is_ascii_digit()
-            || has(letters.domain, letter) && letters.local(letter) == LETTER
-    });
+/// Whether the label of `codes` is certain letters and digits with single hyphens between them.
+pub fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
+    let (mut is_certain, mut follows_letter) = (true, false);
+    for &code in codes {
+        let is_hyphen = code == u32::from(b'-');
+        let is_plain = matches!(class_of_code(code), LETTER | DIGIT);
+        is_certain &= is_plain | (is_hyphen & follows_letter) | letters.is_certain_in_domain(code);
+        follows_letter = !is_hyphen;
+    }
     is_certain && follows_letter
 }
 
 /// Whether two or more letters of ASCII stand behind the last of one or more dots.
-fn has_plain_top(domain: &str) -> bool {
-    domain.rsplit_once('.').is_some_and(|(_, top)| top.len() > 1 && top.bytes().all(|byte| byte.is_ascii_lowercase()))
-}
-
-fn has(letters: &[u8], letter: char) -> bool {
-    let code = u32::from(letter) as usize;
-    letters.get(code / 8).is_some_and(|bits| bits >> (code % 8) & 1 != 0)
+fn has_plain_top(codes: &[u32]) -> bool {
+    let dot = codes.iter().rposition(|&code| code == u32::from(b'.'));
+    let top = dot.map_or(&[][..], |dot| &codes[dot + 1..]);
+    top.len() > 1 && top.iter().all(|&code| class_of_code(code) == LETTER)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::columns::Texts;
+    use crate::folding;
 
     const REASONS: Reasons = Reasons::numbered();
 
     fn of(text: &str) -> Result<String, i8> {
-        let (mut local, mut domain) = ([0; 0xe80], [0; 0x80]);
-        for letter in "\u{fc}\u{df}\u{e9}\u{130}\u{e19}\u{e32}".chars() {
-            local[letter as usize] = LETTER;
-        }
+        let mut domain = [0; 0x80];
         for letter in "\u{fc}\u{e9}".chars() {
             domain[letter as usize / 8] |= 1 << (letter as usize % 8);
         }
-        for (mark, class) in [('\u{e31}', MARK), ('\u{e38}', 103), ('\u{e48}', 107)] {
-            local[mark as usize] = class;
-        }
-        let fold = |first: char, second: char, one: char| (first as i64) << 42 | (second as i64) << 21 | one as i64;
-        let folds = [fold('e', '\u{301}', '\u{e9}'), fold('i', '\u{307}', '\u{130}'), fold('\u{dc}', '\0', '\u{fc}')];
+        let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
         let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
-        let letters = Letters { signs: Signs(&[]), local: &local, domain: &domain, folds: &folds };
-        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS)
-            .map(|address| String::from_utf8(address).unwrap())
+        let folding = Folding { kinds: &kinds, folds: &folds };
+        let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
+        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())
+            .map(|address| String::from_utf8(address.to_vec()).unwrap())
     }
 
     #[test]
@@ -218,6 +222,8 @@ mod tests {
             ("\u{130}b.i\u{307}@larchpost.example", "i\u{307}b.i\u{307}@larchpost.example"),
             ("\u{e19}\u{e31}.\u{e32}\u{e38}\u{e48}@b.example", "\u{e19}\u{e31}.\u{e32}\u{e38}\u{e48}@b.example"),
             ("a@b\u{dc}cher.example", "a@xn--bcher-kva.example"),
+            ("\u{e32}\u{e48}\u{e38}@b.example", "\u{e32}\u{e38}\u{e48}@b.example"),
+            ("i\u{307}\u{e48}@b.example", "i\u{e48}\u{307}@b.example"),
             ("\u{df}.b@x-\u{e9}.b\u{fc}.example", "\u{df}.b@xn--x--cja.xn--b-eha.example"),
         ] {
             assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
@@ -255,8 +261,6 @@ mod tests {
             "a@\u{fc}_.example",
             "\u{fc}",
             "\u{e31}a@b.example",
-            "\u{e32}\u{e48}\u{e38}@b.example",
-            "i\u{307}\u{e48}@b.example",
             "a\u{301}@b.example",
             "a@\u{130}.example",
         ] {

@@ -27,6 +27,23 @@ fn bits_portably(block: &Block, letter: u8) -> u64 {
     bits
 }
 
+/// Bit n is set where byte n of `block` begins a character of UTF-8.
+#[inline(always)]
+pub fn beginnings(block: &Block) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    return x86::beginnings(block);
+    #[cfg(not(target_arch = "x86_64"))]
+    beginnings_portably(block)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn beginnings_portably(block: &Block) -> u64 {
+    block.iter().rev().fold(0, |bits, &byte| bits << 1 | u64::from(byte as i8 > LAST_CONTINUING))
+}
+
+/// As a number with a sign, the greatest byte that goes on with a character.
+const LAST_CONTINUING: i8 = 0xbfu8 as i8;
+
 /// Bit n says whether an odd number of bits up to and with n are set.
 pub fn parities(mut bits: u64) -> u64 {
     for step in [1, 2, 4, 8, 16, 32] {
@@ -60,6 +77,19 @@ mod x86 {
     use std::arch::x86_64::*;
 
     #[inline(always)]
+    pub fn beginnings(block: &Block) -> u64 {
+        let quarter = |place: usize| {
+            // SAFETY: as below.
+            let greater = unsafe {
+                let bytes = _mm_loadu_si128(block.as_ptr().cast::<__m128i>().add(place));
+                _mm_movemask_epi8(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(super::LAST_CONTINUING)))
+            };
+            u64::from(greater as u32) << (16 * place)
+        };
+        quarter(0) | quarter(1) | quarter(2) | quarter(3)
+    }
+
+    #[inline(always)]
     pub fn bits(block: &Block, letter: u8) -> u64 {
         let quarter = |place: usize| {
             // SAFETY: a block has four times 16 bytes, which need no alignment; all of these processors have SSE2.
@@ -89,6 +119,8 @@ mod tests {
                 let expected = (0..BLOCK).fold(0, |bits, place| bits | u64::from(block[place] == letter) << place);
                 assert_eq!((bits(&block, letter), bits_portably(&block, letter)), (expected, expected));
             }
+            let begun = (0..BLOCK).fold(0, |bits, place| bits | u64::from(block[place] & 0xc0 != 0x80) << place);
+            assert_eq!((beginnings(&block), beginnings_portably(&block)), (begun, begun));
         }
     }
 

@@ -15,16 +15,18 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 
 /// Letters of one label. A longer one has more bytes in the name system than a label may.
 pub const MOST_LETTERS: usize = 63;
-pub type Room = [char; MOST_LETTERS];
+pub type Room = [u32; MOST_LETTERS];
+/// A label as far as it is written before it is known to be too long: one number more, of seven digits at most.
+const ROOM: usize = 128;
 
 /// The letters that `encoded` stands for in the name system, in `room`; None for what stands for no label.
-pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [char]> {
+pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [u32]> {
     let behind = encoded.strip_prefix(PREFIX).filter(|behind| behind.is_ascii())?;
     let end = behind.iter().rposition(|&byte| byte == DELIMITER);
     let (basic, letters) = end.map_or((&behind[..0], behind), |end| (&behind[..end], &behind[end + 1..]));
     let mut count = basic.len();
     for (place, &letter) in room.get_mut(..count)?.iter_mut().zip(basic) {
-        *place = char::from(letter);
+        *place = u32::from(letter);
     }
     let (mut letter, mut place, mut bias) = (FIRST_LETTER, 0, FIRST_BIAS);
     let mut digits = letters.iter().copied();
@@ -37,7 +39,7 @@ pub fn decode<'r>(encoded: &[u8], room: &'r mut Room) -> Option<&'r [char]> {
         place %= all;
         let behind = room.get_mut(place as usize..=count)?;
         behind.copy_within(..behind.len() - 1, 1);
-        behind[0] = char::from_u32(letter)?;
+        behind[0] = u32::from(char::from_u32(letter)?);
         count += 1;
         place += 1;
     }
@@ -53,7 +55,7 @@ fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> 
             _ => return None,
         };
         number = value.checked_mul(weight)?.checked_add(number)?;
-        let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
+        let threshold = threshold(place, bias);
         if value < threshold {
             return Some(number);
         }
@@ -62,84 +64,167 @@ fn pull_number(digits: &mut impl Iterator<Item = u8>, bias: u32) -> Option<u32> 
     }
 }
 
-/// Appends the label of `letters`, some of which are not ASCII, as it stands in the name system; None for a longer one
+/// Appends the label of `letters`, code points of which some of which are not ASCII, as it stands in the name system; None for a longer one
 /// than a label may be.
-pub fn encode(letters: impl Iterator<Item = char>, encoded: &mut Vec<u8>) -> Option<()> {
-    encoded.extend_from_slice(PREFIX);
-    // A bit for each place whose letter is written, and the others with their places in the order in which they are.
-    let (mut written, mut others, mut count) = (0u64, [0u32; MOST_LETTERS], 0);
-    for (place, letter) in letters.enumerate() {
-        if let Some(ascii) = u8::try_from(letter).ok().filter(u8::is_ascii) {
-            encoded.push(ascii);
-            written |= 1u64.checked_shl(place as u32)?;
-        } else {
-            *others.get_mut(count)? = u32::from(letter) << PLACE_BITS | place as u32;
-            count += 1;
-        }
-        if place >= MOST_LETTERS {
-            return None;
-        }
+pub fn encode(letters: &[u32], encoded: &mut Vec<u8>) -> Option<()> {
+    let (mut room, mut end) = ([0; ROOM], PREFIX.len());
+    room[..end].copy_from_slice(PREFIX);
+    let (mut written, mut others, mut count) = (0u64, [0i32; MOST_LETTERS + 1], 0);
+    if letters.len() > MOST_LETTERS {
+        return None;
+    }
+    for (place, &letter) in letters.iter().enumerate() {
+        // Both are written, and one of them is kept: which it is cannot be foreseen.
+        let is_ascii = letter < FIRST_LETTER;
+        room[end % ROOM] = letter as u8;
+        others[count % others.len()] = (letter as i32) << PLACE_BITS | place as i32;
+        end += usize::from(is_ascii);
+        count += usize::from(!is_ascii);
+        written |= u64::from(is_ascii) << place;
     }
     if written != 0 {
-        encoded.push(DELIMITER);
+        room[end] = DELIMITER;
+        end += 1;
     }
-    let others = sorted(&others[..count]);
-    let (mut letter, mut index, mut bias, basic) = (FIRST_LETTER, 0, FIRST_BIAS, written.count_ones());
-    for other in &others[..count] {
-        let (next, place, handled) = (other >> PLACE_BITS, other & PLACE, written.count_ones());
+    let others = match count {
+        0..=8 => sorted::<8>(&others, count),
+        9..=16 => sorted::<16>(&others, count),
+        17..=32 => sorted::<32>(&others, count),
+        _ => sorted::<{ MOST_LETTERS + 1 }>(&others, count),
+    };
+    let basic = (letters.len() - count) as u32;
+    let (mut letter, mut index, mut bias) = (FIRST_LETTER, 0, FIRST_BIAS);
+    for (handled, &other) in (basic..).zip(&others[..count]) {
+        if end > MOST_LETTERS {
+            return None;
+        }
+        let (next, place) = (other as u32 >> PLACE_BITS, other as u32 & PLACE);
         let before = (written & ((1 << place) - 1)).count_ones();
         let delta = (next - letter) * (handled + 1) + before - index;
-        push_number(delta, bias, encoded);
+        end = put_number(delta, bias, &mut room, end);
         bias = adapted(delta, handled + 1, handled == basic);
         (letter, index, written) = (next, before + 1, written | 1 << place);
     }
+    encoded.extend_from_slice(room.get(..end).filter(|label| label.len() <= MOST_LETTERS)?);
     Some(())
 }
 
 /// `letters`, of which no two are the same, in their order. So few are counted sooner than compared one by one, which a
 /// processor cannot foresee.
-fn sorted(letters: &[u32]) -> [u32; MOST_LETTERS] {
-    let mut sorted = [0; MOST_LETTERS];
-    for &letter in letters {
-        let lesser: u32 = letters.iter().map(|&other| u32::from(other < letter)).sum();
+fn sorted<const N: usize>(letters: &[i32; MOST_LETTERS + 1], count: usize) -> [i32; MOST_LETTERS + 1] {
+    let (mut sorted, mut lesser) = ([0; MOST_LETTERS + 1], [0; N]);
+    for &other in &letters[..count] {
+        for (lesser, &letter) in lesser.iter_mut().zip(letters) {
+            *lesser += i32::from(other < letter);
+        }
+    }
+    for (&lesser, &letter) in lesser.iter().zip(&letters[..count]) {
         sorted[lesser as usize] = letter;
     }
     sorted
 }
 
-fn push_number(mut number: u32, bias: u32, encoded: &mut Vec<u8>) {
-    let mut place = BASE;
+/// Writes `number` to `room` from `end` on, and gives the end of it. Most have one digit or two, and which of both cannot
+/// be foreseen.
+fn put_number(number: u32, bias: u32, room: &mut [u8; ROOM], end: usize) -> usize {
+    let form = &FORMS[bias as usize];
+    let is_short = number < form.first;
+    let mut whole = ((u64::from(number.wrapping_sub(form.first)) * form.reciprocal) >> 32) as u32;
+    let rest = number.wrapping_sub(whole.wrapping_mul(BASE - form.first));
+    (room[end], room[end + 1]) = (digit(if is_short { number } else { rest }), digit(whole));
+    if is_short | (whole < form.second) {
+        return end + 1 + usize::from(!is_short);
+    }
+    let (mut end, mut place) = (end + 1, 2 * BASE);
     loop {
-        let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
-        if number < threshold {
-            return encoded.push(digit(number));
+        let threshold = threshold(place, bias);
+        if whole < threshold {
+            room[end] = digit(whole);
+            return end + 1;
         }
-        let (whole, rest) = ((number - threshold) / (BASE - threshold), (number - threshold) % (BASE - threshold));
-        encoded.push(digit(threshold + rest));
-        number = whole;
+        let behind = whole - threshold;
+        whole = behind / (BASE - threshold);
+        room[end] = digit(threshold + behind % (BASE - threshold));
+        end += 1;
         place += BASE;
     }
 }
 
-fn digit(value: u32) -> u8 {
-    let value = value as u8;
-    if value < 26 {
-        b'a' + value
+const fn threshold(place: u32, bias: u32) -> u32 {
+    let threshold = place.saturating_sub(bias);
+    if threshold < LEAST {
+        LEAST
+    } else if threshold > MOST {
+        MOST
     } else {
-        b'0' + value - 26
+        threshold
     }
 }
 
+/// How numbers of up to two digits are written: two thresholds, and what BASE less the first of them is multiplied by.
+struct Form {
+    first: u32,
+    second: u32,
+    reciprocal: u64,
+}
+
+/// By bias. The greatest number makes less than the last of them.
+static FORMS: [Form; 6 * BASE as usize] = {
+    let mut forms = [const { Form { first: 0, second: 0, reciprocal: 0 } }; 6 * BASE as usize];
+    let mut bias = 0;
+    while bias < forms.len() {
+        let first = threshold(BASE, bias as u32);
+        let reciprocal = RECIPROCALS[(BASE - first) as usize];
+        forms[bias] = Form { first, second: threshold(2 * BASE, bias as u32), reciprocal };
+        bias += 1;
+    }
+    forms
+};
+
+/// `number / divisor`, for numbers less than 2 ^ 26, and to 2 ^ 32 / 35 where it is 35 at most.
+fn divided(number: u32, divisor: u32) -> u32 {
+    ((u64::from(number) * RECIPROCALS[divisor as usize]) >> 32) as u32
+}
+
+/// For each divisor, the least number greater than 2 ^ 32 through it.
+static RECIPROCALS: [u64; MOST_LETTERS + 2] = {
+    let (mut reciprocals, mut divisor) = ([0; MOST_LETTERS + 2], 1);
+    while divisor < reciprocals.len() {
+        reciprocals[divisor] = (1 << 32) / divisor as u64 + 1;
+        divisor += 1;
+    }
+    reciprocals
+};
+
+/// The digit of the last bits of `value`.
+fn digit(value: u32) -> u8 {
+    DIGITS[value as usize % DIGITS.len()]
+}
+
+static DIGITS: [u8; 64] = *b"abcdefghijklmnopqrstuvwxyz0123456789----------------------------";
+
 fn adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
-    let mut delta = delta / if is_first { DAMP } else { 2 };
-    delta += delta / handled;
+    let mut delta = if is_first { delta / DAMP } else { delta / 2 };
+    delta += divided(delta, handled);
     let mut places = 0;
-    while delta > (BASE - LEAST) * MOST / 2 {
+    while delta > MOST_DELTA {
         delta /= BASE - LEAST;
         places += BASE;
     }
-    places + (BASE - LEAST + 1) * delta / (delta + SKEW)
+    places + u32::from(BIASES[delta as usize])
 }
+
+const MOST_DELTA: u32 = (BASE - LEAST) * MOST / 2;
+
+/// The part of the bias that each delta adds.
+static BIASES: [u8; MOST_DELTA as usize + 1] = {
+    let (mut biases, mut delta) = ([0; MOST_DELTA as usize + 1], 0);
+    while delta <= MOST_DELTA {
+        biases[delta as usize] = ((BASE - LEAST + 1) * delta / (delta + SKEW)) as u8;
+        delta += 1;
+    }
+    biases
+};
 
 #[cfg(test)]
 mod tests {
@@ -159,7 +244,7 @@ mod tests {
             ("a-\u{e9}", "xn--a--cja"),
         ] {
             let mut encoded = Vec::new();
-            assert_eq!(encode(label.chars(), &mut encoded), Some(()));
+            assert_eq!(encode(&codes(label), &mut encoded), Some(()));
             assert_eq!(String::from_utf8(encoded).unwrap(), expected);
             assert_eq!(decoded(expected).as_deref(), Some(label));
         }
@@ -175,8 +260,16 @@ mod tests {
 
     #[test]
     fn labels_end_where_the_name_system_ends_them() {
-        for (label, fits) in [("\u{fc}".repeat(63), true), ("\u{fc}".repeat(64), false), ("a".repeat(64), false)] {
-            assert_eq!(encode(label.chars(), &mut Vec::new()).is_some(), fits);
+        for (label, fits) in [
+            ("\u{fc}".repeat(57), true),
+            ("\u{fc}".repeat(58), false),
+            ("\u{fc}".repeat(64), false),
+            ("\u{10ffff}".repeat(63), false),
+            (format!("\u{10ffff}{}", "a".repeat(51)), true),
+            (format!("\u{10ffff}{}", "a".repeat(52)), false),
+            (format!("\u{10ffff}{}", "a".repeat(62)), false),
+        ] {
+            assert_eq!(encode(&codes(&label), &mut Vec::new()).is_some(), fits);
         }
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(62))).map(|label| label.chars().count()), Some(63));
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(63))), None);
@@ -192,12 +285,13 @@ mod tests {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 (seed >> 33) % count
             };
-            let size = 1 + next(12);
+            let size = 1 + next(40);
             let letters = ['a', '-', 'z', '\u{fc}', '\u{fd}', '\u{e9}', '\u{4e00}', '\u{1f600}', '\u{10ffff}'];
             let label: Vec<char> = (0..size).map(|_| letters[next(9) as usize]).collect();
-            let mut encoded = Vec::new();
-            encode(label.iter().copied(), &mut encoded);
-            assert_eq!(encoded, standards_own(&label));
+            let (mut encoded, expected) = (Vec::new(), standards_own(&label));
+            let is_short = encode(&codes(&String::from_iter(&label)), &mut encoded).is_some();
+            assert_eq!(is_short, expected.len() <= MOST_LETTERS);
+            assert_eq!(encoded, if is_short { expected } else { Vec::new() });
         }
     }
 
@@ -217,7 +311,7 @@ mod tests {
                     delta += 1;
                 } else if one == letter {
                     push_number(delta, bias, &mut encoded);
-                    bias = adapted(delta, handled + 1, handled == basic);
+                    bias = standards_adapted(delta, handled + 1, handled == basic);
                     (delta, handled) = (0, handled + 1);
                 }
             }
@@ -226,7 +320,38 @@ mod tests {
         encoded
     }
 
+    fn push_number(mut number: u32, bias: u32, encoded: &mut Vec<u8>) {
+        let mut place = BASE;
+        loop {
+            let threshold = place.saturating_sub(bias).clamp(LEAST, MOST);
+            if number < threshold {
+                return encoded.push(digit(number));
+            }
+            encoded.push(digit(threshold + (number - threshold) % (BASE - threshold)));
+            number = (number - threshold) / (BASE - threshold);
+            place += BASE;
+        }
+    }
+
+    /// As in section 6.1.
+    fn standards_adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
+        let mut delta = if is_first { delta / DAMP } else { delta / 2 };
+        delta += delta / handled;
+        let mut places = 0;
+        while delta > (BASE - LEAST) * MOST / 2 {
+            delta /= BASE - LEAST;
+            places += BASE;
+        }
+        places + (BASE - LEAST + 1) * delta / (delta + SKEW)
+    }
+
+    fn codes(label: &str) -> Vec<u32> {
+        label.chars().map(u32::from).collect()
+    }
+
     fn decoded(encoded: &str) -> Option<String> {
-        decode(encoded.as_bytes(), &mut ['\0'; MOST_LETTERS]).map(|label| label.iter().collect())
+        let mut room = [0; MOST_LETTERS];
+        decode(encoded.as_bytes(), &mut room)
+            .map(|label| label.iter().map(|&code| char::from_u32(code).unwrap()).collect())
     }
 }

@@ -5,8 +5,6 @@ pub const DIGEST_BYTES: usize = 32;
 const BLOCK_BYTES: usize = 64;
 /// Of the last block: the bit behind the message, and its length in bits.
 const PADDING_BYTES: usize = 9;
-/// The longest message that fits one block.
-const ONE_BLOCK: usize = BLOCK_BYTES - PADDING_BYTES;
 const LANES: usize = 4;
 
 type Block = [u8; BLOCK_BYTES];
@@ -26,52 +24,96 @@ static ROUNDS: [u32; 64] = [
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ];
 
+/// The longest message that fits so many blocks.
+const fn most_bytes(blocks: usize) -> usize {
+    blocks * BLOCK_BYTES - PADDING_BYTES
+}
+
 /// Writes the digest of each message to its row of `digests`, which has DIGEST_BYTES a row.
 pub struct Hasher<'a> {
-    digests: &'a mut [u8],
-    blocks: [Block; LANES],
+    digests: Digests<'a>,
+    short: Lanes<1>,
+    longer: Lanes<2>,
+}
+
+struct Digests<'a> {
+    rows: &'a mut [u8],
+    is_fast: bool,
+}
+
+/// Messages of so many blocks that wait for others of this size.
+struct Lanes<const BLOCKS: usize> {
+    blocks: [[Block; LANES]; BLOCKS],
     rows: [usize; LANES],
     waiting: usize,
-    is_fast: bool,
 }
 
 impl<'a> Hasher<'a> {
     pub fn new(digests: &'a mut [u8]) -> Self {
-        Hasher { digests, blocks: [[0; BLOCK_BYTES]; LANES], rows: [0; LANES], waiting: 0, is_fast: has_instructions() }
+        let digests = Digests { rows: digests, is_fast: has_instructions() };
+        Hasher { digests, short: Lanes::new(), longer: Lanes::new() }
     }
 
     /// The digest of `message` will stand in `row` once all is finished.
     pub fn add(&mut self, row: usize, message: &[u8]) {
-        if message.len() > ONE_BLOCK {
-            return self.write(row, digest(message, self.is_fast));
-        }
-        let block = &mut self.blocks[self.waiting];
-        block[..message.len()].copy_from_slice(message);
-        block[message.len()] = 0x80;
-        block[message.len() + 1..BLOCK_BYTES - 8].fill(0);
-        block[BLOCK_BYTES - 8..].copy_from_slice(&(8 * message.len() as u64).to_be_bytes());
-        self.rows[self.waiting] = row;
-        self.waiting += 1;
-        if self.waiting == LANES {
-            self.flush();
+        if message.len() <= most_bytes(1) {
+            self.short.add(row, message, &mut self.digests);
+        } else if message.len() <= most_bytes(2) {
+            self.longer.add(row, message, &mut self.digests);
+        } else {
+            self.digests.write(row, digest(message, self.digests.is_fast));
         }
     }
 
     pub fn finish(mut self) {
-        self.flush();
+        self.short.flush(&mut self.digests);
+        self.longer.flush(&mut self.digests);
+    }
+}
+
+impl Digests<'_> {
+    fn write(&mut self, row: usize, digest: [u8; DIGEST_BYTES]) {
+        self.rows[row * DIGEST_BYTES..][..DIGEST_BYTES].copy_from_slice(&digest);
+    }
+}
+
+impl<const BLOCKS: usize> Lanes<BLOCKS> {
+    fn new() -> Self {
+        Lanes { blocks: [[[0; BLOCK_BYTES]; LANES]; BLOCKS], rows: [0; LANES], waiting: 0 }
     }
 
-    fn flush(&mut self) {
+    fn add(&mut self, row: usize, message: &[u8], digests: &mut Digests) {
+        let (full, rest) = message.as_chunks::<BLOCK_BYTES>();
+        for (blocks, block) in self.blocks.iter_mut().zip(full) {
+            blocks[self.waiting] = *block;
+        }
+        for (place, blocks) in self.blocks.iter_mut().enumerate().skip(full.len()) {
+            let block = &mut blocks[self.waiting];
+            let begin = if place == full.len() { rest.len() } else { 0 };
+            block[begin..].fill(0);
+            if place == full.len() {
+                block[..begin].copy_from_slice(rest);
+                block[begin] = 0x80;
+            }
+        }
+        let last = &mut self.blocks[BLOCKS - 1][self.waiting];
+        last[BLOCK_BYTES - 8..].copy_from_slice(&(8 * message.len() as u64).to_be_bytes());
+        self.rows[self.waiting] = row;
+        self.waiting += 1;
+        if self.waiting == LANES {
+            self.flush(digests);
+        }
+    }
+
+    fn flush(&mut self, digests: &mut Digests) {
         let mut states = [INITIAL; LANES];
-        compress(&mut states, &self.blocks, self.is_fast);
+        for blocks in &self.blocks {
+            compress(&mut states, blocks, digests.is_fast);
+        }
         for (state, row) in states.iter().zip(self.rows).take(self.waiting) {
-            self.write(row, in_bytes(state));
+            digests.write(row, in_bytes(state));
         }
         self.waiting = 0;
-    }
-
-    fn write(&mut self, row: usize, digest: [u8; DIGEST_BYTES]) {
-        self.digests[row * DIGEST_BYTES..][..DIGEST_BYTES].copy_from_slice(&digest);
     }
 }
 
@@ -84,7 +126,7 @@ fn digest(message: &[u8], is_fast: bool) -> [u8; DIGEST_BYTES] {
     let mut last = [0; 2 * BLOCK_BYTES];
     last[..rest.len()].copy_from_slice(rest);
     last[rest.len()] = 0x80;
-    let end = if rest.len() > ONE_BLOCK { 2 * BLOCK_BYTES } else { BLOCK_BYTES };
+    let end = if rest.len() > most_bytes(1) { 2 * BLOCK_BYTES } else { BLOCK_BYTES };
     last[end - 8..end].copy_from_slice(&(8 * message.len() as u64).to_be_bytes());
     for block in last[..end].as_chunks::<BLOCK_BYTES>().0 {
         compress(&mut states, &[*block], is_fast);

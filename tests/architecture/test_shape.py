@@ -23,22 +23,11 @@ PARAMETERS = {
     "audiencekit/cli/forget.py:forget": 8,
     "audiencekit/cli/sync.py:sync": 8,
     "audiencekit/cli/upload.py:upload": 10,
-    # to be shortened
-    "audiencekit/api/login/login.py:log_in": 8,
-    "audiencekit/audiences/synchronisation/preview.py:plan_sync": 8,
-    "audiencekit/audiences/synchronisation/sync.py:sync_async": 9,
-    "audiencekit/pipeline.py:upload_async": 8,
-    "audiencekit/runs/uploads.py:upload_to": 8,
 }
 IMPORTS = {
-    # the public list, and the commands
+    # lists, and nothing else: of public names, and of the endpoints of all rooms
     "audiencekit/__init__.py": 26,
-    "audiencekit/cli/runs.py": 16,
-    # to be divided
-    "audiencekit/emulator/reception.py": 23,
     "audiencekit/emulator/routes.py": 20,
-    "audiencekit/planning/plannedrun.py": 22,
-    "audiencekit/preparation/normalisation.py": 26,
 }
 
 

@@ -1,4 +1,4 @@
-"""Trials in processes of their own."""
+"""Trials in processes of their own, and their lists."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials import Contestant, core_numbers, run_trial, start, trial_arguments
-
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.benchmark import EMAILS, contact_list
+from benchmarks.trials import ROOT, Contestant, core_numbers, run_trial, start
 
 
 def _script(tmp_path: Path, text: str) -> Contestant:
@@ -74,20 +73,18 @@ def test_the_process_that_starts_trials_stays_small() -> None:
     assert found.stdout.decode().strip() == "set()"
 
 
-def test_a_contestant_that_cannot_take_part_says_why() -> None:
-    """A contestant without its package is left out; the others take part."""
+def test_a_contestant_without_its_package_is_left_out() -> None:
+    """With the reason; the others take part."""
     absent = Contestant(name="a", module="a", package="a_package_that_does_not_exist")
     assert absent.hindrance() == "the package a_package_that_does_not_exist is not installed"
     assert Contestant(name="a", module="a", package="json").hindrance() is None
-    assert Contestant(name="a", module="a").hindrance() is None
 
 
-def test_switches_reach_the_trial(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """As keywords that are True when they are given."""
-
-    def measure(path: Path, *, in_a_hurry: bool = False) -> dict[str, float]:
-        return {"letters": len(path.name), "hurry": in_a_hurry}
-
-    monkeypatch.setattr(sys, "argv", ["trial", "list.csv", "--in-a-hurry"])
-    trial_arguments(measure, in_a_hurry="with less care")
-    assert capsys.readouterr().out == '{"letters": 8, "hurry": true}\n'
+def test_a_kept_list_is_found_again(tmp_path: Path) -> None:
+    """It is made once; without a directory it is gone afterwards."""
+    with contact_list(30, 1, EMAILS, lists=tmp_path) as path:
+        assert path.read_text().count("\n") == 31
+    path.write_text("as it was")
+    with contact_list(30, 1, EMAILS, lists=tmp_path) as again, contact_list(20, 1) as passing:
+        assert again.read_text() == "as it was"
+    assert not passing.exists()

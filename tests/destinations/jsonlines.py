@@ -120,6 +120,7 @@ class JsonLines:
     kinds = frozenset({Kind.EMAIL})
     quota = "lines"
     suppresses = True
+    can_sync = False
 
     def __init__(self, mailbox: Mailbox | None = None) -> None:
         self.mailbox = mailbox or Mailbox()
@@ -180,9 +181,10 @@ class Posting:
 
 
 @contextmanager
-def registered(mailbox: Mailbox | None = None) -> Iterator[JsonLines]:
+def registered(mailbox: Mailbox | None = None, name: str = JsonLines.name) -> Iterator[JsonLines]:
     """The destination, known by its name for as long as the block lasts."""
     destination = JsonLines(mailbox)
+    destination.name = name
     with mock.patch.dict(DESTINATIONS, {destination.name: destination}):
         yield destination
 

@@ -16,7 +16,7 @@ from audiencekit.planning.batchspool import BatchSpool, WholeBatches
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import to_chunk
 from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import Tagger
+from audiencekit.selection.tags import Tagger, slots_of
 from tests.preparation.conftest import hashed_records
 
 __all__ = ["hashed_records"]
@@ -33,7 +33,7 @@ def test_the_same_is_seen_in_records_and_in_tags(
     with Spool(tmp_path) as file, Spool(tmp_path) as aside:
         spool = BatchSpool(file, aside, keeps_records=keeps_records)
         spool.seal(0, to_chunk(records), tagged)
-        found, _ = spool.look(0, np.array([1, 4]), tagger)
+        found, _ = spool.look(0, slots_of(tagged.keys.tags), np.array([1, 4]), tagger)
         assert (found["record"].tolist(), found["row"].tolist()) == ([1, 1], [tagged.rows[1]] * 2)
         assert found["low"].tolist() == tagged.keys.tags["low"][[1, 4]].tolist()
         first_hash = records.unwrap().column("email").values[0].as_py()

@@ -14,6 +14,7 @@ import pytest
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import Bug, PlanRefused, UsageError
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.plandocument import to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -198,7 +199,7 @@ def test_a_plan_to_be_looked_at_says_the_same_without_records(tmp_path: Path, he
         with ExitStack() as stack:
             terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime(2026, 1, 1, tzinfo=UTC))
             planned = plan_run(source, terms, Means(stack=stack, spool_dir=tmp_path, keeps_records=keeps))
-            said.append(planned.to_plan().to_json())
+            said.append(to_plan(planned).to_json())
             written.append(_holds_records(planned))
     assert said[0] == said[1]
     assert written == [True, bool(ids)]

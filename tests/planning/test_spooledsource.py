@@ -18,6 +18,7 @@ from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.planning.options import read_keywords
+from audiencekit.planning.plandocument import to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_kept, plan_run
@@ -68,7 +69,7 @@ def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
             facts = facts_for_journal(planned, ("fingerprint", ""))
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
-            found.append((facts, planned.to_plan(), tally, records, rejections, _bodies(planned), planned.source))
+            found.append((facts, to_plan(planned), tally, records, rejections, _bodies(planned), planned.source))
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.kernels.library import find_library
-from audiencekit.preparation import normalisation
+from audiencekit.preparation import leftvalues
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar import certainvalues, hashing
 from audiencekit.preparation.countries import resolve_countries
@@ -53,7 +53,7 @@ def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
 @pytest.mark.parametrize("is_list", [False, True], ids=["text", "list"])
-@pytest.mark.parametrize("few_left", [normalisation._FEW_LEFT, {}], ids=["one by one", "by rules"])
+@pytest.mark.parametrize("few_left", [leftvalues._FEW_LEFT, {}], ids=["one by one", "by rules"])
 def test_the_same_without_kernels(
     kind: Kind, is_list: bool, few_left: dict[Kind, int], contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +62,7 @@ def test_the_same_without_kernels(
     if is_list:
         texts = pa.ListArray.from_arrays(pa.array(range(0, 4_001, 4), pa.int32()), texts)
         countries = countries.slice(0, 1_000)
-    monkeypatch.setattr(normalisation, "_FEW_LEFT", few_left)
+    monkeypatch.setattr(leftvalues, "_FEW_LEFT", few_left)
     with_kernels = [_told(_normalized(texts, kind, countries)) for _ in range(2)]  # the second with compiled plans
     _without_kernels(monkeypatch)
     assert with_kernels == [_told(_normalized(texts, kind, countries))] * 2

@@ -26,7 +26,7 @@ from audiencekit.runs.remaining import find_remaining_async
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
-from tests.destinations.jsonlines import LOST, REVOKED, JsonLines, registered
+from tests.destinations.jsonlines import LOST, REVOKED, registered
 
 ACCOUNT, ROWS, NAMED = "18ce54d4x5t", 1_500, "a-run-of-ours"
 LATER = timedelta(days=40)
@@ -89,19 +89,18 @@ async def test_a_run_that_ended_early_waits_for_its_destination(settings: Settin
     """Each door refuses it with its id, the destination and the way out; where that is installed, it is finished."""
     early = await _ended_early(source, settings)
     before = {path: path.read_bytes() for path in settings.state_dir.rglob("*") if path.is_file()}
-    another = JsonLines()
-    another.name = "other_lines"
-    for attempt in (
-        resume_async(early, settings=settings, limiter=Unlimited()),
-        find_remaining_async(early, settings=settings, progress=NoProgress()),
-        upload_to(Target(another, "m1"), source, settings=settings, limiter=Unlimited(), run_id=early),
-    ):
-        with pytest.raises(ResumeRefused, match=f"run {early} goes to the destination `json_lines`") as refused:
-            await attempt
-        assert (refused.value.reason, refused.value.exit_code) == ("destination", 3)
-        assert "install the package" in refused.value.hint
-        assert refused.value.document is not None
-        assert (refused.value.document["state"], refused.value.document["requests"]["planned"]) == ("incomplete", 2)
+    with registered(name="other_lines") as another:
+        for attempt in (
+            resume_async(early, settings=settings, limiter=Unlimited()),
+            find_remaining_async(early, settings=settings, progress=NoProgress()),
+            upload_to(Target(another, "m1"), source, settings=settings, limiter=Unlimited(), run_id=early),
+        ):
+            with pytest.raises(ResumeRefused, match=f"run {early} goes to the destination `json_lines`") as refused:
+                await attempt
+            assert (refused.value.reason, refused.value.exit_code) == ("destination", 3)
+            assert "install the package" in refused.value.hint
+            assert refused.value.document is not None
+            assert (refused.value.document["state"], refused.value.document["requests"]["planned"]) == ("incomplete", 2)
     after = {path: path.read_bytes() for path in settings.state_dir.rglob("*") if path.is_file()}
     assert before == after
     with registered() as destination:

@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
+from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
-from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused
+from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused, UsageError
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings
+from tests.destinations.jsonlines import JsonLines, registered
 from tests.runs.begun import EndsAfter
 
 ROWS = 30
@@ -132,3 +134,22 @@ async def test_a_target_that_is_not_there_is_told_with_its_account(
             await upload_to(target, source, settings=settings)
         assert f"account {settings.account_id} has no {target}" in f"{caught.value}; {caught.value.hint}"
         assert f"`audiencekit {command}`" in caught.value.hint
+
+
+@pytest.mark.parametrize("given", [{}, {"run_id": "a-run-of-ours"}, {"keep_spool": True}], ids=str)
+async def test_a_destination_that_is_not_registered_is_refused_at_once(
+    tmp_path: Path, settings: Settings, given: dict[str, Any]
+) -> None:
+    """Its runs could not be resumed. Nothing is read or written, also where another destination has its name."""
+    settings = replace(settings, state_dir=tmp_path / "state-of-none")
+    with registered():
+        for name in ("other_lines", "json_lines"):
+            destination = JsonLines()
+            destination.name = name
+            with pytest.raises(UsageError, match=f"this installation has no destination `{name}`") as refused:
+                await upload_to(
+                    Target(destination, "m1"), tmp_path / "none.csv", settings=settings, limiter=Unlimited(), **given
+                )
+            assert "add it to `DESTINATIONS`" in refused.value.hint
+            assert destination.mailbox.said == []
+    assert not settings.state_dir.exists()

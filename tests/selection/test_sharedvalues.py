@@ -17,8 +17,8 @@ from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, SharedValues, 
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
-from audiencekit.selection.tags import Tagger
-from audiencekit.selection.valuecounts import COUNTER_BITS, slots_of
+from audiencekit.selection.tags import Tagger, slots_of
+from audiencekit.selection.valuecounts import COUNTER_BITS
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
@@ -54,7 +54,7 @@ def _search(records: HashedRecords, tagger: Tagger, search: SharedValueSearch) -
     batches = [HashedRecords(batch.slice(start, 4)) for start in range(0, batch.num_rows, 4)]
     for one in batches:
         search.add(slots_of(tagger.tag(one.unwrap()).tags))
-    return search.find(lambda number, places: candidates_in_records(batches[number], tagger, places))
+    return search.find(lambda number, _, places: candidates_in_records(batches[number], tagger, places))
 
 
 def _tag_of(tagger: Tagger, make: Make, key: tuple[Kind, str]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
@@ -13,10 +14,15 @@ from audiencekit.preparation.batches import ROW
 from audiencekit.selection import taggedrows
 from audiencekit.selection.candidates import candidates_at, candidates_in_records
 from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import Tagger
+from audiencekit.selection.tags import Tagger, slots_of
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
+
+
+def _there_and_back(batch: TaggedRows) -> TaggedRows:
+    return taggedrows.from_chunk(taggedrows.to_chunk(batch), slots_of(batch.keys.tags))
+
 
 PEOPLE = st.lists(
     st.dictionaries(
@@ -34,7 +40,7 @@ def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list
     tagger, records = Tagger(), hashed_records(*(("Update", person) for person in people))
     part = records.unwrap().slice(min(first, len(people) - 1))
     written = TaggedRows(part.column(ROW).to_numpy(), tagger.tag(part))
-    read = taggedrows.from_chunk(taggedrows.to_chunk(written))
+    read = _there_and_back(written)
     assert read.rows.tolist() == written.rows.tolist()
     assert read.keys.tags.tolist() == written.keys.tags.tolist()
     assert read.keys.owners().tolist() == written.keys.owners().tolist()
@@ -45,3 +51,21 @@ def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list
         of_records, pairs_of_records = candidates_in_records(HashedRecords(part), tagger, places)
         assert found.tobytes() == of_records.tobytes()
         assert np.sort(pairs).tolist() == np.sort(pairs_of_records).tolist()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[7], [7, 8, 10, 15], [7, 10_000], [7, 9, 8], [7, 7], [2**40, 2**40 + 3], []],
+    ids=lambda rows: f"{len(rows)} rows",
+)
+def test_rows_come_back(hashed_records: Make, rows: list[int]) -> None:
+    """Whether most of them have a record, few, or none; and where they do not ascend."""
+    batch = hashed_records(*[("Update", {Kind.EMAIL: ["a"]})] * len(rows)).unwrap()
+    assert _there_and_back(TaggedRows(np.array(rows, dtype=np.int64), Tagger().tag(batch))).rows.tolist() == rows
+
+
+def test_rows_take_a_bit_each(hashed_records: Make) -> None:
+    """And a tag eight bytes: its other half is put aside as the slot of its value."""
+    batch = hashed_records(*[("Update", {Kind.EMAIL: ["a"]})] * 800).unwrap()
+    chunk = taggedrows.to_chunk(TaggedRows(np.arange(800), Tagger().tag(batch)))
+    assert len(chunk) < 800 * (8 + 2 / 8) + 30

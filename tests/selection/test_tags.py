@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array
 from audiencekit.selection import tags as tags_module
-from audiencekit.selection.tags import TAG, Tagger, sum_of_keys, tags_of_sets
+from audiencekit.selection.tags import TAG, Tagger, slots_of, sum_of_keys, tags_of_sets, tags_with
 
 Make = Callable[..., HashedRecords]
 
@@ -54,13 +54,22 @@ def test_tags_of_another_run_are_others(hashed_records: Make) -> None:
     assert _tags(records, Tagger()) != _tags(records, Tagger())
 
 
-def test_tags_have_128_bits(hashed_records: Make) -> None:
-    """All of them in use: every bit is set in some of a thousand tags, and clear in some."""
+@pytest.mark.parametrize(("key", "used"), [(SubKey(bytes(32)), range(16)), (None, [*range(8), *range(12, 16)])])
+def test_tags_have_128_bits(hashed_records: Make, key: SubKey | None, used: Sequence[int]) -> None:
+    """All of them in use: every bit is set in some of a thousand tags, and clear in some. In one run 96 are."""
     records = hashed_records(*(("Update", {Kind.EMAIL: [f"p{n}"]}) for n in range(1_000)))
-    bits = np.unpackbits(np.frombuffer(b"".join(_tags(records, Tagger())), dtype=np.uint8).reshape(1_000, 16), axis=1)
+    octets = np.frombuffer(b"".join(_tags(records, Tagger(key))), dtype=np.uint8).reshape(1_000, 16)
+    bits = np.unpackbits(octets[:, used], axis=1)
     assert TAG.itemsize == 16
     assert bits.any(axis=0).all()
     assert not bits.all(axis=0).any()
+    assert not np.delete(octets, used, axis=1).any()
+
+
+def test_tags_of_one_run_come_back_from_their_halves(hashed_records: Make) -> None:
+    """Which are put aside apart from each other."""
+    tags = Tagger().tag(hashed_records(*(("Update", {Kind.EMAIL: [text]}) for text in "abc")).unwrap()).tags
+    assert tags_with(tags["high"], slots_of(tags)).tolist() == tags.tolist()
 
 
 def test_a_tag_is_what_it_was(sha256: Callable[[str], str], hashed_records: Make) -> None:

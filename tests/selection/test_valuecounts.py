@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.selection import valuecounts
-from audiencekit.selection.valuecounts import ListedSlots, Slots, ValueCounts, find_many
+from audiencekit.selection.tags import Slots
+from audiencekit.selection.valuecounts import ListedSlots, ValueCounts, find_many
 from tests.examples import examples
 
 # Values that differ in each part of a slot, so that some fall together and others do not.

@@ -37,20 +37,23 @@ class _Answer:
 
 
 class Callback:
-    """One answer of the browser, as an async context manager; `port` 0 lets the system choose.
+    """One answer of the browser, as an async context manager, which comes within `timeout_seconds`.
+
+    `port` 0 lets the system choose.
 
     The answer must name the request token, and the state in the address to be called back at. The token stands in the
     address of the page, which others on the machine may come to see; the state is known to the service and the browser.
     """
 
-    def __init__(self, *, port: int = 0) -> None:
-        self._port = port
+    def __init__(self, *, port: int = 0, timeout_seconds: float = LOGIN_SECONDS) -> None:
+        self._port, self._timeout_seconds = port, timeout_seconds
         self._server: asyncio.Server | None = None
         self._state = Secret(secrets.token_urlsafe(STATE_BYTES))
         self._expected: Secret | None = None
-        self._answer: asyncio.Future[Secret | None] = asyncio.get_running_loop().create_future()
+        self._answer: asyncio.Future[Secret | None]
 
     async def __aenter__(self) -> Self:
+        self._answer = asyncio.get_running_loop().create_future()
         try:
             self._server = await asyncio.start_server(self._serve, HOST, self._port, limit=MAX_CALLBACK_BYTES)
         except OSError as error:
@@ -77,14 +80,14 @@ class Callback:
         """Take the answer for this token, and none before."""
         self._expected = request_token
 
-    async def receive(self, *, timeout_seconds: float = LOGIN_SECONDS) -> Secret:
+    async def receive(self) -> Secret:
         """The verifier. Raises CredentialsRefused when the person said no, or nothing in time."""
         try:
-            async with asyncio.timeout(timeout_seconds):
+            async with asyncio.timeout(self._timeout_seconds):
                 verifier = await self._answer
         except TimeoutError:
             raise CredentialsRefused(
-                f"access was not allowed within {timeout_seconds:.0f} seconds",
+                f"access was not allowed within {self._timeout_seconds:.0f} seconds",
                 hint="begin again, or log in with `pin=True`",
             ) from None
         if verifier is None:

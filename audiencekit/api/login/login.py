@@ -9,7 +9,6 @@ from audiencekit.api.login.callback import Callback
 from audiencekit.api.login.legs import OUT_OF_BAND, Grant, application_only, begin, finish, invalidate
 from audiencekit.api.oauth import Credentials
 from audiencekit.errors import CredentialsRefused, ExchangeError, HostRefused
-from audiencekit.limits import LOGIN_SECONDS
 from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, Kept
 from audiencekit.personal import Secret
 from audiencekit.settings import PREFIX, Settings
@@ -47,10 +46,9 @@ async def log_in(
     confirm: Confirm | None = None,
     may_write: bool = True,
     application: tuple[Secret, Secret] | None = None,
-    callback_port: int = 0,
-    timeout_seconds: float = LOGIN_SECONDS,
+    callback: Callback | None = None,
 ) -> Login:
-    """Logs a person in by a browser that comes back to loopback, or by the PIN that `ask_pin` returns.
+    """Logs a person in by a browser that comes back to `callback`, or by the PIN that `ask_pin` returns.
 
     `confirm` is asked before anything is kept whether the account is the right one; for no the token is ended. Unless
     it `may_write`, the token is one that reads. `application` is its key pair, which is then kept with the token; else
@@ -68,11 +66,11 @@ async def log_in(
         show(pending.page(settings.require_base_url()))
         verifier = ask_pin()
     else:
-        async with Callback(port=callback_port) as callback:
-            pending = await begin(settings, asking, callback.url, may_write=may_write)
-            callback.expect(pending.request_token)
+        async with callback or Callback() as returned:
+            pending = await begin(settings, asking, returned.url, may_write=may_write)
+            returned.expect(pending.request_token)
             show(pending.page(settings.require_base_url()))
-            verifier = await callback.receive(timeout_seconds=timeout_seconds)
+            verifier = await returned.receive()
     grant = await finish(settings, pending, verifier)
     if confirm is not None:
         await _require_right(settings, grant, confirm)

@@ -13,6 +13,7 @@ from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.plandocument import to_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
@@ -42,6 +43,7 @@ async def dry_renewal_async(
             snapshot = HeldSnapshot(settings, audience_id, stack)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
             means = Means(stack=stack, progress=progress)
-            return plan_renewal(snapshot, days, (), Terms.of(keywords, settings, now=now), means).to_plan()
+            terms = Terms.of(keywords, settings, now=now)
+            return to_plan(plan_renewal(snapshot, days, (), terms, means))
 
     return await look_and_plan(target.connect(settings), progress, plan)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from audiencekit.audiences.definitionfile import read_definition
 from audiencekit.audiences.flexible.tree import (
     LOOKBACK_DAYS,
     Comparator,
@@ -31,8 +32,8 @@ from audiencekit.audiences.flexible.tree import (
     Segment,
     leaves,
 )
-from audiencekit.errors import DefinitionRefused, InputOutputFailed
-from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH, MAX_DEFINITION_BYTES
+from audiencekit.errors import DefinitionRefused
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH
 
 COMPARATORS: Final = {
     ">=": Comparator.AT_LEAST,
@@ -87,13 +88,7 @@ def read_document(path: Path) -> Document:
 
 
 def _load(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_DEFINITION_BYTES + 1)
-    except OSError as error:
-        raise InputOutputFailed(f"{str(path)!r} cannot be read: {error.strerror}") from None
-    if len(content) > MAX_DEFINITION_BYTES:
-        raise DefinitionRefused(str(path), [("", f"the file is larger than {MAX_DEFINITION_BYTES:,} bytes")])
+    content = read_definition(path)
     try:
         if path.suffix.lower() == ".json":
             return json.loads(content, object_pairs_hook=_without_twins)

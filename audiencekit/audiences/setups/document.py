@@ -28,10 +28,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from audiencekit.audiences.definitionfile import read_definition
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
-from audiencekit.errors import AudiencekitError, DefinitionRefused, InputOutputFailed, UsageError
-from audiencekit.limits import MAX_DEFINITION_BYTES
+from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
 from audiencekit.planning.planinputs import Terms
 from audiencekit.profile import SPEC
@@ -94,13 +94,7 @@ def read_setup(path: Path, *, now: datetime | None = None) -> Setup:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_DEFINITION_BYTES + 1)
-    except OSError as error:
-        raise InputOutputFailed(f"{str(path)!r} cannot be read: {error.strerror}") from None
-    if len(content) > MAX_DEFINITION_BYTES:
-        raise DefinitionRefused(str(path), [("", f"the file is larger than {MAX_DEFINITION_BYTES:,} bytes")])
+    content = read_definition(path)
     try:
         return tomllib.loads(content.decode())
     except (UnicodeDecodeError, RecursionError):

@@ -10,7 +10,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
 from audiencekit.audiences.synchronisation.snapshotrun import SnapshotRun
 from audiencekit.audiences.synchronisation.stamp.stamping import Stamping
-from audiencekit.delivery.limiter import RateLimiter, open_limiter
+from audiencekit.delivery.limiter import open_limiter
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
@@ -19,27 +19,22 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
-from audiencekit.settings import Settings
+from audiencekit.runs.runkeywords import RunOptions
 
 # Makes the planner of a run, which opens the snapshot.
 PlannerOf = Callable[[HeldSnapshot], Planner]
 
 
 async def run_on_snapshot(
-    arguments: RunArguments,
-    planner_of: PlannerOf,
-    settings: Settings,
-    *,
-    progress: Progress,
-    limiter: RateLimiter | None,
-    rebuild: bool = False,
+    arguments: RunArguments, planner_of: PlannerOf, options: RunOptions, *, rebuild: bool = False
 ) -> Report:
     """The report of a new run. Raises what `upload_async` does, and SnapshotRefused."""
-    client, target, time = open_client(settings), arguments.target, RunClock()
-    async with open_limiter(settings, target.destination.quota, clock=time.clock, given=limiter) as pace:
+    settings, time = options.settings, RunClock()
+    client, quota = open_client(settings), arguments.target.destination.quota
+    async with open_limiter(settings, quota, clock=time.clock, given=options.limiter) as pace:
         with ExitStack() as stack:
             run = start_run(arguments, settings, stack)
-            opened = open_snapshot_run(run, client, stack, time=time, progress=progress, rebuild=rebuild)
+            opened = open_snapshot_run(run, client, stack, time=time, progress=options.progress, rebuild=rebuild)
             return await opened.carry_out(planner_of(opened.snapshot), pace)
 
 

@@ -15,11 +15,12 @@ from audiencekit.durations import parse_duration
 from audiencekit.limits import RENEW_BEFORE_DAYS
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.options import Keywords, Time, plain_keywords
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.journal.facts import RENEW
-from audiencekit.settings import Settings, load_settings
+from audiencekit.runs.runkeywords import RunOptions
+from audiencekit.settings import Settings
 
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
 
@@ -39,15 +40,12 @@ async def renew_async(
     The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
     audience that is not under sync.
     """
-    settings, progress = settings or load_settings(), heard_by(progress)
+    options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target = Target.audience(audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
     arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
-    return await run_on_snapshot(
-        arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days), settings,
-        progress=progress, limiter=limiter,
-    )  # fmt: skip
+    return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days), options)
 
 
 renew = blocking(renew_async)

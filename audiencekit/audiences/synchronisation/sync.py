@@ -8,21 +8,20 @@ from typing import Unpack
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.synchronisation.opening import run_on_snapshot
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner, allowed_share
-from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking
 from audiencekit.planning.options import SyncKeywords, plain_keywords, read_keywords, with_keywords
-from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.journal.facts import SYNC
-from audiencekit.settings import Settings, load_settings
-from audiencekit.sources.files import AnySource, FilePath, items_of
+from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, SyncRunKeywords
+from audiencekit.settings import Settings
+from audiencekit.sources.files import AnySource, items_of
 
 
-@with_keywords(SyncKeywords)
+@with_keywords(SyncRunKeywords, RUN_DEFAULTS)
 async def sync_async(
     source: AnySource,
     *,
@@ -30,11 +29,7 @@ async def sync_async(
     replace: bool = False,
     rebuild: bool = False,
     allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
-    settings: Settings | None = None,
-    rejections: FilePath | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-    **keywords: Unpack[SyncKeywords],
+    **keywords: Unpack[SyncRunKeywords],
 ) -> Report:
     """Make the audience equal to the source; the report of the complete run.
 
@@ -44,14 +39,17 @@ async def sync_async(
     again: it goes on from what was confirmed. Raises the errors of `upload_async`, and SnapshotRefused when the
     snapshot cannot be trusted.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
-    allowed = check_sync(keywords, settings, audience_id, allow_shrink, replace=replace)
-    plain = plain_keywords(keywords, few_people=settings.few_people)
+    source = items_of(source)
+    options, about_source = RunOptions.split(keywords)
+    allowed = check_sync(about_source, options.settings, audience_id, allow_shrink, replace=replace)
+    plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(audience_id)
-    await look_first(target.connect(settings), progress)
-    arguments = RunArguments(source=source, target=target, keywords=plain, rejections=rejections, operation=SYNC)
+    await look_first(target.connect(options.settings), options.progress)
+    arguments = RunArguments(
+        source=source, target=target, keywords=plain, rejections=options.rejections, operation=SYNC
+    )
     planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
-    return await run_on_snapshot(arguments, planner, settings, progress=progress, limiter=limiter, rebuild=rebuild)
+    return await run_on_snapshot(arguments, planner, options, rebuild=rebuild)
 
 
 sync = blocking(sync_async)

@@ -1,15 +1,15 @@
 """Letters of local parts that are not ASCII: judged one by one when a list first has them, then known to the kernels.
 
-A letter is certain when lower case and NFC leave it as it is, whatever stands beside it, and the definition takes it. A
-capital is known by its small letter, one of two codes by the other, a letter and the mark behind it by the one letter
-that NFC makes of them.
+A letter is certain when lower case and NFC leave it as it is, and the definition takes it. A capital is known by its
+small letter, one of two codes by the other, one that NFC takes apart by its parts, a letter and the mark behind it by
+the letter that NFC makes of them. Lower case leaves a letter and its parts equivalent, so that each is known by itself.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import chain
 from threading import Lock
@@ -26,18 +26,31 @@ from audiencekit.preparation.columnar.odd_addresses import is_certain_letter
 from audiencekit.preparation.columnar.signs import signs
 from audiencekit.preparation.columnar.textkernels import Letters
 
-CODE_POINTS: Final = 0x20000  # the two planes in which every script of today stands, and emoji
-CERTAIN_LETTER: Final = 1
-CERTAIN_MARK: Final = 2  # as a letter, but not in front
-_LEAST_CLASS: Final = 6  # of a mark that others pass (its canonical combining class); lesser ones overlay a letter
+CODE_POINTS: Final = 0x34000  # the planes in which every script of today stands, emoji, and Chinese characters
 
-# Two characters in lower case, of which NFC makes no single one: the capital stands for them in the kernels.
-DOTTED_I: Final = "\u0130"
-_DOTTED_I_LOWERED: Final = "i\u0307"
+# As `kernels/src/folding.rs` reads them. Composed ones end in a mark of a class once they are decomposed; NFC may join
+# joining ones to the one before. Greater numbers than CLASSES are marks of a canonical combining class.
+LETTER: Final = 1
+COMPOSED: Final = 2
+MARK: Final = 3
+COMPOSED_MARK: Final = 4
+JOINING: Final = 5
+JOINING_MARK: Final = 6
+CLASSES: Final = 10
+
+_FIRST_IDEOGRAPH: Final = 0x4E00
 _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
+_UNCERTAIN: Final = "\0"  # of two, where it is not certain what becomes of them
+_ONE: Final = "\0"  # in place of the second, for what becomes of one
+_JOINS: Final = "\0"  # in place of the first, for those that NFC may join to one
+_MOST_PARTS: Final = 3  # of what becomes of one
 
 _LONGEST: Final = 1_024  # characters; longer texts are no addresses
 _BITS: Final = 21  # of a code point, three of which are a fold
+_SPREAD: Final = 0x9E3779B97F4A7C15  # an odd number with bits at random
+_SPREAD_BITS: Final = 40
+_WORD: Final = (1 << 64) - 1
+_ROOM: Final = 4  # places of a table for each fold, at least
 _SYLLABLES: Final = range(0xAC00, 0xD7A4)  # of Hangul: joined by a rule; Python knows their parts from 3.14 on
 _DOMAIN: Final = re.compile(r"@([^@]*)")
 # To decode a longer label takes the square of its length, and no label is longer.
@@ -52,13 +65,19 @@ class KnownLetters:
         self._seen: set[str] = set()
         self._seen_in_domains: set[str] = set()
         self._folds: dict[tuple[str, str], str] = {}
-        self.kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
-        self.kinds[:BASIC_PLANE] = certain_letters()
-        self.folds: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
+        self._kinds[:BASIC_PLANE] = certain_letters()
+        for code in np.flatnonzero(self._kinds[:_FIRST_IDEOGRAPH]).tolist():
+            self._kinds[code] = COMPOSED if _is_composed(chr(code)) else LETTER
+        self._letters: Letters | None = None
 
     def letters(self) -> Letters:
-        """All of it as the kernels are given it."""
-        return Letters(signs=signs(), local=self.kinds, domain=CERTAIN.known(), folds=self.folds)
+        """All of it as the kernels are given it: what is learned later is not written into it."""
+        with self._lock:
+            if self._letters is None:
+                kinds, folds = self._kinds.copy(), folding_table(self._folds)
+                self._letters = Letters(signs=signs(), local=kinds, domain=CERTAIN.known(), folds=folds)
+            return self._letters
 
     def learn(self, texts: Any) -> bool:
         """Judge the letters of `texts` (pa.StringArray) that no text had before; return whether there were any.
@@ -71,11 +90,14 @@ class KnownLetters:
         with self._lock:
             new = {letter for letter in joined if not letter.isascii()} - self._seen
             of_domains = self._of_domains(joined) - self._seen_in_domains
-            self._judge_all(new)
+            for letter in new:
+                self._judge(letter)
             for letter in of_domains:
                 CERTAIN.has(letter)
             self._seen |= new
             self._seen_in_domains |= of_domains
+            if new or of_domains:
+                self._letters = None
         return bool(new or of_domains)
 
     def _of_domains(self, joined: str) -> set[str]:
@@ -83,39 +105,35 @@ class KnownLetters:
         parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
         return {letter for letter in {*parts, *"".join(decoded)} if not letter.isascii()}
 
-    def _judge_all(self, letters: Iterable[str]) -> None:
-        before = len(self._folds)
-        for letter in letters:
-            self._judge(letter)
-        if len(self._folds) > before:
-            packed = (_packed(*pair, one) for pair, one in self._folds.items())
-            self.folds = np.sort(np.fromiter(packed, np.int64, len(self._folds)))
-
     def _judge(self, letter: str) -> None:
-        if letter == DOTTED_I:
-            self.kinds[ord(DOTTED_I)] = CERTAIN_LETTER
-            self._folds[_DOTTED_I_LOWERED[0], _DOTTED_I_LOWERED[1]] = DOTTED_I
-        elif letter in composing():
-            self._folds.update(self._compositions(letter))
-        elif _becomes_another(letter):
-            small = lower(letter)
-            self._judge(small)
-            if self.kinds[ord(small)] == CERTAIN_LETTER:
-                self._folds[letter, "\0"] = small
-        elif ord(letter) < CODE_POINTS and is_certain_letter(letter):
-            self.kinds[ord(letter)] = _kind(letter)
+        written = lower(letter)
+        if written != letter:
+            self._judge_parts(letter, written)
+        elif ord(letter) < CODE_POINTS and not self._kinds[ord(letter)] and is_certain_letter(letter):
+            self._kinds[ord(letter)] = _kind_of_certain(letter)
+            for base, composed in composing().get(letter, ()):
+                self._folds.update(self._composition(base, letter, composed))
 
-    def _compositions(self, mark: str) -> Iterator[tuple[tuple[str, str], str]]:
-        """The small letters that NFC makes of a letter and `mark`, as far as they are certain."""
-        if mark == _DOTTED_I_LOWERED[1]:
-            self._judge(DOTTED_I)
-        for base, composed in composing()[mark]:
-            if not _is_same_of_capitals(base, mark, composed):
-                continue
-            if not self.kinds[ord(composed)] and is_certain_letter(composed):
-                self.kinds[ord(composed)] = _kind(composed)
-            if self.kinds[ord(composed)] in (CERTAIN_LETTER, CERTAIN_MARK):
-                yield (base, mark), composed
+    def _judge_parts(self, letter: str, written: str) -> None:
+        """Note what lower case and NFC make of `letter` wherever it stands: one or more of them."""
+        if letter == _FINAL_SIGMA or len(written) > _MOST_PARTS or not all(map(self._is_certain, written)):
+            return
+        places = _ONE if len(written) == 1 else map(chr, range(1, _MOST_PARTS + 1))
+        self._folds.update({(letter, place): part for place, part in zip(places, written, strict=False)})
+
+    def _is_certain(self, letter: str) -> bool:
+        if letter.isascii():
+            return is_certain_letter(letter)
+        self._judge(letter)
+        return ord(letter) < CODE_POINTS and self._kinds[ord(letter)] > 0
+
+    def _composition(self, base: str, mark: str, composed: str) -> Iterator[tuple[tuple[str, str], str]]:
+        """The letter that NFC makes of a small one and `mark`."""
+        joined = lower(base + mark)
+        if lower(base) == base and joined != base + mark:
+            is_certain = joined == composed and self._is_certain(composed)
+            yield (base, mark), composed if is_certain else _UNCERTAIN
+            yield (_JOINS, mark), mark
 
 
 def _decoded(encoded: str) -> str:
@@ -125,29 +143,33 @@ def _decoded(encoded: str) -> str:
         return ""
 
 
-def _packed(base: str, mark: str, folded: str) -> int:
-    return (ord(base) << _BITS | ord(mark)) << _BITS | ord(folded)
+def folding_table(folds: Mapping[tuple[str, str], str]) -> npt.NDArray[np.int64]:
+    """Return what becomes of one or two characters where the kernels look for it, or in the next place that is free."""
+    table = np.zeros(1 << (_ROOM * len(folds)).bit_length(), dtype=np.int64)
+    for (first, second), folded in folds.items():
+        key = ord(first) << _BITS | ord(second)
+        place = (key * _SPREAD & _WORD) >> _SPREAD_BITS
+        while table[place & len(table) - 1]:
+            place += 1
+        table[place & len(table) - 1] = key << _BITS | ord(folded)
+    return table
 
 
-def _becomes_another(letter: str) -> bool:
-    """Whether lower case and NFC always make the same other letter of `letter`, a capital or one of two codes."""
-    other = lower(letter)
-    return len(other) == 1 and other != letter and letter != _FINAL_SIGMA and ord(max(letter, other)) < CODE_POINTS
+def _kind_of_certain(letter: str) -> int:
+    """The kind of a letter that the definition takes as it stands, between any others."""
+    parts = unicodedata.normalize("NFD", letter)
+    is_mark, is_joining = unicodedata.category(letter).startswith("M"), letter in composing()
+    if unicodedata.combining(letter):
+        return CLASSES + unicodedata.combining(letter) if is_mark and parts == letter else 0
+    if is_joining or parts[0] in composing():
+        return (JOINING_MARK if is_mark else JOINING) if parts == letter else 0
+    if is_mark:
+        return COMPOSED_MARK if _is_composed(letter) else MARK
+    return COMPOSED if _is_composed(letter) else LETTER
 
 
-def _kind(letter: str) -> int:
-    if not unicodedata.category(letter).startswith("M"):
-        return CERTAIN_LETTER
-    combining = unicodedata.combining(letter)
-    if not combining:
-        return CERTAIN_MARK
-    return combining if combining >= _LEAST_CLASS else 0
-
-
-def _is_same_of_capitals(base: str, mark: str, composed: str) -> bool:
-    """Whether `composed` comes of the small and of the capital letter."""
-    capital = base.upper() if base.upper().lower() == base else base
-    return lower(base + mark) == composed == lower(capital + mark)
+def _is_composed(letter: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFD", letter)[-1]) > 0
 
 
 @cache

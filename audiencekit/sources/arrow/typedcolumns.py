@@ -69,7 +69,7 @@ class TypedColumns:
         texts = {place: column.array for place, column in read.items()}
         for place in {column.position for column in mapping.columns} if self.split_cells else ():
             if not is_list(texts[place].type):
-                texts[place] = split_texts(texts[place].to_pylist(), self.split_cells or "")
+                texts[place] = split_texts(texts[place], self.split_cells or "")
         whole = text_columns(arrow_array(rows), texts, mapping)
         return whole if sound.all() else whole.filter(arrow_array(sound))
 

@@ -76,7 +76,7 @@ class DelimitedTable:
         pieces = Pieces(
             self._stream.bounded_blocks(), wanted, piece_bytes=PIECE_BYTES, bytes_left=lambda: self._stream.bytes_left
         )
-        pieces.reads_cells = not leading and self._split_cells is None
+        pieces.reads_cells = not leading
         for piece in pieces:
             if piece.cells is not None:
                 yield from self._quick_batches(piece.cells, piece.records, mapping, faults)
@@ -89,7 +89,7 @@ class DelimitedTable:
                 rows = iter(Records(data, layout.delimiter, leading=leading, before=before))
                 yield from self._careful_rows(rows, leading, judge, mapping)
                 leading = max(leading - piece.records, 0)
-                pieces.reads_cells = not leading and self._split_cells is None
+                pieces.reads_cells = not leading
                 continue
             except SourceRefused:
                 if piece.records < 0:
@@ -107,7 +107,7 @@ class DelimitedTable:
         self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
     ) -> Iterator[TextBatch]:
         numbers = arrow_array(np.arange(self.rows_read + 1, self.rows_read + records + 1, dtype=np.int64))
-        columns = text_columns(numbers, arrays, mapping)
+        columns = text_columns(numbers, self._split(arrays, mapping), mapping)
         size = -(-records // -(-records // BATCH_ROWS))  # batches alike: a small one would cost as much as a large one
         for start in range(0, records, size):
             batch = columns.slice(start, size)
@@ -150,11 +150,19 @@ class DelimitedTable:
         return kept
 
     def _build(self, kept: list[KeptRow], mapping: ColumnMapping) -> pa.RecordBatch:
-        split = self._split_cells
-        arrays = {}
+        numbers = pa.array([row for row, _ in kept], pa.int64())
+        arrays = {
+            place: pa.array([row[at] for _, row in kept], pa.string())
+            for at, place in enumerate(used_positions(mapping))
+        }
+        return text_columns(numbers, self._split(arrays, mapping), mapping)
+
+    def _split(self, arrays: dict[int, pa.Array], mapping: ColumnMapping) -> dict[int, pa.Array]:
+        """The same texts, those of identifiers split into lists where that is declared."""
+        if self._split_cells is None:
+            return arrays
         identifiers = {column.position for column in mapping.columns}
-        for at, place in enumerate(used_positions(mapping)):
-            cells = [row[at] for _, row in kept]
-            is_list = split is not None and place in identifiers
-            arrays[place] = split_texts(cells, split) if is_list and split else pa.array(cells, pa.string())
-        return text_columns(pa.array([row for row, _ in kept], pa.int64()), arrays, mapping)
+        return {
+            place: split_texts(cells, self._split_cells) if place in identifiers else cells
+            for place, cells in arrays.items()
+        }

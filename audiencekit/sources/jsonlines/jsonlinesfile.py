@@ -259,7 +259,9 @@ def _array(cells: list[Any], separator: str | None) -> pa.Array:
         return pa.array(cells, pa.string())
     if separator is None:
         return pa.array([[cell] if isinstance(cell, str) else cell for cell in cells], TEXTS)
-    joined = split_texts([cell if isinstance(cell, str) else None for cell in cells], separator).to_pylist()
+    joined = split_texts(
+        pa.array([cell if isinstance(cell, str) else None for cell in cells], pa.string()), separator
+    ).to_pylist()
     pairs = zip(cells, joined, strict=True)
     return pa.array([cell if isinstance(cell, list) else parts for cell, parts in pairs], TEXTS)
 

@@ -152,7 +152,7 @@ class SheetTable:
     def _divided(self, cells: Any, use: Use) -> Any:
         if self._split_cells is None or use is not Use.IDENTIFIER:
             return cells
-        return split_texts(cells.to_pylist(), self._split_cells)
+        return split_texts(cells, self._split_cells)
 
     def _refuse_merged(self, merged: Sequence[str], mapping: ColumnMapping) -> None:
         """Raises SourceRefused where one cell of a mapped column covers several rows: which of them has its value?"""

@@ -3,6 +3,7 @@
 use super::{guarded, slice_mut, Slice, TextSlices};
 use crate::columns::{self, Reasons};
 use crate::doubts::Doubts;
+use crate::folding::Folding;
 use crate::international::Letters;
 use crate::sha256::{Hasher, DIGEST_BYTES};
 use crate::signs::Signs;
@@ -42,9 +43,8 @@ impl LetterSlices {
         unsafe {
             Letters {
                 signs: Signs(self.signs.get()),
-                local: self.local.get(),
+                folding: Folding { kinds: self.local.get(), folds: self.folds.get() },
                 domain: self.domain.get(),
-                folds: self.folds.get(),
             }
         }
     }

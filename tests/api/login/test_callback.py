@@ -33,12 +33,12 @@ async def _ask(callback: Callback, request: str | bytes) -> str:
 
 async def test_the_answer_is_taken_and_not_shown() -> None:
     """The page holds neither the token nor the verifier, and is not kept by the browser."""
-    async with Callback() as callback:
+    async with Callback(timeout_seconds=10) as callback:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/callback\?state=[\w-]{43}", callback.url.unwrap())
         assert "state" not in repr(callback.url)
         callback.expect(TOKEN)
         page = await _ask(callback, GOOD)
-        verifier = await callback.receive(timeout_seconds=10)
+        verifier = await callback.receive()
     assert verifier == Secret("v-canary")
     assert page.startswith("HTTP/1.1 200 OK\r\n")
     assert "Cache-Control: no-store" in page
@@ -91,43 +91,43 @@ async def test_the_answer_is_taken_and_not_shown() -> None:
 )
 async def test_everything_else_is_not_found(request_: str) -> None:
     """And the answer can still come."""
-    async with Callback() as callback:
+    async with Callback(timeout_seconds=10) as callback:
         callback.expect(TOKEN)
         page = await _ask(callback, request_)
         assert page.startswith("HTTP/1.1 404 ")
         assert "canary" not in page
         await _ask(callback, GOOD)
-        assert await callback.receive(timeout_seconds=10) == Secret("v-canary")
+        assert await callback.receive() == Secret("v-canary")
 
 
 @pytest.mark.parametrize("request_", [b"", b"GET", b"a" * (MAX_CALLBACK_BYTES + 1)], ids=["none", "half", "endless"])
 async def test_a_caller_that_is_no_browser_is_left(request_: bytes) -> None:
     """Without a word."""
-    async with Callback() as callback:
+    async with Callback(timeout_seconds=10) as callback:
         callback.expect(TOKEN)
         with contextlib.suppress(ConnectionError):
             assert await _ask(callback, request_) == ""
         await _ask(callback, GOOD)
-        assert await callback.receive(timeout_seconds=10) == Secret("v-canary")
+        assert await callback.receive() == Secret("v-canary")
 
 
 async def test_nothing_is_taken_before_it_is_expected() -> None:
     """Nor is the first answer overruled by a second."""
-    async with Callback() as callback:
+    async with Callback(timeout_seconds=10) as callback:
         assert (await _ask(callback, GOOD)).startswith("HTTP/1.1 404 ")
         callback.expect(TOKEN)
         await _ask(callback, GOOD)
         await _ask(callback, GOOD.replace("v-canary", "later"))
-        assert await callback.receive(timeout_seconds=10) == Secret("v-canary")
+        assert await callback.receive() == Secret("v-canary")
 
 
 async def test_a_no_is_an_answer() -> None:
     """As the service tells it: with the token that was denied."""
-    async with Callback() as callback:
+    async with Callback(timeout_seconds=10) as callback:
         callback.expect(TOKEN)
         await _ask(callback, f"GET /callback?state=STATE&denied={TOKEN.unwrap()} HTTP/1.1\r\n\r\n")
         with pytest.raises(CredentialsRefused, match="access was not given"):
-            await callback.receive(timeout_seconds=10)
+            await callback.receive()
 
 
 async def test_a_port_is_taken_once() -> None:

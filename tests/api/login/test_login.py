@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from audiencekit.api.login.callback import Callback
 from audiencekit.api.login.identity import who_am_i
 from audiencekit.api.login.legs import OUT_OF_BAND, begin, finish
 from audiencekit.api.login.login import application_of, log_in, log_out
@@ -83,7 +84,7 @@ async def test_a_user_who_says_no_is_not_logged_in(person: Person, tmp_path: Pat
 async def test_login_does_not_wait_for_ever(person: Person) -> None:
     """The time is an argument."""
     with pytest.raises(CredentialsRefused, match="access was not allowed within 0 seconds"):
-        await log_in(person.settings(), show=lambda page: None, timeout_seconds=0)
+        await log_in(person.settings(), show=lambda page: None, callback=Callback(timeout_seconds=0))
 
 
 async def test_an_application_is_needed(person: Person) -> None:

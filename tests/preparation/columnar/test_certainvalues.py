@@ -27,7 +27,7 @@ from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE
-from audiencekit.preparation.columnar.letters import KnownLetters
+from audiencekit.preparation.columnar.letters import LETTER, KnownLetters
 from audiencekit.preparation.columnar.odd_addresses import decide_one
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.phones.tables import phone_tables
@@ -324,14 +324,43 @@ def test_international_domains_for_special_use_are_left(monkeypatch: pytest.Monk
     assert _decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [PENDING, PENDING, VALID]
 
 
+# Letters that marks join, some of them with a mark of their own, and signs that stand beside them.
+BASES = (
+    "aeiqz7=.\u00e9\u00dc\u1ec7\u0130\u212a\u212b\u0958\u1100\uac00\uac01\u304b\u09c7\u0dd9\u0ddd\u1025\u4e2d"
+    "\u05e9\u03b9\u03a9\u1fa7\U0002f800"
+)
+# And marks of several classes, in no order.
+MARKS = (
+    "\u0300\u0301\u0308\u0307\u031b\u0323\u0327\u0331\u0338\u0341\u0344\u0345\u0316\u05b4\u05bc\u05c1\u064b\u0651"
+    "\u093c\u094d\u09be\u0dca\u0dcf\u0f71\u0f72\u0f73\u102e\u1161\u11a7\u11a8\u3099\u0e38\u0e48"
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_marks_in_any_order_as_the_definition(seed: int) -> None:
+    """On either side of the at sign; most are decided here."""
+    chance = random.Random(seed)
+
+    def part() -> str:
+        return "".join(
+            chance.choice(BASES) + "".join(chance.choices(MARKS, k=chance.choice((0, 0, 1, 1, 2, 3)))) for _ in range(2)
+        )
+
+    texts = [f"{part()}@{chance.choice(('larchpost', 'b' + part()))}.example" for _ in range(3_000)]
+    assert _differing_emails(texts) == []
+    codes, _ = _decided(pa.array(texts), Kind.EMAIL)
+    assert (codes == VALID).sum() > 600
+    assert (codes != PENDING).sum() > 1_000
+
+
 @pytest.mark.parametrize("part", ["local", "domain"])
 def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails when every letter is taken for a certain one."""
+    known = KnownLetters()
     if part == "domain":
         every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
         monkeypatch.setattr(letters, "CERTAIN", SimpleNamespace(known=lambda: every, has=lambda letter: False))
     else:
-        known = KnownLetters()
-        known.kinds[:] = 1
-        monkeypatch.setattr(plain, "KNOWN", known)
+        known._kinds[:] = LETTER
+    monkeypatch.setattr(plain, "KNOWN", known)
     assert _differing_emails(_international())

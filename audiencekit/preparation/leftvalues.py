@@ -1,0 +1,106 @@
+"""Values that no kernel decides: in bulk where that is certain, and the rest one by one, by the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audiencekit.identifiers.definition import normalize_identifier
+from audiencekit.identifiers.excel import ROUNDED_ID
+from audiencekit.identifiers.hashing import accept_hashed
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.rules import Rules
+from audiencekit.preparation.batches import MappedColumn
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.bulkrules import decide_in_bulk
+from audiencekit.preparation.columnar.decisions import VALID, Codes, Decisions, code_of, put
+from audiencekit.preparation.columnar.hashed import decide_hashed
+from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.columnar.hexadecimal import from_hex
+from audiencekit.preparation.columnar.odd_addresses import decide_one
+
+# So many values of a batch are decided one by one: an address within microseconds, a number in a hundred times that.
+_FEW_LEFT: Final = {Kind.EMAIL: 2_000, Kind.PHONE_NUMBER: 10}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decided:
+    """Codes of all values of a column, and the valid ones as they are kept. `rounded` counts ids that look so."""
+
+    codes: Codes
+    values: Any
+    by_definition: int
+    rounded: int = 0
+
+
+def decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decided:
+    """Decide what the kernels left of a column: few one by one, as the columnar rules take as long for few as for many.
+
+    Holds raw values: to be called from a guarded function only, as `decide_by_rules`.
+    """
+    if len(texts) > _FEW_LEFT.get(column.kind, 0):
+        return decide_by_rules(texts, column, countries, rules)
+    where = [None] * len(texts) if countries is None else countries.to_pylist()
+    cells = list(zip(texts.to_pylist(), where, strict=True))
+    certain = {text: decide_one(text) for text, _ in cells if not text.isascii()} if column.kind is Kind.EMAIL else {}
+    answers = {cell: certain.get(cell[0]) or _by_definition(cell[0], column, cell[1], rules) for cell in set(cells)}
+    decided = [answers[cell] for cell in cells]
+    texts_of_valid = pa.array([answer for answer in decided if not isinstance(answer, Reason)], pa.string())
+    by_definition = sum(certain.get(text) is None for text, _ in cells)
+    return Decided(_codes_of(decided), sha256_of(texts_of_valid), by_definition)
+
+
+def _codes_of(decided: Sequence[str | Reason]) -> Codes:
+    codes = (code_of(answer) if isinstance(answer, Reason) else VALID for answer in decided)
+    return np.fromiter(codes, np.int8, len(decided))
+
+
+def decide_by_rules(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decided:
+    """Decide in bulk where that is certain, else value by value."""
+    decisions = decide_hashed(texts) if column.hashed else decide_in_bulk(texts, column.kind, countries, rules)
+    normalized, codes = _complete(decisions, texts, column, countries, rules)
+    valid = codes == VALID
+    plain = normalized if valid.all() else normalized.filter(arrow_array(valid))
+    values = _hashes(plain, column) if column.kind.is_hashed else plain
+    rounded = 0
+    if column.kind is Kind.PLATFORM_ID and not column.hashed:
+        rounded = pc.sum(pc.match_substring_regex(plain, ROUNDED_ID)).as_py() or 0
+    return Decided(codes, values, len(decisions.undecided), rounded)
+
+
+def _hashes(plain: Any, column: MappedColumn) -> Any:
+    return from_hex(plain) if column.hashed else sha256_of(plain)
+
+
+def _complete(
+    decisions: Decisions, texts: Any, column: MappedColumn, countries: Any | None, rules: Rules
+) -> tuple[Any, Codes]:
+    """The decisions, with those of the definition in the places that were left."""
+    codes, undecided = decisions.codes, decisions.undecided
+    if not len(undecided):
+        return decisions.normalized, codes
+    places = arrow_array(undecided)
+    left = texts.take(places).to_pylist()
+    where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
+    # A value left undecided often comes again; nothing is remembered beyond the batch.
+    answers = {
+        (text, country): _by_definition(text, column, country, rules)
+        for text, country in set(zip(left, where, strict=True))
+    }
+    decided = [answers[one] for one in zip(left, where, strict=True)]
+    codes = codes.copy()
+    codes[undecided] = _codes_of(decided)
+    filled = pa.array([None if isinstance(value, Reason) else value for value in decided], pa.string())
+    return put(decisions.normalized, undecided, filled), codes
+
+
+def _by_definition(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:
+    if column.hashed:
+        return accept_hashed(text)
+    return normalize_identifier(column.kind, text, country=country, rules=rules)

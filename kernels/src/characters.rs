@@ -1,0 +1,121 @@
+//! Short texts of UTF-8 as code points. Which characters have how many bytes cannot be foreseen in letters of any script:
+//! so none is asked, and each is read as if it had all of them.
+#![forbid(unsafe_code)]
+
+use crate::letters::{beginnings, note, BLOCK};
+
+/// The longest text that is read, in bytes.
+pub const MOST_BYTES: usize = 4 * BLOCK;
+const WIDEST: usize = 4; // bytes of a character
+
+/// Code points of one text after another.
+pub struct Characters {
+    codes: [u32; MOST_BYTES],
+}
+
+impl Characters {
+    pub fn new() -> Self {
+        Self { codes: [0; MOST_BYTES] }
+    }
+
+    /// Those of `text`; None for a longer one than MOST_BYTES, and for what is not UTF-8. Some may be no characters: of
+    /// surrogates, and beyond the last one.
+    pub fn read(&mut self, text: &[u8]) -> Option<&[u32]> {
+        let mut bytes = [0; MOST_BYTES + BLOCK];
+        bytes.get_mut(..text.len()).filter(|bytes| bytes.len() <= MOST_BYTES)?.copy_from_slice(text);
+        let (mut places, mut count) = ([0; MOST_BYTES + BLOCK], 0);
+        for (number, block) in bytes.as_chunks::<BLOCK>().0[..text.len().div_ceil(BLOCK)].iter().enumerate() {
+            let room = places[count..].first_chunk_mut()?;
+            count += note(beginnings(block), (number * BLOCK) as u32, room);
+        }
+        // Behind the text are zeros, each of which begins one.
+        let count = count - (text.len().next_multiple_of(BLOCK) - text.len());
+        places[count] = text.len() as u32;
+        let (mut is_wrong, mut end) = (count > 0 && places[0] != 0 || count == 0 && !text.is_empty(), 0);
+        for (code, ends) in self.codes.iter_mut().zip(places[..=count].windows(2)) {
+            let at = ends[0] as usize;
+            let of = bytes.get(at..at + WIDEST)?;
+            let form = &FORMS[usize::from(of[0] >> 3)];
+            let rest = |place: usize| u32::from(of[place] & 0x3f) << (6 * (WIDEST - 1 - place));
+            *code = ((u32::from(of[0] & form.bits) << 18) | rest(1) | rest(2) | rest(3)) >> form.shift;
+            is_wrong |= (ends[1] - ends[0] != form.bytes) | (*code < form.least);
+            end += 1;
+        }
+        (!is_wrong).then_some(&self.codes[..end])
+    }
+}
+
+/// How characters of one size are written.
+struct Form {
+    bytes: u32,
+    /// Of the first byte.
+    bits: u8,
+    shift: u32,
+    least: u32,
+}
+
+/// By the first five bits.
+static FORMS: [Form; 32] = {
+    let mut forms = [const { Form { bytes: 0, bits: 0, shift: 0, least: 0 } }; 32];
+    let mut begin = 0;
+    while begin < forms.len() {
+        forms[begin] = match begin {
+            0b00000..=0b01111 => Form { bytes: 1, bits: 0x7f, shift: 18, least: 0 },
+            0b11000..=0b11011 => Form { bytes: 2, bits: 0x1f, shift: 12, least: 0x80 },
+            0b11100..=0b11101 => Form { bytes: 3, bits: 0x0f, shift: 6, least: 0x800 },
+            0b11110 => Form { bytes: 4, bits: 0x07, shift: 0, least: 0x1_0000 },
+            _ => Form { bytes: 0, bits: 0, shift: 0, least: 0 }, // nothing begins so
+        };
+        begin += 1;
+    }
+    forms
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Option<Vec<u32>> {
+        let codes = Characters::new().read(text)?.to_vec();
+        codes.iter().all(|&code| char::from_u32(code).is_some()).then_some(codes)
+    }
+
+    fn standards_own(text: &[u8]) -> Option<Vec<u32>> {
+        std::str::from_utf8(text).ok().map(|text| text.chars().map(u32::from).collect())
+    }
+
+    #[test]
+    fn every_character_is_read() {
+        for first in (0..=0x10_ffff).step_by(50) {
+            let text: String = (first..first + 50).filter_map(char::from_u32).collect();
+            let codes: Vec<u32> = text.chars().map(u32::from).collect();
+            assert_eq!(read(text.as_bytes()), Some(codes));
+        }
+    }
+
+    #[test]
+    fn bytes_at_random_are_read_as_the_standard_library_reads_them() {
+        let bytes = [0x00, 0x61, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc3, 0xdf];
+        let bytes = [&bytes[..], &[0xe0, 0xe4, 0xed, 0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xf7, 0xf8, 0xff]].concat();
+        let (mut seed, mut whole) = (3u64, 0);
+        for round in 0..80_000 {
+            let mut next = |count: usize| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 33) as usize % count
+            };
+            let mut text = vec![b'a'; [0, 60, 126, 200][round % 4]];
+            text.extend((0..next(6)).map(|_| bytes[next(bytes.len())]));
+            whole += usize::from(std::str::from_utf8(&text).is_ok());
+            assert_eq!(read(&text), standards_own(&text), "{text:x?}");
+        }
+        assert!(whole > 10_000);
+    }
+
+    #[test]
+    fn no_longer_text_is_read() {
+        for size in [0, 1, 63, 64, 65, 255, 256, 257, 300, 9_999] {
+            let text = "a".repeat(size);
+            assert_eq!(read(text.as_bytes()).is_some(), size <= MOST_BYTES, "{size}");
+        }
+    }
+}
