@@ -24,7 +24,7 @@ class Origin(Protocol):
         """Notes on it, for people."""
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SourcePart, ...]:
         """Its files."""
 
     @property
