@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import mmap
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import LazyLoader
 from types import CodeType, ModuleType
@@ -31,7 +29,6 @@ _WITH_PATTERNS: Final = (
     "email_validator.rfc_constants",
     "phonenumbers.phonenumbermatcher",
 )
-_COMPILE: Final = "_create_fn"  # of `dataclasses`: a function of the text of a method
 # Addresses that numpy, Arrow and what they start take before they have read anything.
 STARTUP_BYTES: Final = 200_000_000
 # Nothing else can be had on Windows.
@@ -79,15 +76,6 @@ def compile_patterns_late() -> None:
     For a process of our own, before it imports their modules.
     """
     sys.meta_path.insert(0, _LoadedBy(_LateCompiling, *_WITH_PATTERNS))
-
-
-def compile_methods_late() -> None:
-    """Have each method of a dataclass compiled when it is first called, which most never are: a seventh of the start.
-
-    For a process of our own. From Python 3.13 on all methods of a class are compiled in one go, and nothing happens.
-    """
-    if (compile_now := getattr(dataclasses, _COMPILE, None)) is not None:
-        setattr(dataclasses, _COMPILE, partial(_late_method, compile_now))
 
 
 class _WithMemory:
@@ -192,18 +180,3 @@ class _LatePattern:
         asked = getattr(re.compile(*self._given, **self._named), name)
         setattr(self, name, asked)  # the next time it is no detour
         return asked
-
-
-def _late_method(compile_now: Callable[..., Any], name: str, *given: Any, **named: Any) -> Any:
-    """The method `name`, which puts what is compiled in its own place when it is called."""
-
-    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        compiled = compile_now(name, *given, **named)
-        compiled.__qualname__ = method.__qualname__
-        for owner in type(self).__mro__:
-            if vars(owner).get(name) is method:
-                setattr(owner, name, compiled)
-        return compiled(self, *arguments, **keywords)
-
-    method.__name__ = name
-    return method

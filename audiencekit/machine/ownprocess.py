@@ -16,7 +16,6 @@ from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.librarystartup import (
     ask_for_memory,
-    compile_methods_late,
     compile_patterns_late,
     leave_out_blas_threads,
     leave_out_documentation,
@@ -44,7 +43,6 @@ def set_up_own_process() -> None:
     leave_out_blas_threads()
     leave_out_documentation()
     compile_patterns_late()
-    compile_methods_late()
     ask_for_memory()
     keep_reserve()
 

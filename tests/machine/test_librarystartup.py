@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -117,56 +116,3 @@ def test_large_patterns_are_compiled_when_they_are_used() -> None:
     """An address of other letters is judged by them as ever; patterns of other modules are compiled at once."""
     done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0", r"'\xe4nna@larchpost.org'", "True", "True"]
-
-
-LATE = """
-import copy, dataclasses, pickle, sys
-from audiencekit.machine.librarystartup import compile_methods_late
-
-compile_now, compiled = getattr(dataclasses, "_create_fn", None), []
-if compile_now:
-    dataclasses._create_fn = lambda name, *given, **named: compiled.append(name) or compile_now(name, *given, **named)
-compile_methods_late()
-
-
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Place:
-    row: int
-    column: str = "email"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Named(Place):
-    name: str = dataclasses.field(default="a", kw_only=True)
-
-
-assert not compiled
-place, named = Place(7), Named(7, name="b")
-assert (place.row, place.column, named.row, named.name) == (7, "email", 7, "b")
-assert (repr(place), repr(named)) == ("Place(row=7, column='email')", "Named(row=7, column='email', name='b')")
-assert (place == Place(7), place == Place(8), place == named, place < Place(8)) == (True, False, False, True)
-assert len({place, Place(7), named, Named(7, name="b"), dataclasses.replace(place, row=8)}) == 3
-assert copy.copy(named) == pickle.loads(pickle.dumps(named)) == named
-for name in ("row", "another"):
-    try:
-        setattr(place, name, 1)
-        print("written")
-    except (dataclasses.FrozenInstanceError, TypeError):
-        pass
-try:
-    Place()
-except TypeError as error:
-    print(error)
-if compile_now:
-    print(*sorted(compiled))
-"""
-
-
-def test_methods_of_dataclasses_are_compiled_when_they_are_called() -> None:
-    """Each once, and they do what they did; what is not called is not compiled."""
-    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
-    told, *compiled = done.stdout.splitlines()
-    assert told == "Place.__init__() missing 1 required positional argument: 'row'"
-    both = ["__eq__", "__hash__", "__init__", "__repr__"] * 2
-    expected = " ".join(sorted([*both, "__lt__", "__setattr__"]))
-    assert compiled == ([expected] if hasattr(dataclasses, "_create_fn") else [])
