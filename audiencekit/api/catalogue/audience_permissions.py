@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from audiencekit.api.catalogue.endpoint import Endpoint
@@ -30,16 +31,13 @@ def _endpoints(kind: str, version: int, section: str, ambiguities: tuple[str, ..
     """Return the endpoints of the permissions on one kind of audience."""
     path = f"/{version}/accounts/{{account_id}}/{kind}_audiences/{{{kind}_audience_id}}/permissions"
     group, permission_id = f"{kind}_audience_permissions", f"{kind}_audience_permission_id"
+    endpoint = partial(Endpoint, group=group, part=2, section=section, ambiguities=ambiguities)
     audience = (ACCOUNT_ID, in_path(f"{kind}_audience_id"))
     return (
-        Endpoint(
+        endpoint(
             name=f"list_{group}",
-            group=group,
             method="GET",
             path=path,
-            part=2,
-            section=section,
-            ambiguities=ambiguities,
             parameters=(
                 *audience,
                 COUNT,
@@ -51,14 +49,10 @@ def _endpoints(kind: str, version: int, section: str, ambiguities: tuple[str, ..
             ),
             rules=(CURSOR_OR_TOTAL,),
         ),
-        Endpoint(
+        endpoint(
             name=f"create_{kind}_audience_permission",
-            group=group,
             method="POST",
             path=path,
-            part=2,
-            section=section,
-            ambiguities=ambiguities,
             parameters=(
                 *audience,
                 text("granted_account_id", required=True),
@@ -66,14 +60,10 @@ def _endpoints(kind: str, version: int, section: str, ambiguities: tuple[str, ..
             ),
             notes=_SHARING,
         ),
-        Endpoint(
+        endpoint(
             name=f"delete_{kind}_audience_permission",
-            group=group,
             method="DELETE",
             path=f"{path}/{{{permission_id}}}",
-            part=2,
-            section=section,
-            ambiguities=ambiguities,
             parameters=(*audience, in_path(permission_id)),
             notes=_SHARING,
         ),
