@@ -22,9 +22,9 @@ from audiencekit.sources.delimited.layout import Layout, find_layout
 from audiencekit.sources.delimited.pieces import Piece, Pieces
 from audiencekit.sources.delimited.records import Records, field_limit
 from audiencekit.sources.delimited.rowjudge import RowJudge
-from audiencekit.sources.faults import Faults
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.unreadablerows import Faults
 
 PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier

@@ -20,9 +20,9 @@ from audiencekit.sources.delimited import arrowcells, counting, delimitedfile as
 from audiencekit.sources.delimited.arrowcells import ArrowReader
 from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
 from audiencekit.sources.delimited.pieces import Piece, Pieces
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 from tests.examples import examples
 
 OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
