@@ -25,6 +25,7 @@ mod ordered;
 mod parts;
 mod phones;
 mod punycode;
+mod separators;
 mod sha256;
 mod signs;
 mod tags;

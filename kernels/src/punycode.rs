@@ -15,7 +15,7 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 
 /// Letters of one label. A longer one has more bytes in the name system than a label may.
 const MOST_LETTERS: usize = 63;
-/// What stands behind the prefix of one.
+/// The bytes behind the prefix of one.
 const MOST_ENCODED: usize = MOST_LETTERS - PREFIX.len();
 /// A label as far as it is written before it is known to be too long: one number more, of seven digits at most.
 const ROOM: usize = 128;
