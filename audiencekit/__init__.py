@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from audiencekit.destinations.destination import Destination as Destination
     from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.errors import *  # noqa: F403
-    from audiencekit.machine.dumps import prevent_dumps as prevent_dumps
+    from audiencekit.machine.coredumps import prevent_dumps as prevent_dumps
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
     from audiencekit.reporting.plan import Plan as Plan
@@ -72,7 +72,7 @@ _NAMES = {
         "SnapshotRefused SourceRefused StaleConnection TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"
     ),
-    "audiencekit.machine.dumps": "prevent_dumps",
+    "audiencekit.machine.coredumps": "prevent_dumps",
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.plan": "Plan",

@@ -14,7 +14,7 @@ import numpy as np
 import audiencekit
 from audiencekit.personal import HashedRecords
 from audiencekit.planning import gathering
-from audiencekit.preparation.bits import Bits, Bools
+from audiencekit.preparation.recordbits import Bits, Bools
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import TAG

@@ -14,7 +14,7 @@ from typing import Final
 
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import HostLimiter, RateLimiter
-from audiencekit.delivery.limiter.boot import boot_seconds
+from audiencekit.delivery.limiter.boottime import boot_seconds
 from audiencekit.delivery.limiter.redis import RedisLimiter
 from audiencekit.personal import Secret
 

@@ -23,7 +23,7 @@ from audiencekit.preparation.tally import Tally
 from audiencekit.profile import find_profile
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
-from audiencekit.sources.opening import open_source
+from audiencekit.sources.sourceopening import open_source
 from benchmarks.stopwatch import Stopwatch
 
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}

@@ -119,7 +119,7 @@ PAGES: Final = (
     Page(
         "settings.md",
         "Settings and safety",
-        ("settings", "machine.dumps"),
+        ("settings", "machine.coredumps"),
         "Guides: [settings](../commands.md#settings), [privacy](../privacy.md).",
     ),
     Page(

@@ -18,8 +18,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.bounds import Bounds, judge
 from audiencekit.preparation.records import UPDATE
+from audiencekit.preparation.refusalbounds import Bounds, judge
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number

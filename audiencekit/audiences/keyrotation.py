@@ -17,13 +17,13 @@ from audiencekit.audiences.sealedfiles import refuse_unfinished
 from audiencekit.audiences.synchronisation.rekeying import write_under
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.machine.credentialstore import CredentialStore
+from audiencekit.machine.erasurewitness import Mark, Witness
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keyentry import read_entry_name
 from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
 from audiencekit.machine.keyrotation import READY, begin, changing_key, commit, settle, undo
 from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
-from audiencekit.machine.witness import Mark, Witness
 from audiencekit.runs.locks import nothing_at_work
 from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
 from audiencekit.snapshots.store import RECENT, SNAPSHOTS

@@ -16,7 +16,7 @@ from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
 from audiencekit.destinations.audiencesizes import AudienceSizes
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.shown import shown

@@ -13,13 +13,13 @@ from typing import Final
 import click
 
 from audiencekit.cli.commandhelp import Context, write_sections
-from audiencekit.cli.manner import begin_manner, end_manner, whole_tool_options
+from audiencekit.cli.globaloptions import begin_manner, end_manner, whole_tool_options
 from audiencekit.cli.output import complain, insist, unwritten
 from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
+from audiencekit.machine.memoryreserve import release_reserve
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
-from audiencekit.machine.reserve import release_reserve
 from audiencekit.personal import shortage_of
 from audiencekit.shown import shown
 
@@ -27,13 +27,13 @@ from audiencekit.shown import shown
 SECTIONS: Final = {
     "Main job": {
         "demo": "demo",
-        "check": "read",
+        "check": "check",
         "upload": "upload",
         "sync": "sync",
         "run": "run",
         "do-not-reach": "do_not_reach",
         "forget": "forget",
-        "prepare": "read",
+        "prepare": "check",
     },
     "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "renew", "expiry": "renew"},
     "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "purge"},

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from audiencekit.cli.candidates import audiences
 from audiencekit.cli.commandhelp import plan_option
 from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.completionwords import audiences
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
+from audiencekit.cli.globaloptions import manner
 from audiencekit.cli.logfile import LogFile
-from audiencekit.cli.manner import manner
 from audiencekit.cli.spelling import spelled
 from audiencekit.reporting.progress import LINE_EVERY_SECONDS, LineProgress, NoProgress, Progress
 from audiencekit.reporting.progressbar import BarProgress, progress_for

@@ -21,7 +21,7 @@ from audiencekit.cli.options import (
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
-from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import pace_options, send, service_options
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:

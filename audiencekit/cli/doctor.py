@@ -13,7 +13,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_told, say_document
-from audiencekit.cli.sending import service_options
+from audiencekit.cli.sendingcommands import service_options
 from audiencekit.cli.version import COMPILE, NOT_COMPILED, kernels_warning
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
@@ -107,7 +107,7 @@ def _lists() -> Iterator[DoctorCheck]:
     import shutil
     from importlib.util import find_spec
 
-    from audiencekit.sources.bytes.packings import PACKINGS
+    from audiencekit.sources.bytes.compressions import PACKINGS
     from audiencekit.sources.formats import FORMATS
 
     packed = ", ".join(packing.name for packing in PACKINGS)

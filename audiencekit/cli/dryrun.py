@@ -34,7 +34,7 @@ def leave_with_dry_plan(
     work: Callable[[Settings, Progress], Coroutine[Any, Any, Plan]], *, as_json: bool, **given: Any
 ) -> NoReturn:
     """Print the plan that `work` returns, and exit as the run would before its first request."""
-    from audiencekit.cli.read import leave_with_plan
+    from audiencekit.cli.check import leave_with_plan
 
     plan = _carried_out(work, as_json=as_json, **given)
     tell(DRY_RUN_NOTE)

@@ -75,7 +75,7 @@ def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> 
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Preview]:
         from audiencekit.audiences.dryruns.erasure import dry_forget_async
-        from audiencekit.audiences.erasure.lines import standard_input_lines
+        from audiencekit.audiences.erasure.identifierlines import standard_input_lines
 
         lines = None if given["source"] else standard_input_lines().unwrap()
         return dry_forget_async(lines, settings=settings, progress=progress, **as_keywords(given))

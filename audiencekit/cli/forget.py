@@ -13,7 +13,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryruns import foresee_erasure
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
 from audiencekit.cli.output import complain, leave_with, print_told, say
-from audiencekit.cli.sending import pace_options, sending_settings, service_options
+from audiencekit.cli.sendingcommands import pace_options, sending_settings, service_options
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def forget(
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
         from audiencekit.audiences.erasure.forgetting import forget_async
-        from audiencekit.audiences.erasure.lines import standard_input_lines
+        from audiencekit.audiences.erasure.identifierlines import standard_input_lines
 
         lines = None if source else standard_input_lines().unwrap()
         return forget_async(

@@ -34,7 +34,7 @@ def show_memory(as_json: bool) -> None:
 
     It says whether the memory is the last that was written, and how many keys it has. It shows no identifier.
     """
-    from audiencekit.selection.forgotten.acceptance import describe_memory
+    from audiencekit.selection.forgotten.memoryacceptance import describe_memory
 
     found = describe_memory(*_state())
     if as_json:
@@ -53,7 +53,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
 
     For a memory that is older than the state directory says. The decision is logged.
     """
-    from audiencekit.selection.forgotten.acceptance import accept_memory as accept, describe_memory
+    from audiencekit.selection.forgotten.memoryacceptance import accept_memory as accept, describe_memory
 
     state = _state()
     if not yes:
@@ -73,7 +73,7 @@ def show_recipient() -> None:
 
     It is public: give it to the host that exports.
     """
-    from audiencekit.selection.forgotten.exchange import recipient_of
+    from audiencekit.selection.forgotten.exports import recipient_of
 
     say(recipient_of(*_state()))
 
@@ -93,7 +93,7 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
 
     FILE is new, and sealed: only the host of the recipient can open it.
     """
-    from audiencekit.selection.forgotten.exchange import export_memory as export
+    from audiencekit.selection.forgotten.exports import export_memory as export
 
     keys = export(*_state(), recipient, path)
     if as_json:
@@ -110,7 +110,7 @@ def import_memory(path: pathlib.Path, as_json: bool) -> None:
 
     FILE was exported to this host. The people remembered here stay remembered.
     """
-    from audiencekit.selection.forgotten.exchange import import_memory as import_from
+    from audiencekit.selection.forgotten.exports import import_memory as import_from
 
     line = import_from(*_state(), path)
     if as_json:

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from audiencekit.cli.candidates import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.commandhelp import (
     judgement_option,
     plan_option,
@@ -18,6 +17,7 @@ from audiencekit.cli.commandhelp import (
     service_option,
     suppression_option,
 )
+from audiencekit.cli.completionwords import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.databasesource import needs_source, perhaps_from_database
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE

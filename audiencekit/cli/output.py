@@ -9,10 +9,10 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from audiencekit.cli.manner import manner, stderr_is_coloured
+from audiencekit.cli.globaloptions import manner, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import AudiencekitError, InputOutputFailed
-from audiencekit.machine.reserve import release_reserve
+from audiencekit.machine.memoryreserve import release_reserve
 from audiencekit.shown import shown, shown_json, shown_lines
 
 

@@ -12,7 +12,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryruns import foresee_renewal
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_told, say, tell
-from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import pace_options, send, service_options
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryrun import DRY_RUN_NOTE
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
-from audiencekit.cli.sending import pace_options, sending_settings
+from audiencekit.cli.sendingcommands import pace_options, sending_settings
 from audiencekit.cli.setupfile import setup_names, setup_of
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown

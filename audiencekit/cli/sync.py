@@ -18,7 +18,7 @@ from audiencekit.cli.options import (
     suppression_options,
     sync_options,
 )
-from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import pace_options, send, service_options
 from audiencekit.cli.syncplan import leave_with_sync_plan
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 

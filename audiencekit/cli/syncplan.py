@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from audiencekit.cli.audiencenaming import known_audience_id
+from audiencekit.cli.check import leave_with_plan
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import as_keywords
 from audiencekit.cli.output import leave_with
-from audiencekit.cli.read import leave_with_plan
 from audiencekit.errors import AudiencekitError
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from audiencekit.durations import parse_duration
-from audiencekit.preparation.times import format_time, parse_time
+from audiencekit.preparation.plantimes import format_time, parse_time
 
 _AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
 

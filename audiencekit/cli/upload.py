@@ -25,7 +25,7 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sending import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import pace_options, send, service_options
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audiencekit.delivery.attempts import Tries
 from audiencekit.delivery.results import Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.tries import Tries
 from audiencekit.errors import AudiencekitError, Outcome
 from audiencekit.packedrequest import PackedRequest
 

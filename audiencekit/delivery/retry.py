@@ -7,10 +7,10 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
+from audiencekit.delivery.attempts import Attempted, Tries, retrying
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
-from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.errors import AudiencekitError, RateLimited, TemporarilyUnavailable
 from audiencekit.limits import (
     FARTHEST_RESET_SECONDS,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from audiencekit.delivery.attempts import Attempted, Tries, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
+from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.gate import Gate
 from audiencekit.delivery.limiter import Pausable
 from audiencekit.delivery.results import Counts
-from audiencekit.delivery.route import Listener, Route
 from audiencekit.delivery.stop import Stop
-from audiencekit.delivery.tries import Attempted, Tries, retrying
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from audiencekit.delivery.concurrency import Lanes
+from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
 from audiencekit.delivery.requesthistory import Course
 from audiencekit.delivery.results import Delivered, RefusedRow
-from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
 from audiencekit.delivery.tally import DeliveryTally

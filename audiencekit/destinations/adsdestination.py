@@ -6,7 +6,7 @@ from audiencekit.destinations.requests.operations import USERS, OperationsForm
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
 
 

@@ -16,7 +16,7 @@ from audiencekit.destinations.audiencesizes import AudienceSizes
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.destinations.syncstamp import overtake_sync
 from audiencekit.packedrequest import PackedRequest
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy

@@ -9,7 +9,7 @@ from audiencekit.destinations.adsdestination import AdsDestination, ads_words
 from audiencekit.destinations.destination import Destination, TimeWishes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
-from audiencekit.preparation.times import PlanTimes, pin_times
+from audiencekit.preparation.plantimes import PlanTimes, pin_times
 
 if TYPE_CHECKING:
     from audiencekit.destinations.adssession import AudienceSession

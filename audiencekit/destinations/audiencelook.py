@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from audiencekit.api.client import AdsClient
 from audiencekit.api.serviceclock import in_words, seconds_behind
 from audiencekit.api.wire import Answer
-from audiencekit.destinations.asking import as_of_a_run, offered
 from audiencekit.destinations.audiencenames import find_in_name
+from audiencekit.destinations.patientcalls import as_of_a_run, offered
 from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
     AudiencekitError,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from audiencekit.destinations.asking import as_of_a_run, offered
 from audiencekit.destinations.knownaudiences import KnownAudiences, the_one
+from audiencekit.destinations.patientcalls import as_of_a_run, offered
 from audiencekit.errors import ExchangeError
 from audiencekit.serviceids import is_service_id
 

@@ -12,7 +12,7 @@ from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes,
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:  # only those who send need HTTP

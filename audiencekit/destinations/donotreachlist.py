@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from audiencekit.destinations.adsdestination import AdsDestination, ads_words
 from audiencekit.destinations.destination import Destination, TimeWishes
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.times import PlanTimes, pin_list_times
+from audiencekit.preparation.plantimes import PlanTimes, pin_list_times
 
 if TYPE_CHECKING:
     from audiencekit.destinations.adssession import DoNotReachSession

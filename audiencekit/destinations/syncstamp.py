@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
-from audiencekit.destinations.asking import is_answered
+from audiencekit.destinations.patientcalls import is_answered
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy

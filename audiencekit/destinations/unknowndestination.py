@@ -14,7 +14,7 @@ from audiencekit.destinations.destination import TimeWishes
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
 from audiencekit.settings import Settings
 

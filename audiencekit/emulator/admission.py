@@ -10,7 +10,7 @@ from audiencekit.emulator.arrivals import Arrival
 from audiencekit.emulator.bodies import Received
 from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.envelope import refuse
-from audiencekit.emulator.oauth.gate import Gate
+from audiencekit.emulator.oauth.requiredcredentials import Gate
 from audiencekit.emulator.rate_limits import CORE_READS, COUNTED_READS, READS, USERS, Quota, RateLimits, Window
 from audiencekit.emulator.routing import Match
 from audiencekit.emulator.signatures import SignedCall, decode_pairs

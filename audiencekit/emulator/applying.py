@@ -13,7 +13,7 @@ from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.faults.effects import Late
 from audiencekit.emulator.faults.fault import Place
-from audiencekit.emulator.faults.trial import Trial
+from audiencekit.emulator.faults.faultpoints import Trial
 from audiencekit.emulator.routing import Match
 from audiencekit.emulator.state import ReceivedCall
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from audiencekit.emulator.bodies import Received, receive
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.faults.trial import Trial
+from audiencekit.emulator.faults.faultpoints import Trial
 from audiencekit.emulator.journal import RequestEntry
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from audiencekit.emulator.sealed import Place, SealedFile
+from audiencekit.emulator.sealedbodies import Place, SealedFile
 from audiencekit.emulator.times import format_time
 
 

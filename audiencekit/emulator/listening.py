@@ -12,7 +12,7 @@ from typing import Final
 
 from aiohttp import web
 
-from audiencekit.emulator.lines import Line
+from audiencekit.emulator.connections import Line
 
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from audiencekit.emulator.accounts.gates import GATES
+from audiencekit.emulator.accounts.limitedreleases import GATES
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.encryption.hosts import check_encryption
 from audiencekit.emulator.faults.fault import Fault
 from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
 from audiencekit.emulator.streamrules.ruleset import TRACKS
-from audiencekit.emulator.webhooks.courier import WAITS_SECONDS
+from audiencekit.emulator.webhooks.webhookdelivery import WAITS_SECONDS
 from audiencekit.emulator.webhooks.webhooks import read_receivers
 
 DEFAULT_MATCH_RATE: Final = 0.6

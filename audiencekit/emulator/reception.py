@@ -9,18 +9,18 @@ from dataclasses import replace
 from aiohttp import web
 
 from audiencekit.emulator.admission import Admission, Admissions
+from audiencekit.emulator.answersending import Sender
 from audiencekit.emulator.applying import Applying
 from audiencekit.emulator.arrivals import Arrival, take_in
 from audiencekit.emulator.bodies import Received
 from audiencekit.emulator.calls import Address, is_form
+from audiencekit.emulator.connections import Line
 from audiencekit.emulator.doorway import Doorway
 from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.envelope import Answer, RefusalError
 from audiencekit.emulator.faults.connections import strike_connection
 from audiencekit.emulator.faults.effects import Outage
-from audiencekit.emulator.faults.trial import SeveredError, StruckError, Trial
-from audiencekit.emulator.lines import Line
-from audiencekit.emulator.sending import Sender
+from audiencekit.emulator.faults.faultpoints import SeveredError, StruckError, Trial
 
 
 class Reception:

@@ -18,14 +18,14 @@ from audiencekit.emulator.calls import Address
 from audiencekit.emulator.clock import Clock
 from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.faults.effects import Outage
+from audiencekit.emulator.faults.faultaddresses import FaultSites
 from audiencekit.emulator.faults.register import Register
-from audiencekit.emulator.faults.sites import FaultSites
 from audiencekit.emulator.listening import Listener
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.reception import Reception
 from audiencekit.emulator.routing import choose_address
 from audiencekit.emulator.store import Store
-from audiencekit.emulator.webhooks.courier import Courier
+from audiencekit.emulator.webhooks.webhookdelivery import Courier
 from audiencekit.machine.loopsignals import on_ending
 
 if TYPE_CHECKING:

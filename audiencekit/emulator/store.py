@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from audiencekit.emulator.accounts.endowment import endow
+from audiencekit.emulator.accounts.initialrecords import endow
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.audiences.flexible.evaluation import count_matched
 from audiencekit.emulator.audiences.flexible.segments import Segment
@@ -14,10 +14,10 @@ from audiencekit.emulator.audiences.population import Population
 from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
 from audiencekit.emulator.audiences.records import Audience
 from audiencekit.emulator.credentials import base36, long_id, make_origin
-from audiencekit.emulator.data_api.outgoing import Outgoing
+from audiencekit.emulator.data_api.outgoingevents import Outgoing
 from audiencekit.emulator.do_not_reach.records import DoNotReachList
 from audiencekit.emulator.journal import OperationLog, RequestLog
-from audiencekit.emulator.media.stock import stock
+from audiencekit.emulator.media.initialmedia import stock
 from audiencekit.emulator.oauth.tokens import Tokens
 from audiencekit.emulator.options import DEFAULT_MATCH_RATE
 

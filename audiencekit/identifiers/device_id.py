@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedDeviceId
-from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 

@@ -18,10 +18,10 @@ from typing import Final
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
+from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedEmail
-from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.unicodeforms import in_form

@@ -16,11 +16,11 @@ from typing import Final
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, ValidationResult
 
+from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.excel import is_mangled, unmarked
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedPhoneNumber
-from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.placeholders import is_placeholder_number, is_repeated
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules

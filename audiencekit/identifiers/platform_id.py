@@ -6,10 +6,10 @@ import re
 import unicodedata
 from typing import Final
 
+from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.excel import is_mangled, unmarked
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedPlatformId
-from audiencekit.identifiers.opening import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
 

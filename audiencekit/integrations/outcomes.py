@@ -30,7 +30,7 @@ from audiencekit.sources.arrow.batchmerging import gathered_columns
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list
-from audiencekit.sources.faults import Faults
+from audiencekit.sources.unreadablerows import Faults
 
 REJECTION_FIELDS: Final = ("column", "reason")
 _KINDS: Final = frozenset(Kind)

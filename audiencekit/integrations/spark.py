@@ -22,7 +22,7 @@ from audiencekit.integrations.outcomes import REJECTION_FIELDS, PartitionWork
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.planning.options import Keywords, Options, read_keywords, with_keywords
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.bounds import judge
+from audiencekit.preparation.refusalbounds import judge
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.counts import combination_counts, identifier_counts
 from audiencekit.settings import load_settings

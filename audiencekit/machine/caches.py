@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.fileowners import is_ours, others_may
 from audiencekit.machine.openfiles import NEW_FILE, NO_WAIT, READ
-from audiencekit.machine.owners import is_ours, others_may
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.machine.userdirectories import user_directory

@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any, Final
 
-from audiencekit.machine.dumps import prevent_dumps
+from audiencekit.machine.coredumps import prevent_dumps
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.heap import share_heap
 from audiencekit.machine.librarystartup import (
@@ -21,7 +21,7 @@ from audiencekit.machine.librarystartup import (
     leave_out_documentation,
     leave_out_pandas,
 )
-from audiencekit.machine.reserve import keep_reserve, release_reserve
+from audiencekit.machine.memoryreserve import keep_reserve, release_reserve
 
 # Objects that may be made before the next look at them. What `check` imports makes two thirds of them, so that a short
 # list waits for none; the work itself makes few, and hardly any circles.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.fileowners import is_ours, others_may
 from audiencekit.machine.openfiles import CHANGE, NEW_FILE, NO_LINK, NO_WAIT, OURS, write_at
-from audiencekit.machine.owners import is_ours, others_may
 
 STATE_HINT: Final = "the state directory must be writable and have space; AUDIENCEKIT_STATE_DIR names another"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.owners import is_ours, lies_in_profile, others_may, own_user
+from audiencekit.machine.fileowners import is_ours, lies_in_profile, others_may, own_user
 from audiencekit.machine.privatefiles import explained, make_private_directory
 
 _WRITABLE: Final = 0o022  # by group or others

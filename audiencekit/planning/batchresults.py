@@ -17,8 +17,8 @@ from audiencekit.personal import HashedRecords
 from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.reading import OnRecords, ReadBatch
 from audiencekit.planning.suppressedpeople import SuppressedPeople
-from audiencekit.preparation.bits import Bits, Bools, Indices
 from audiencekit.preparation.chunks import to_chunk
+from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.preparation.tally import Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection.keysets import KeySets

@@ -8,8 +8,8 @@ from audiencekit.errors import Bug
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.machine.workers import Memo
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.selection import taggedrows
 from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, candidates_in_records
 from audiencekit.selection.selection import NEIGHBOURS

@@ -13,7 +13,7 @@ from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Terms
-from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
 

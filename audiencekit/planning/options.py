@@ -21,9 +21,9 @@ from audiencekit.planning.keywords import (
     SyncKeywords as SyncKeywords,
     Time as Time,
 )
-from audiencekit.planning.signatures import refuse_unknown, with_keywords as with_keywords
-from audiencekit.preparation.bounds import Bounds
+from audiencekit.planning.keywordsignatures import refuse_unknown, with_keywords as with_keywords
 from audiencekit.preparation.records import fold_consent
+from audiencekit.preparation.refusalbounds import Bounds
 from audiencekit.profile import Profile
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
 from audiencekit.sources.files import FilePath, absolute_path, paths_of

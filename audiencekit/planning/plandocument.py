@@ -8,8 +8,8 @@ from typing import Any
 from audiencekit import __version__
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.findings import find_causes
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.preparation.textrecords import PREPARED_FORMAT
-from audiencekit.preparation.times import format_time
 from audiencekit.reporting.counts import combination_counts, identifier_counts
 from audiencekit.reporting.plan import Plan, Verdict
 

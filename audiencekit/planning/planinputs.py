@@ -16,7 +16,7 @@ from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.times import PlanTimes, pin_plan_time
+from audiencekit.preparation.plantimes import PlanTimes, pin_plan_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.selection.forgotten.people import memories_of

@@ -12,7 +12,7 @@ from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestR
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.profile import Profile
 from audiencekit.selection.selection import SelectionLayout
 

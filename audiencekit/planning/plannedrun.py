@@ -16,8 +16,8 @@ from audiencekit.planning.sourcefacts import Origin
 from audiencekit.planning.suppression import ReadList
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.losses import Loss, find_losses
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.selection.selection import Selection
 

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.planning.assembly import Revise, assemble
 from audiencekit.planning.batchresults import Listeners
 from audiencekit.planning.gathering import begin_gathering
+from audiencekit.planning.planassembly import Revise, assemble
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
-from audiencekit.planning.sharing import set_shared_apart
+from audiencekit.planning.sharedvaluefilter import set_shared_apart
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
 from audiencekit.planning.unfitoptions import refuse_options, refuse_other_kinds, refuse_written_over
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, Item, paths_among
-from audiencekit.sources.opening import open_source
+from audiencekit.sources.sourceopening import open_source
 
 # Makes the plan of a source, as `plan_run` does.
 Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]

@@ -15,8 +15,8 @@ from audiencekit.planning.plannotes import of_few
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.losses import find_losses
+from audiencekit.preparation.plantimes import PlanTimes, format_time
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.times import PlanTimes, format_time
 from audiencekit.selection.selection import Selection
 
 

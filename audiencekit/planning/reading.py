@@ -15,11 +15,11 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import TextBatch
-from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.preparation.optiontrials import examine
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.trials import examine
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.sources.source import Source
 

@@ -14,8 +14,8 @@ from audiencekit.destinations.requests.requestplan import Sizes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 
 Counts = npt.NDArray[np.int64]

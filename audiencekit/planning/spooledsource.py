@@ -23,8 +23,8 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.reading import ReadBatch
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
-from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, Tally
 from audiencekit.selection.keysets import KeySets
 

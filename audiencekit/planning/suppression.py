@@ -25,9 +25,9 @@ from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.formats import refuse_unheeded
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 _MOST_NAMED: Final = 5  # unread cells that a message names
 

@@ -15,9 +15,9 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.tagkernels import OrderedTags

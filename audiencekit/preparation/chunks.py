@@ -36,7 +36,6 @@ from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
-from audiencekit.preparation.bits import bools_of
 from audiencekit.preparation.columnar.buffers import (
     arrow_array,
     hash_matrix,
@@ -45,6 +44,7 @@ from audiencekit.preparation.columnar.buffers import (
     lists_between,
     offsets_of,
 )
+from audiencekit.preparation.recordbits import bools_of
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 _HEAD: Final = struct.Struct("<Iq")

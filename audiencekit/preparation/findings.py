@@ -10,8 +10,8 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.optiontext import OPTION
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.losses import Loss, describe, remedy_of
+from audiencekit.preparation.optiontrials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.preparation.trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 
 MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
 _APART: Final = "put the hashes in a column of their own, and say `hashed=` of a list of that column"

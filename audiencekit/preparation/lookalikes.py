@@ -9,8 +9,8 @@ from typing import Any, Final
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.recognition import likely_kind
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.tally import ColumnTally
 
 # Rejected values per column and batch that are asked which kind they look like, where so many were rejected that the

@@ -10,7 +10,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
 from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.bounds import LOOK, REMEDIES
+from audiencekit.preparation.refusalbounds import LOOK, REMEDIES
 from audiencekit.preparation.tally import ColumnTally, Tally
 
 # No identifier was there to be lost.

@@ -12,10 +12,10 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import value_counts
 from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix, list_array, list_offsets, lists_between
 from audiencekit.preparation.columnar.hexadecimal import HexKernels, hex_texts, to_hex
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.records import DELETE, UPDATE
 
 # The value of `format` in a file's metadata. Other engines cannot write it: their files are known by their columns.

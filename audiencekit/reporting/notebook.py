@@ -18,7 +18,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, problems, section
 from audiencekit.reporting.webpage.page import report_parts
-from audiencekit.reporting.webpage.parts import Document, Section, in_words
+from audiencekit.reporting.webpage.pageparts import Document, Section, in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2

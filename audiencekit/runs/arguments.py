@@ -10,7 +10,7 @@ from typing import Final
 from audiencekit import __version__
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import find_profile
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.settings import Settings

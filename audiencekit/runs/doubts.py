@@ -12,11 +12,11 @@ from typing import Final
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
-from audiencekit.preparation.times import parse_time
+from audiencekit.preparation.plantimes import parse_time
 from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts
-from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
 from audiencekit.runs.journal.refusals import NOTHING_SENT
 from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.journal.senttimes import Moment, seconds_in_the_past
 from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.runs.storedreports import opened_journal
 

@@ -12,13 +12,13 @@ from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import Planner, plan_run
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.acceptance import Accept, accept_plan
 from audiencekit.runs.endings import conclude, refuse
 from audiencekit.runs.firstpass import ReadPlan, read_and_plan
+from audiencekit.runs.planacceptance import Accept, accept_plan
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
 from audiencekit.runs.secondpass import send_plan
-from audiencekit.runs.sending import tell_of_plan
+from audiencekit.runs.sendingprogress import tell_of_plan
 
 
 async def execute(

@@ -11,7 +11,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.limits import KEEP_SHARED
 from audiencekit.machine.keys import SubKey
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.preparation.times import parse_time
+from audiencekit.preparation.plantimes import parse_time
 from audiencekit.runs.arguments import REJECTIONS
 from audiencekit.runs.journal.facts import PlanFacts, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile

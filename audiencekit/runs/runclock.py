@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from audiencekit.delivery.clock import Clock, SystemClock
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.runs.journal.moments import Moment, this_moment
+from audiencekit.runs.journal.senttimes import Moment, this_moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered
-from audiencekit.delivery.route import Earlier, Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.runs.journal.moments import seconds_in_the_past
+from audiencekit.runs.journal.senttimes import seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.sending import SendingProgress
+from audiencekit.runs.sendingprogress import SendingProgress
 
 
 async def deliver_run(

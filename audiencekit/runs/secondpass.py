@@ -19,7 +19,7 @@ from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
 from audiencekit.runs.rundelivery import deliver_run
-from audiencekit.runs.sending import SendingProgress
+from audiencekit.runs.sendingprogress import SendingProgress
 
 
 @dataclass(frozen=True, slots=True)

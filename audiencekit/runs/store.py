@@ -22,7 +22,7 @@ from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES, decode_che
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.runorder import RunPlace, Succession
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import (
     TAG,

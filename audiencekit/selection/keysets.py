@@ -13,7 +13,7 @@ from audiencekit.errors import Bug
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
-from audiencekit.preparation.bits import Bits, Bools, Indices, bools_of
+from audiencekit.preparation.recordbits import Bits, Bools, Indices, bools_of
 from audiencekit.selection.conflicts import find_conflicts
 from audiencekit.selection.partitions import (
     ENTRY,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.machine.workers import Memo
-from audiencekit.preparation.bits import Bits, Bools, Indices
+from audiencekit.preparation.recordbits import Bits, Bools, Indices
 
 Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from audiencekit.machine.heap import give_back
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.candidates import (
     NO_CANDIDATES,
     NO_CHUNK,

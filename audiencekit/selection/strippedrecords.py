@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import arrow_array, list_array
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.candidates import SharedValues
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind

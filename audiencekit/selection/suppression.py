@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.partitions import (
     NO_RECORD,
     PARTITION_BITS,

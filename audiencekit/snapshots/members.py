@@ -23,9 +23,9 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import ChunkReader, Counts, identifier_columns, identifier_parts, value_counts
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
 
 DAY: Final = "day"

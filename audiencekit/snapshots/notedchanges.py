@@ -33,8 +33,8 @@ from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.selection.selection import SelectionLayout, Wave
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, Days, as_members, chosen

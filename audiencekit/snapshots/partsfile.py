@@ -24,7 +24,7 @@ from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.selection.tags import Tagger, tags_of_sets
 from audiencekit.snapshots.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted

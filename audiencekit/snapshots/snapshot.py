@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.marks import NO_MARKS, Marks
 from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, day_of, joined, with_days

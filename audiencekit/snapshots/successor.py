@@ -14,7 +14,7 @@ import numpy as np
 
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bools, Indices
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.snapshots.facts import FORM, SnapshotFacts
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.memberchanges import Effects, PartEffects

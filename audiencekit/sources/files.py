@@ -14,11 +14,11 @@ from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.rawbytes import Identity
 from audiencekit.sources.bytes.regularfile import shown_path
 from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT
+from audiencekit.sources.filelocations import parts_of, raw_file, shown_name
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
-from audiencekit.sources.frames.wrapping import Rows, wrapped
+from audiencekit.sources.frames.rowobjects import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.places import parts_of, raw_file, shown_name
 from audiencekit.sources.remote.address import SourceAddress, is_address, kept_address
 from audiencekit.sources.table import Look
 

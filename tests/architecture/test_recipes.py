@@ -14,7 +14,7 @@ from tests.architecture.trace import ROOT
 RULE = '''
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedLoyaltyId
-from audiencekit.identifiers.opening import refuse_at_once
+from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.reasons import Reason
 
 

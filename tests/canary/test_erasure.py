@@ -15,7 +15,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.runs.locks import TargetLock
-from audiencekit.selection.forgotten.exchange import export_memory, import_memory, recipient_of
+from audiencekit.selection.forgotten.exports import export_memory, import_memory, recipient_of
 from audiencekit.settings import Settings
 from tests.canary.markers import DIGITS, WORD, leaks_by_place
 from tests.canary.sources import SOURCES

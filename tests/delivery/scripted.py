@@ -15,11 +15,11 @@ import orjson
 
 from audiencekit.api.wire import check_counts
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.journal import Journal
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import (

@@ -13,10 +13,10 @@ import orjson
 import pytest
 
 from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.deliveryoptions import Earlier
 from audiencekit.delivery.requesthistory import Course
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.route import Earlier
 from audiencekit.errors import (
     Bug,
     CountMismatch,

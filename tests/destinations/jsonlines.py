@@ -28,7 +28,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
 from audiencekit.settings import Settings
 

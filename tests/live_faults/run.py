@@ -17,8 +17,8 @@ import aiohttp
 from audiencekit.api.client import AdsClient
 from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.deliveryoptions import Waits
 from audiencekit.delivery.faults import RetryClass, retry_class
-from audiencekit.delivery.route import Waits
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.delivery.limiter.linefile import LineFile
+from audiencekit.delivery.limiter.waitinglinefile import LineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, Kept

@@ -16,8 +16,8 @@ from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import set_hook
+from audiencekit.machine.erasurewitness import Witness
 from audiencekit.machine.keys import StateKey
-from audiencekit.machine.witness import Witness
 from audiencekit.personal import HashedRecords, Secret
 from audiencekit.selection.forgotten.file import EARLIER_PURPOSE, FIRST_MARK
 from audiencekit.selection.forgotten.people import read_forgotten, remember

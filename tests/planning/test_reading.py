@@ -13,11 +13,11 @@ from audiencekit.planning.batchspool import BatchSpool
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.reading import read_batches
 from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.times import pin_times
+from audiencekit.preparation.plantimes import pin_times
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
 from audiencekit.sources.delimited import delimitedfile as delimited
-from audiencekit.sources.opening import open_source
+from audiencekit.sources.sourceopening import open_source
 
 FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
-from audiencekit.preparation.bits import Indices
+from audiencekit.preparation.recordbits import Indices
 from tests.examples import examples
 
 LINES = st.lists(

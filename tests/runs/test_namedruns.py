@@ -23,7 +23,7 @@ from audiencekit.errors import (
 )
 from audiencekit.pipeline import upload, upload_async
 from audiencekit.reporting.report import Report
-from audiencekit.runs import acceptance
+from audiencekit.runs import planacceptance
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings
@@ -218,7 +218,7 @@ async def test_entries_that_have_expired_begin_the_next_run(
     """A caller that asks again under the id wants people to be in from now on."""
     await _end_early(source, emulator, settings)
     refused: list[str] = []
-    refuse = acceptance.refuse_expired
+    refuse = planacceptance.refuse_expired
 
     def once(*given: Any) -> None:
         if not refused:
@@ -226,7 +226,7 @@ async def test_entries_that_have_expired_begin_the_next_run(
             given = (*given[:2], datetime.max.replace(tzinfo=UTC))
         refuse(*given)
 
-    monkeypatch.setattr(acceptance, "refuse_expired", once)
+    monkeypatch.setattr(planacceptance, "refuse_expired", once)
     listener = Listener()
     report = await _upload(source, emulator, settings, progress=listener)
     assert (report.run_id, report.state) == (f"{RUN}--2", "complete")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.route import Waits
+from audiencekit.delivery.deliveryoptions import Waits
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
@@ -22,7 +22,7 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs import rundelivery
-from audiencekit.runs.journal.moments import this_moment
+from audiencekit.runs.journal.senttimes import this_moment
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent

@@ -20,7 +20,7 @@ from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.runstext import render_runs
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.doubts import EarlierRuns
-from audiencekit.runs.journal.moments import this_moment
+from audiencekit.runs.journal.senttimes import this_moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.remaining import find_remaining_async
 from audiencekit.runs.storedreports import list_runs, read_report

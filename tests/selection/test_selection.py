@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.selection import Selection, SelectionLayout
 
 RECORD = st.tuples(st.booleans(), st.booleans(), st.sampled_from([0, 0, 0, 1, 2, 5]))

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.buffers import hash_matrix
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.selection import Selection

@@ -26,11 +26,11 @@ from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
+from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
-from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
+from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.adssession import AudienceSession
@@ -39,7 +39,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.runs.arguments import RunArguments
@@ -47,7 +47,7 @@ from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import execute
 from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.journal.moments import Moment
+from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock

@@ -12,10 +12,10 @@ from itertools import pairwise
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
+from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.route import Earlier, Listener, Route, Waits
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
@@ -24,7 +24,7 @@ from audiencekit.packedrequest import PackedRequest
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
-from audiencekit.runs.journal.moments import Moment, seconds_in_the_past
+from audiencekit.runs.journal.senttimes import Moment, seconds_in_the_past
 from tests.simulator.faults import DISK, EFFECTS, PROCESS
 from tests.simulator.service import Service
 from tests.simulator.sources import SOURCES, Keys, Planned, planned_source

@@ -12,7 +12,7 @@ from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE
 from audiencekit.snapshots.notedchanges import Changes, ChangesFacts, Outcomes, write_changes

@@ -14,9 +14,9 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.sources.delimited import delimitedfile as delimited
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]

@@ -18,9 +18,9 @@ from audiencekit.preparation.batches import TextBatch
 from audiencekit.sources.bytes import bytestream
 from audiencekit.sources.columns.naming import named_kind
 from audiencekit.sources.delimited import delimitedfile as delimited, pieces
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "csv"
 CASES: list[dict[str, Any]] = (

@@ -15,9 +15,9 @@ import pytest
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.files import absolute_path
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 from audiencekit.sources.table import SourcePart
 
 Rows = Callable[[Source], list[dict[str, Any]]]

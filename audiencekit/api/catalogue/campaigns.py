@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.api.catalogue.managed import Managed
 from audiencekit.api.catalogue.parameters import flag, ids, long, one_of, text
 from audiencekit.api.catalogue.rules import NotAbove, OnlyIf
+from audiencekit.api.catalogue.sharedendpoints import Managed
 
 _CAMPAIGNS: Final = Managed(singular="campaign", plural="campaigns", section="4.4")
 _BUDGETS: Final = ("CAMPAIGN", "LINE_ITEM")

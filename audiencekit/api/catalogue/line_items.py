@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.api.catalogue.conventions import NAMED
-from audiencekit.api.catalogue.managed import Managed
 from audiencekit.api.catalogue.parameters import IDENTIFIER, flag, ids, long, one_of, text, texts, time
 from audiencekit.api.catalogue.rules import NotAbove
+from audiencekit.api.catalogue.sharedendpoints import Managed
 from audiencekit.servicewords import OBJECTIVES, PRODUCT_TYPES
 
 _LINE_ITEMS: Final = Managed(

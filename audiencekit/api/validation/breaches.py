@@ -22,7 +22,7 @@ from audiencekit.api.catalogue.rules import (
     Rule,
     UnderMonthsAhead,
 )
-from audiencekit.api.validation.moments import is_under_months, read_moment
+from audiencekit.api.validation.timestamps import is_under_months, read_moment
 from audiencekit.api.validation.values import split_list
 
 Given = Mapping[str, Any]

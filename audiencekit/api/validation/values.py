@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
-from audiencekit.api.validation.moments import is_whole_hour, read_moment, write_moment
+from audiencekit.api.validation.timestamps import is_whole_hour, read_moment, write_moment
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
 

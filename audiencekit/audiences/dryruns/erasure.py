@@ -8,7 +8,7 @@ from typing import Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.access import check_access
-from audiencekit.audiences.erasure.account import list_account
+from audiencekit.audiences.erasure.erasableaudiences import list_account
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.preview import Preview

@@ -19,7 +19,7 @@ from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.times import parse_time, pin_times
+from audiencekit.preparation.plantimes import parse_time, pin_times
 from audiencekit.profile import Profile
 
 _WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute

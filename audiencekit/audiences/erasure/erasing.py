@@ -12,8 +12,8 @@ from typing import Final
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
-from audiencekit.audiences.erasure.account import list_account
 from audiencekit.audiences.erasure.bodies import Bodies, plan_deletes, plan_updates
+from audiencekit.audiences.erasure.erasableaudiences import list_account
 from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted

@@ -13,11 +13,11 @@ from typing import Final
 
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.receipt import TargetReceipt
+from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.journal import NoJournal
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.delivery.route import Listener, Route
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
@@ -31,7 +31,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.machine.crashpoints import pass_point
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.doubts import Doubts
 
 _FORBIDDEN: Final = 403

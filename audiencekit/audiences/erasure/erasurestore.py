@@ -22,7 +22,7 @@ from audiencekit.machine.keys import SPOOL, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.locks import at_work, erasure_lock
 from audiencekit.runs.runorder import RunPlace
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of

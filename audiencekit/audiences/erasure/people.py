@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from audiencekit.audiences.erasure.lines import Lines, read_lines
+from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
 from audiencekit.audiences.erasure.rows import read_rows
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError

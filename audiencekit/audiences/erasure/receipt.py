@@ -11,7 +11,7 @@ from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.times import format_time, pin_list_times
+from audiencekit.preparation.plantimes import format_time, pin_list_times
 from audiencekit.runs.store import ERASURE_HOME
 from audiencekit.settings import Settings
 from audiencekit.shown import shown

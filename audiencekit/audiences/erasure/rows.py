@@ -16,8 +16,8 @@ from audiencekit.personal import guarded
 from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 
 # A cell with one of these reasons holds no identifier of a person, so that none is missed.
 _NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})

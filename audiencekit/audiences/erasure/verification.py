@@ -18,8 +18,8 @@ from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
 from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.bits import Bools
-from audiencekit.selection.forgotten.acceptance import describe_memory
+from audiencekit.preparation.recordbits import Bools
+from audiencekit.selection.forgotten.memoryacceptance import describe_memory
 from audiencekit.selection.forgotten.people import Forgotten, read_forgotten
 from audiencekit.settings import Settings
 

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
+from audiencekit.audiences.setups.oneaudience import Made, foreseen, planned, sent
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
 from audiencekit.audiences.setups.setup import AudienceSetup
-from audiencekit.audiences.setups.turns import Made, foreseen, planned, sent
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking

@@ -8,7 +8,7 @@ from typing import Final
 
 from audiencekit.errors import UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
-from audiencekit.machine.owners import is_ours, others_may
+from audiencekit.machine.fileowners import is_ours, others_may
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.optiontext import option

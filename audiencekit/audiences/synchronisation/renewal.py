@@ -7,8 +7,8 @@ import math
 from datetime import timedelta
 from typing import Final
 
-from audiencekit.audiences.synchronisation.opening import run_on_snapshot
 from audiencekit.audiences.synchronisation.plan.renewalplan import plan_renewal
+from audiencekit.audiences.synchronisation.snapshotaccess import run_on_snapshot
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration

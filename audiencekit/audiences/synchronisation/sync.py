@@ -6,8 +6,8 @@ import functools
 from typing import Unpack
 
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.synchronisation.opening import run_on_snapshot
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner, allowed_share
+from audiencekit.audiences.synchronisation.snapshotaccess import run_on_snapshot
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.machine.eventloop import blocking

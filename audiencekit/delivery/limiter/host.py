@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter.boot import boot_id, boot_seconds
-from audiencekit.delivery.limiter.line import Line, advance, believable, interval_seconds, pause, share_of
-from audiencekit.delivery.limiter.linefile import BusyError, LineFile
+from audiencekit.delivery.limiter.boottime import boot_id, boot_seconds
+from audiencekit.delivery.limiter.waitingline import Line, advance, believable, interval_seconds, pause, share_of
+from audiencekit.delivery.limiter.waitinglinefile import BusyError, LineFile
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_BUSY_SECONDS, PACED_REQUESTS_PER_MINUTE
 

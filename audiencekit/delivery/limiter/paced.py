@@ -6,7 +6,7 @@ import asyncio
 import math
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter.line import CATCH_UP_INTERVALS, interval_seconds
+from audiencekit.delivery.limiter.waitingline import CATCH_UP_INTERVALS, interval_seconds
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
 
 

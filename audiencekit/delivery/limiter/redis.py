@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter.line import interval_seconds
 from audiencekit.delivery.limiter.paced import PacedLimiter
 from audiencekit.delivery.limiter.scripts import MICROSECONDS, PAUSE, TAKE, pause_arguments, take_arguments
+from audiencekit.delivery.limiter.waitingline import interval_seconds
 from audiencekit.errors import AudiencekitError, CredentialsRefused, ServiceUnavailable, UsageError
 from audiencekit.limits import (
     MAX_LATENESS_SECONDS,

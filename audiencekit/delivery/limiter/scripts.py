@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.delivery.limiter.line import CATCH_UP_INTERVALS, SECONDS_PER_MINUTE
+from audiencekit.delivery.limiter.waitingline import CATCH_UP_INTERVALS, SECONDS_PER_MINUTE
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE, RATE_RECOVERY_PER_MINUTE, REDIS_MEMORY_SECONDS
 
 MICROSECONDS: Final = 1_000_000

@@ -18,8 +18,8 @@ from audiencekit.destinations.requests.requestplan import (
     plan_requests,
 )
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.records import DELETE, UPDATE
-from audiencekit.preparation.times import PlanTimes
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
+from audiencekit.preparation.plantimes import PlanTimes, format_time
 from audiencekit.preparation.records import OPERATION_TYPES
-from audiencekit.preparation.times import PlanTimes, format_time
 
 # Bytes of user entries as JSON, without a comma; and those of all records of one wave and verb (whether they are
 # Deletes), in row order, some thousands at a time.

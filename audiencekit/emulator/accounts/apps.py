@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.emulator.accounts.endowment import APP_KIND
+from audiencekit.emulator.accounts.initialrecords import APP_KIND
 from audiencekit.emulator.resources.resource import Resource
 
 ACCOUNT_APPS: Final = Resource(kind=APP_KIND, noun="Account App", id_name="account_app_id", has_ids=False)

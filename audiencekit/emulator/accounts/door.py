@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import GATES, GRANTED_AT_THE_DOOR
+from audiencekit.emulator.accounts.limitedreleases import GATES, GRANTED_AT_THE_DOOR
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.envelope import RefusalError, refuse

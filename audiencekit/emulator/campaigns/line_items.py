@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CPM_BILLING, OBJECTIVES_OF_FEATURES
+from audiencekit.emulator.accounts.limitedreleases import CPM_BILLING, OBJECTIVES_OF_FEATURES
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CRITERIA_OF_FEATURES
+from audiencekit.emulator.accounts.limitedreleases import CRITERIA_OF_FEATURES
 from audiencekit.emulator.audiences.lifecycle import find_audience
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA

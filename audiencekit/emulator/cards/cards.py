@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from audiencekit.emulator.accounts.gates import APP_CARDS_OF_VIDEO
+from audiencekit.emulator.accounts.limitedreleases import APP_CARDS_OF_VIDEO
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.components import MAX_SWIPEABLE, MIN_SWIPEABLE, type_of_components, type_of_slides
 from audiencekit.emulator.cards.kinds import CARDS, MAX_NAME, card_uri

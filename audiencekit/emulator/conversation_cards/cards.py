@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
+from audiencekit.emulator.accounts.limitedreleases import CONVERSATION_CARD, FOUR_OPTIONS, UNLOCK
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.cards.kinds import card_uri
 from audiencekit.emulator.conversation_cards.content import (

@@ -12,8 +12,8 @@ import orjson
 
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.data_api.fields import read_wish
+from audiencekit.emulator.data_api.postviews import Found, describe, include
 from audiencekit.emulator.data_api.query import Query, invalid
-from audiencekit.emulator.data_api.showing import Found, describe, include
 from audiencekit.emulator.envelope import Answer, show_problem
 from audiencekit.emulator.tweets.kinds import TWEETS
 from audiencekit.emulator.tweets.scheduled import publish_due

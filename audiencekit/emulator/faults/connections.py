@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from audiencekit.emulator.connections import Line
 from audiencekit.emulator.faults.effects import Cut, Hold, Outage
 from audiencekit.emulator.faults.fault import Place, Situation
 from audiencekit.emulator.faults.register import Register
-from audiencekit.emulator.lines import Line
 
 
 def strike_connection(line: Line, faults: Register, now: float, stop: Callable[[Outage], None]) -> None:

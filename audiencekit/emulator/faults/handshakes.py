@@ -8,11 +8,11 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from audiencekit.emulator.connections import Line
 from audiencekit.emulator.faults.effects import Handshake
 from audiencekit.emulator.faults.fault import Place, Situation
 from audiencekit.emulator.faults.kinds import Site
 from audiencekit.emulator.faults.register import Register
-from audiencekit.emulator.lines import Line
 
 # A fatal alert as it is written before anything was agreed (RFC 8446, sections 5.1 and 6).
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02%c"

@@ -12,7 +12,7 @@ import orjson
 from audiencekit.emulator.envelope import JSON, Answer, problem, success
 from audiencekit.emulator.faults.effects import Reply
 from audiencekit.emulator.faults.fault import Fault, Situation, Strike
-from audiencekit.emulator.faults.lists import MISLEADING, can_mislead, mislead
+from audiencekit.emulator.faults.misleadinglists import MISLEADING, can_mislead, mislead
 from audiencekit.emulator.faults.records import list_operations
 
 _HTML: Final = "text/html;charset=utf-8"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import ACCOUNT_HISTORY
+from audiencekit.emulator.accounts.limitedreleases import ACCOUNT_HISTORY
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS, TARGETING_CRITERIA
 from audiencekit.emulator.envelope import Answer, success

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.emulator.people.promotable import list_promotable_users, show_promotable_user
+from audiencekit.emulator.people.promotableusers import list_promotable_users, show_promotable_user
 from audiencekit.emulator.people.settings import change_settings, show_settings
 from audiencekit.emulator.rate_limits import READS, WRITES
 from audiencekit.emulator.routing import Route

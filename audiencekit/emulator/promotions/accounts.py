@@ -6,12 +6,12 @@ already is not promoted again, and the answer shows the record that there is.
 
 from __future__ import annotations
 
-from audiencekit.emulator.accounts.endowment import FULL
+from audiencekit.emulator.accounts.initialrecords import FULL
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.people.promotable import type_of
+from audiencekit.emulator.people.promotableusers import type_of
 from audiencekit.emulator.promotions.kinds import PROMOTED_ACCOUNTS
 from audiencekit.emulator.promotions.line_items import FOR_ACCOUNTS, find_line_item, incompatible
 from audiencekit.emulator.resources.records import Record

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from audiencekit.emulator.accounts.gates import RECOMMENDATIONS
+from audiencekit.emulator.accounts.limitedreleases import RECOMMENDATIONS
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
 from audiencekit.emulator.credentials import base36

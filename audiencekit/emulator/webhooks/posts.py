@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from audiencekit.emulator.accounts.records import Account
-from audiencekit.emulator.data_api.showing import Found, describe, include
+from audiencekit.emulator.data_api.postviews import Found, describe, include
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.store import Store
 from audiencekit.emulator.streamrules.facts import read_post

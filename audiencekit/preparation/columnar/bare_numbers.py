@@ -25,11 +25,11 @@ from audiencekit.identifiers.bare_numbers import (
 )
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.identifiers.signs import plain_signs
-from audiencekit.preparation.bits import Bools
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import matches, trim
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.preparation.tally import BareNumbers
 
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"

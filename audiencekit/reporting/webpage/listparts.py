@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.reporting.webpage.parts import Bars, Cell, Document, Overlap, Row, Section, count, in_words, share
+from audiencekit.reporting.webpage.pageparts import Bars, Cell, Document, Overlap, Row, Section, count, in_words, share
 from audiencekit.reporting.webpage.smallcounts import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
 from audiencekit.shown import shown as printable
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TypeAlias
 
-from audiencekit.reporting.webpage.parts import Cell, Picture, Row, Section
+from audiencekit.reporting.webpage.pageparts import Cell, Picture, Row, Section
 
 Draw: TypeAlias = Callable[[Picture], str]  # to SVG; empty where nothing draws
 

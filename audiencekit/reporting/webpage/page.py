@@ -14,7 +14,7 @@ from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.text import NOT_INSTALLED
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, items, problems, section
-from audiencekit.reporting.webpage.parts import FLOOR, Document, Section, count, many
+from audiencekit.reporting.webpage.pageparts import FLOOR, Document, Section, count, many
 from audiencekit.reporting.webpage.runparts import calendar_parts, change_parts, history_parts, sending_part
 from audiencekit.reporting.webpage.smallcounts import masked
 from audiencekit.shown import shown

@@ -16,7 +16,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from audiencekit.reporting.webpage.parts import Bars, Columns, Overlap, Picture
+from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap, Picture
 
 INK, SOFT, GOOD, LOST, LINE = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES: Final = {INK: "ink", SOFT: "soft", GOOD: "good", LOST: "lost", LINE: "line"}

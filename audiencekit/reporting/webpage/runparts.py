@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from audiencekit.reporting.webpage.parts import Cell, Columns, Document, Row, Section, count, in_words
+from audiencekit.reporting.webpage.pageparts import Cell, Columns, Document, Row, Section, count, in_words
 from audiencekit.reporting.webpage.smallcounts import shown_counts
 
 _CHANGES: Final = ("additions", "renewals", "removals", "returned", "unchanged", "members", "members_after")

@@ -19,10 +19,10 @@ from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
 from audiencekit.runs.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
-from audiencekit.runs.journal.moments import Moment
 from audiencekit.runs.journal.refusals import another_key, damaged
 from audiencekit.runs.journal.schema import connect, connect_new, has_seals, has_tables, without_beginning
 from audiencekit.runs.journal.seals import PLANNED, Seals
+from audiencekit.runs.journal.senttimes import Moment
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests

@@ -18,7 +18,7 @@ from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, without_frames
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest
 from audiencekit.runs.journal.file import Entry, JournalFile
-from audiencekit.runs.journal.moments import Moment, this_moment
+from audiencekit.runs.journal.senttimes import Moment, this_moment
 
 # An attempt that a crash cut short counts as one.
 _INTEND = """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.machine.keys import StateKey
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.journal.refusals import NOTHING_SENT
 from audiencekit.runs.locks import at_work
 from audiencekit.runs.purge.removal import leftovers

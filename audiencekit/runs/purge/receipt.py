@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.machine.privatefiles import explained, replace_file
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.purge.expired import (
     COMPLETE,
     DAMAGED,

@@ -38,11 +38,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import MemoryRefused
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.erasurewitness import Mark
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import make_directory
-from audiencekit.machine.witness import Mark
 from audiencekit.selection.tags import TAG, TAG_BYTES, Tags
 
 FORGOTTEN: Final = "forgotten"

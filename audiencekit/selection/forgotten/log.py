@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import orjson
 
+from audiencekit.machine.fileowners import own_user
 from audiencekit.machine.openfiles import CHANGE
-from audiencekit.machine.owners import own_user
 from audiencekit.machine.privatefiles import explained, read_file, sync_directory
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 
 LOG: Final = "forgotten.log"
 _MOST_BYTES: Final = 16_000_000

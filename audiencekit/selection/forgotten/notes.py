@@ -15,9 +15,9 @@ import orjson
 
 from audiencekit.errors import MemoryRefused
 from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES
+from audiencekit.machine.erasurewitness import Mark, Witness, newest
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.privatefiles import explained, read_file
-from audiencekit.machine.witness import Mark, Witness, newest
 from audiencekit.selection.forgotten.file import FORGOTTEN, SERIAL, Memory, read_serial
 
 ERASURES: Final = "erasures"

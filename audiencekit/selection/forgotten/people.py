@@ -17,10 +17,10 @@ import numpy.typing as npt
 from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.erasurewitness import Mark, Witness
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import StateKey, SubKey, find_state_key, read_earlier
 from audiencekit.machine.statedirectory import check_root
-from audiencekit.machine.witness import Mark, Witness
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.forgotten.file import (

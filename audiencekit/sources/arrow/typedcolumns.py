@@ -18,7 +18,7 @@ from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of, whole_numbers
-from audiencekit.sources.faults import Faults
+from audiencekit.sources.unreadablerows import Faults
 
 _WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
 

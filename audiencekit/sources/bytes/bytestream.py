@@ -15,8 +15,8 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
+from audiencekit.sources.bytes.compressions import packing_of
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, Encoding, SourceFormat, find_encoding, find_format
-from audiencekit.sources.bytes.packings import packing_of
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 

@@ -13,9 +13,9 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_WRAPPERS
 from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, take_sample
 from audiencekit.sources.bytes.ciphers import decrypted
+from audiencekit.sources.bytes.compressions import Compression, packing_of
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, SourceFormat, find_format
-from audiencekit.sources.bytes.heldfile import HeldFile
-from audiencekit.sources.bytes.packings import Compression, packing_of
+from audiencekit.sources.bytes.memoryfile import HeldFile
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 

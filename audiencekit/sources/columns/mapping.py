@@ -13,7 +13,6 @@ from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.contradiction import refuse_contradiction
 from audiencekit.sources.columns.countrycolumn import CountryColumn
-from audiencekit.sources.columns.division import find_separator
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share
 from audiencekit.sources.columns.evidentheader import evident_names
 from audiencekit.sources.columns.header import Header
@@ -26,6 +25,7 @@ from audiencekit.sources.columns.naming import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.valueseparator import find_separator
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.separators import show_separator

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.databases.databaseurl import DatabaseUrl
 from audiencekit.sources.frames.frames import BatchReader
-from audiencekit.sources.frames.wrapping import rows_of
+from audiencekit.sources.frames.rowobjects import rows_of
 
 # All that a SELECT needs, and nothing that writes, attaches a file or changes a setting.
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, 33})  # 33: recursion

@@ -9,7 +9,7 @@ from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.sources.arrow.textcolumns import column_names
 from audiencekit.sources.delimited.layout import BROKEN, Layout
-from audiencekit.sources.faults import Faults
+from audiencekit.sources.unreadablerows import Faults
 
 BYTES_PER_LETTER: Final = 4  # at most, in UTF-8
 

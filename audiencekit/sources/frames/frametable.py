@@ -18,11 +18,11 @@ from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.faults import Faults
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, open_columns
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.unreadablerows import Faults
 
 
 @guarded

@@ -21,11 +21,11 @@ from audiencekit.sources.arrow.textcolumns import TEXTS, column_names, split_tex
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.faults import Faults, FaultWords
 from audiencekit.sources.jsonlines.jsonobjects import NotText, Texts, read_object, texts_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.unreadablerows import Faults, FaultWords
 
 NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")
 SNIFFED_LINES: Final = 10  # an object among these, when the first line begins like one

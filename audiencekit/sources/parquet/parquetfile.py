@@ -19,12 +19,12 @@ from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.faults import Faults
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet.preparedfile import as_prepared, is_prepared
 from audiencekit.sources.parquet.sizes import Inflation, batch_rows, first_rows
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.unreadablerows import Faults
 
 T = TypeVar("T")
 SAMPLE_CELLS: Final = 500_000

@@ -21,7 +21,7 @@ import datafusion
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from audiencekit.machine.dumps import prevent_dumps
+from audiencekit.machine.coredumps import prevent_dumps
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.sources.query.messages import (
     BATCH,

@@ -21,13 +21,13 @@ from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.arrow.types import is_list, sample_texts
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.faults import Faults
 from audiencekit.sources.files import LookedAtFile
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.query.engineprocess import EngineProcess, QueryRefused
 from audiencekit.sources.query.querytable import SourceTable
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
+from audiencekit.sources.unreadablerows import Faults
 
 
 def open_query(sql: str, files: Sequence[LookedAtFile], options: SourceOptions) -> Look:

@@ -12,8 +12,8 @@ from audiencekit.errors import AudiencekitError
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Connection, Version, changed
 from audiencekit.sources.remote.loopthread import LoopThread
-from audiencekit.sources.remote.patience import Patience
-from audiencekit.sources.remote.pieces import PIECE_BYTES, Pieces
+from audiencekit.sources.remote.prefetch import PIECE_BYTES, Pieces
+from audiencekit.sources.remote.retries import Patience
 
 T = TypeVar("T")
 _BEGINNING_BYTES: Final = PIECE_BYTES  # kept, since every look at a file begins there

@@ -12,7 +12,7 @@ from audiencekit.sources.bytes.standardinput import StandardInput
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost
 from audiencekit.sources.remote.loopthread import LoopThread
-from audiencekit.sources.remote.patience import Patience
+from audiencekit.sources.remote.retries import Patience
 from audiencekit.sources.remote.web import Way, WebConnection
 
 

@@ -15,9 +15,9 @@ from audiencekit.sources.columns.header import Header, is_header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample, by_column
 from audiencekit.sources.spreadsheets.cellvalues import MAX_SHARED_BYTES, CellReader, Use
-from audiencekit.sources.spreadsheets.choosing import choose_sheet, notes_on
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.sheetcells import SheetRows, letters_of
+from audiencekit.sources.spreadsheets.sheetchoice import choose_sheet, notes_on
 from audiencekit.sources.spreadsheets.sheetrows import SheetRowReader
 from audiencekit.sources.spreadsheets.sheettable import SheetLayout, SheetTable
 from audiencekit.sources.spreadsheets.workbook import Sheet, read_workbook, tables_of

@@ -14,7 +14,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.markup import Attributes, parse
 from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, rewritten
-from audiencekit.sources.spreadsheets.units import MarkupForm, Units
+from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
 
 MAX_STRINGS_BYTES: Final = 268_435_456  # of XML; the texts are held in memory
 _ITEM, _TEXT, _ITEM_END, _TEXT_END = range(1, 5)

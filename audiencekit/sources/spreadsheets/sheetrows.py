@@ -10,7 +10,7 @@ from audiencekit.sources.spreadsheets.anyrows import AnyRows
 from audiencekit.sources.spreadsheets.container import damaged
 from audiencekit.sources.spreadsheets.plainrows import plain_rows
 from audiencekit.sources.spreadsheets.sheetcells import SheetRows
-from audiencekit.sources.spreadsheets.units import MarkupForm, Units
+from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
 
 _FORM: Final = MarkupForm(b"worksheet", re.compile(rb"<sheetData>"), b"</row>", b"</sheetData>")
 

@@ -20,12 +20,12 @@ from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.rawbytes import RawFile
-from audiencekit.sources.faults import Faults, FaultWords
 from audiencekit.sources.spreadsheets.cellvalues import CellReader, ReadCells, Use
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.sheetcells import CellColumn, SheetRows, column_of
 from audiencekit.sources.spreadsheets.sheetrows import SheetRowReader
 from audiencekit.sources.table import Description
+from audiencekit.sources.unreadablerows import Faults, FaultWords
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from audiencekit.audiences.erasure.keys import ErasureKeys, as_updates, to_recor
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.times import pin_times
+from audiencekit.preparation.plantimes import pin_times
 from audiencekit.profile import X
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))

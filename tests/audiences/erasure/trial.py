@@ -24,15 +24,15 @@ from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
+from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
-from audiencekit.audiences.erasure.lines import Lines, read_lines
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError
 from audiencekit.machine.keys import StateKey
-from audiencekit.preparation.times import format_time
+from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
 from tests.audiences.erasure.account import ACCOUNT, Account, Audience, Key, Keys

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Answer
-from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
+from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
@@ -23,7 +23,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.journal.moments import Moment
+from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.runclock import RunClock
 from audiencekit.settings import Settings, load_settings
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.synchronisation.expiry import expiry
-from audiencekit.audiences.synchronisation.opening import open_snapshot_run
 from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync
 from audiencekit.audiences.synchronisation.plan.renewalplan import plan_renewal
+from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused

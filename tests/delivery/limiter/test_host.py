@@ -14,8 +14,8 @@ import pytest
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import HostLimiter, Pausable, host
-from audiencekit.delivery.limiter.line import Line
-from audiencekit.delivery.limiter.linefile import LineFile
+from audiencekit.delivery.limiter.waitingline import Line
+from audiencekit.delivery.limiter.waitinglinefile import LineFile
 from audiencekit.errors import InputOutputFailed
 
 Process = Callable[..., HostLimiter]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter.boot import boot_seconds
+from audiencekit.delivery.limiter.boottime import boot_seconds
 from audiencekit.delivery.limiter.redis import PACE, STOP, RedisLimiter, read_address
 from audiencekit.errors import CredentialsRefused, ServiceUnavailable, UsageError
 from audiencekit.limits import MAX_LATENESS_SECONDS

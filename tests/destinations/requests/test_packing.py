@@ -25,8 +25,8 @@ from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Indices
-from audiencekit.preparation.times import pin_times
+from audiencekit.preparation.plantimes import pin_times
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.profile import SPEC, Profile, X
 from tests.examples import examples
 

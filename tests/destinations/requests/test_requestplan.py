@@ -17,7 +17,7 @@ from audiencekit.destinations.requests.requestplan import (
     plan_requests,
 )
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.preparation.times import pin_times
+from audiencekit.preparation.plantimes import pin_times
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
 BLOCK = 7  # sizes that the plan gets at a time

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.faults.lists import HOSTILE_IDS
+from audiencekit.emulator.faults.misleadinglists import HOSTILE_IDS
 from audiencekit.emulator.faults.successes import ANOTHER_ID
 
 PLACES = pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])

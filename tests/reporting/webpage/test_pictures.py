@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 
-from audiencekit.reporting.webpage.parts import Bars, Columns, Overlap
+from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap
 from audiencekit.reporting.webpage.pictures import draw
 
 

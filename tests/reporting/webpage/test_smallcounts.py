@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.parts import FLOOR, Section
+from audiencekit.reporting.webpage.pageparts import FLOOR, Section
 from audiencekit.reporting.webpage.runparts import calendar_parts
 from audiencekit.reporting.webpage.smallcounts import masked, shown_counts
 

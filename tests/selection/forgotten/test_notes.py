@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.machine.crashpoints import ERASURE_POINTS
-from audiencekit.machine.witness import Witness
+from audiencekit.machine.erasurewitness import Witness
 from audiencekit.selection.forgotten import people as forgotten
-from audiencekit.selection.forgotten.acceptance import accept_memory, describe_memory
+from audiencekit.selection.forgotten.memoryacceptance import accept_memory, describe_memory
 from audiencekit.selection.forgotten.people import remember
 from tests.planning.memories import GIVEN, KEY, Killed, Place, records_of
 

@@ -13,8 +13,8 @@ import pytest
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.agefile import IDENTITY_FILE, AgeFile, is_age
 from audiencekit.sources.bytes.regularfile import RegularFile
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 
 pyrage = pytest.importorskip("pyrage", reason="the extra age is not installed")
 

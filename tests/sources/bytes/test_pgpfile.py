@@ -15,8 +15,8 @@ import pytest
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.bytes.pgpfile import Decrypted, PgpFile, alone, is_pgp
 from audiencekit.sources.bytes.regularfile import RegularFile
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 from tests.gpgkeyring import Keyring, new_keyring
 
 Write = Callable[..., Path]

@@ -20,9 +20,9 @@ import pytest
 from audiencekit.errors import NotFinished, SourceRefused
 from audiencekit.sources.bytes import standardinput
 from audiencekit.sources.bytes.standardinput import KEPT_BYTES, StandardInput
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 

@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 import pytest
 
 from audiencekit.errors import SourceRefused
-from audiencekit.sources.bytes import heldfile, inflation, zipmember
+from audiencekit.sources.bytes import inflation, memoryfile, zipmember
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.bytes.unwrapping import unwrapped
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 from tests.listforms import FORMATS, PACKINGS, zipped
 
 Write = Callable[..., Path]
@@ -80,7 +80,7 @@ def test_packings_may_stand_in_each_other(write: Write, rows_of: Rows) -> None:
 def test_no_more_is_held_than_a_bound(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it has come."""
     data = FORMATS["parquet"](NAMES, PEOPLE)
-    monkeypatch.setattr(heldfile, "MAX_HELD_BYTES", len(data) - 1)
+    monkeypatch.setattr(memoryfile, "MAX_HELD_BYTES", len(data) - 1)
     for source in (write(PACKINGS["gz"](data)), io.BytesIO(data)):
         with pytest.raises(SourceRefused, match="held in memory") as caught:
             open_source(source, SourceOptions())

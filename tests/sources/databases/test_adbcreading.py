@@ -12,8 +12,8 @@ import pytest
 
 from audiencekit import from_sql
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 from tests.postgresserver import execute
 
 adbc = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="the extra postgresql is not installed")

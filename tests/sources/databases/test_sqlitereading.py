@@ -11,8 +11,8 @@ import pytest
 
 from audiencekit import from_sql
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 
 RowsOf = Callable[..., list[dict[str, Any]]]
 

@@ -12,8 +12,8 @@ from audiencekit import from_sql
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.sources.databases.databaseurl import DatabaseUrl
 from audiencekit.sources.databases.warehouses import connecting_of
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
 
 SECRETS = (
     *("SNOWFLAKE_PASSWORD", "SNOWFLAKE_TOKEN", "SNOWFLAKE_PRIVATE_KEY_FILE"),

@@ -16,9 +16,9 @@ from audiencekit.errors import AudiencekitError, Bug, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.sources.delimited import delimitedfile as delimited
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Open = Callable[..., Source]
 Rows = Callable[[Source], list[dict[str, Any]]]

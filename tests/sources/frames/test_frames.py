@@ -14,9 +14,9 @@ from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.sources.frames import frametable
 from audiencekit.sources.frames.frames import Frame, is_frame
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 EMAILS = ["ann@example.com", None, "bob@example.com"]

@@ -15,9 +15,9 @@ from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
 from audiencekit.sources.jsonlines import jsonlinesfile as jsonlines
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Open = Callable[..., Source]
 Write = Callable[..., Path]
@@ -188,7 +188,7 @@ def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines
         return single, [fault for batch in batches for fault in batch.faults.to_pylist()]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("audiencekit.sources.faults.tolerated_fault_rows", lambda rows: rows)
+        patch.setattr("audiencekit.sources.unreadablerows.tolerated_fault_rows", lambda rows: rows)
         expected = read()
         patch.setattr(jsonlines, "BATCH_ROWS", batch_rows)
         assert read() == expected

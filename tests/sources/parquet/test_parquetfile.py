@@ -13,10 +13,10 @@ import pytest
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet import parquetfile as parquet, sizes as parquetsizes
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]

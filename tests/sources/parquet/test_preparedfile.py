@@ -16,9 +16,9 @@ import pytest
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 TEXTS = pa.list_(pa.string())

@@ -11,10 +11,10 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet import sizes as parquetsizes
 from audiencekit.sources.parquet.sizes import BATCH_BYTES, Inflation, batch_rows, first_rows
+from audiencekit.sources.sourceopening import open_source
 
 EMAIL = "ada@canarymail.com"
 

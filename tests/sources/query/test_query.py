@@ -16,10 +16,10 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.query import query, querytable
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Query = Callable[..., Source]
@@ -269,7 +269,7 @@ def test_standard_input_can_be_queried_once(monkeypatch: pytest.MonkeyPatch, row
     """A query that reads a long input twice is told why it cannot."""
     code = (
         "from audiencekit.machine.librarystartup import leave_out_pandas; leave_out_pandas()\n"
-        "import sys; from audiencekit.sources.opening import open_source; "
+        "import sys; from audiencekit.sources.sourceopening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "source = open_source('-', SourceOptions(sql=sys.argv[1]))\n"
         "print(sum(batch.columns.unwrap().num_rows for batch in source.batches()))"
@@ -295,7 +295,7 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
     path = write(b"email,n\n" + b"".join(b"p%d@example.com,%d\n" % (n * 7919 % 5000, n % 10) for n in range(2_000)))
     code = (
         "from audiencekit.machine.librarystartup import leave_out_pandas; leave_out_pandas()\n"
-        "import hashlib, sys; from audiencekit.sources.opening import open_source; "
+        "import hashlib, sys; from audiencekit.sources.sourceopening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "for sql in sys.argv[2:]:\n"
         "    digest = hashlib.sha256()\n"

@@ -14,10 +14,10 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefuse
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.remote import web
 from audiencekit.sources.remote.address import SourceAddress
-from audiencekit.sources.remote.opening import open_address
-from audiencekit.sources.remote.patience import ATTEMPTS, Patience
-from audiencekit.sources.remote.pieces import PIECE_BYTES
+from audiencekit.sources.remote.prefetch import PIECE_BYTES
 from audiencekit.sources.remote.remotefile import RemoteFile
+from audiencekit.sources.remote.retries import ATTEMPTS, Patience
+from audiencekit.sources.remote.schemes import open_address
 from tests.sources.remote.conftest import Waits
 from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, WebServer, serving

@@ -13,10 +13,10 @@ import openpyxl
 import pytest
 
 from audiencekit.errors import SourceRefused, UsageError
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
-from audiencekit.sources.spreadsheets import container, sharedstrings, units
+from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.spreadsheets import container, sharedstrings, xmlblocks
 from audiencekit.sources.spreadsheets.sheetcells import letters_of
 from audiencekit.sources.spreadsheets.workbook import is_date_format
 from tests.sources.spreadsheets.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
@@ -159,7 +159,7 @@ def test_bombs_are_refused_before_they_cost_memory(
         with pytest.raises(SourceRefused, match=words):
             open_source(path, SourceOptions())
         monkeypatch.undo()
-    monkeypatch.setattr(units, "MAX_UNIT_BYTES", 1_000_000)
+    monkeypatch.setattr(xmlblocks, "MAX_UNIT_BYTES", 1_000_000)
     row = '<row r="1">' + '<c r="A1" t="str"><v>x</v></c>' * 200_000
     with pytest.raises(SourceRefused, match="takes more than 1,000,000 bytes"):
         open_source(build(row), SourceOptions())

@@ -13,9 +13,9 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources.opening import open_source
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
 from tests.sources.spreadsheets.conftest import MAIN, Build, sheet_xml, strings_xml
 
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -14,7 +14,7 @@ from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.snapshots.markkernels import Compared, DecidingDays, MarkKernels

@@ -15,7 +15,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.bits import Bools
+from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.snapshots.members import chosen, days_of

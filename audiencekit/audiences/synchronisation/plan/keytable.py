@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.library import kernels
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import Bytes, Matrix
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tags
 from audiencekit.snapshots.markkernels import Halves, MarkKernels

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.preparation.bits import Bools, Indices
 from audiencekit.preparation.columnar.buffers import Places
+from audiencekit.preparation.recordbits import Bools, Indices
 
 _TIMES: Final = 2  # so many times as many batches are counted before it is looked at again
 _CHANCE: Final = 2  # so many holders more may be chance, while few are counted

@@ -22,7 +22,6 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.buffers import (
     Places,
     arrow_array,
@@ -31,6 +30,7 @@ from audiencekit.preparation.columnar.buffers import (
     list_array,
     list_offsets,
 )
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.members import count_members

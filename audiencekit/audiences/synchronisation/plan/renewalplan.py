@@ -12,7 +12,7 @@ from audiencekit.audiences.synchronisation.plan.syncplanner import SnapshotOwner
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.selection import Selection
 from audiencekit.snapshots.members import day_of
 from audiencekit.snapshots.snapshot import Snapshot

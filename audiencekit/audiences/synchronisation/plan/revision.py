@@ -24,7 +24,7 @@ from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.batchresults import Gathered
-from audiencekit.preparation.bits import Bits, Indices
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.members import MemberChunk, from_bytes

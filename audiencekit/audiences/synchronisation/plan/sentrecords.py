@@ -16,9 +16,9 @@ import numpy as np
 from audiencekit.machine.spool import SealedFile
 from audiencekit.machine.workers import Memo
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.bits import Indices
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.selection.selection import NEIGHBOURS
 
 _FEW_SHARE: Final = 0.25  # of a batch, at most: copies of more take as long as the batch

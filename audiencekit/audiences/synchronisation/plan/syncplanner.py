@@ -16,7 +16,7 @@ from audiencekit.planning.batchresults import Gathered
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.times import PlanTimes
+from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.snapshot import Snapshot

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.gates import FLEXIBLE_AUDIENCES
+from audiencekit.emulator.accounts.limitedreleases import FLEXIBLE_AUDIENCES
 from audiencekit.emulator.audiences.flexible.parsing import SegmentReader
 from audiencekit.emulator.audiences.flexible.segments import Segment
 from audiencekit.emulator.audiences.operations import check_array, echo_item, item_problems, missing, unknown

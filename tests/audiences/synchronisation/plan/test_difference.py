@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.audiences.synchronisation.plan import difference
 from audiencekit.audiences.synchronisation.plan.difference import Difference, Horizon, find_difference
 from audiencekit.machine.spool import Spool
-from audiencekit.preparation.bits import Bits
+from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG

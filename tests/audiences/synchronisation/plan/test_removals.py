@@ -23,8 +23,8 @@ from audiencekit.audiences.synchronisation.plan.removals import (
     rounds_for,
 )
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.bits import Bits, Indices
 from audiencekit.preparation.columnar.buffers import hash_array, list_array
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.synchronisation.people import TAGGER, members, names, records

@@ -18,8 +18,8 @@ from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.machine.spool import Spool
 from audiencekit.planning.batchresults import Gathered
-from audiencekit.preparation.bits import Bits
-from audiencekit.preparation.times import pin_times
+from audiencekit.preparation.plantimes import pin_times
+from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import SPEC
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Selection, SelectionLayout

@@ -1,0 +1,176 @@
+"""Between the last row and the plan: values that stand for more people than a household are left out of all records.
+
+A record that has nothing else is rejected. Where that would leave people in who are to be taken out, or put people in
+who may be suppressed, the plan is refused, and says the option that decides it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.planinputs import Terms
+from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
+from audiencekit.planning.sharedoutcome import SharedOutcome
+from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
+from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.preparation.tally import ColumnTally, Tally, Trials
+from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.strippedrecords import count_remembered, without_values
+from audiencekit.selection.tags import TAG, Tags
+
+_KINDS: Final = tuple(Kind)
+SHARED: Final = Reason.SHARED.value
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The records to be sent of those that pass one gathered, and the effect of shared values; None without any."""
+
+    selection: Selection
+    outcome: SharedOutcome | None = None
+
+
+def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, listeners: Listeners) -> Apart:
+    """Find the shared values among all records, and leave them out of what was gathered."""
+    if (search := gathered.keysets.search) is None:
+        return Apart(gathered.keysets.select())
+    shared, candidates = search.find(partial(gathered.spool.look, tagger=gathered.keysets.tagger))
+    if terms.options.shared_suppression == "all":
+        shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
+    if not len(shared):
+        return Apart(gathered.keysets.select())
+    stripping = _Stripping(gathered, mapping, terms, shared)
+    for rejections in stripping.run(candidates):
+        listeners.hear_rejections(rejections)
+    if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
+        stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
+    return Apart(gathered.keysets.select(), stripping.outcome)
+
+
+class _Stripping:
+    """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
+
+    def __init__(self, gathered: Gathered, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+        self._gathered, self._terms, self._shared = gathered, terms, shared
+        self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
+        self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
+        self._lengths = LengthsOfShapes(terms.form.measure)
+        self.outcome = SharedOutcome(len(shared), shared.people)
+        self.puts_in = False  # whether a record to be put in had a shared value
+
+    def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
+        """Change all batches, whose candidates stand in these chunks, one each; the rejections of each that has any."""
+        self._gathered.keysets.drop_keys(self._shared.tags)
+        first = 0
+        for number, (chunk, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
+            if chunk != NO_CHUNK:
+                held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
+                if len(found := self._shared.among(held)):
+                    yield self._change(number, first, found[np.argsort(found["record"], kind="stable")])
+            first += records
+
+    def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
+        """Leave the values of `found` out of one batch, whose records are counted from `first`.
+
+        They stand in the order of their records.
+        """
+        owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
+        records, before = found["record"][at], found["values"][at].astype(np.int64)
+        left_out = np.bincount(owners * len(Kind) + found["kind"], minlength=before.size).reshape(before.shape)
+        is_gone = left_out.sum(axis=1) == before.sum(axis=1)
+        shapes = Shapes.of(before), Shapes.of(before - left_out)
+        self._recombine(*shapes)
+        places = np.sort(found["place"]).astype(np.int64)
+        self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at), is_gone)
+        self._count(number, first, records[is_gone].astype(np.int64))
+        self._ask(number, first, found)
+        if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
+            sizes = self._terms.form.measure(without_values(self._gathered.spool.unseal(number), places))
+        else:
+            sizes = self._gathered.sizes(number).copy()
+            sizes[records] -= np.subtract(*map(self._lengths.of, shapes)).astype(sizes.dtype)
+        self._gathered.change(number, places, sizes)
+        return self._reject(found, is_gone[owners])
+
+    def _recombine(self, before: Shapes, after: Shapes) -> None:
+        """Count records by the kinds that they have now, no longer by those of before."""
+        for shapes, sign in ((before, -1), (after, 1)):
+            for kinds, records in zip(shapes.kinds(), shapes.records.tolist(), strict=True):
+                if kinds:
+                    self._gathered.tally.combinations[kinds] += sign * records
+
+    @property
+    def _asks(self) -> bool:
+        """Whether a shared value that suppresses is to be decided by the user."""
+        return self._terms.options.shared_suppression == "stop"
+
+    def _count(self, number: int, first: int, gone: Indices) -> None:
+        refusing, deletes = self._gathered.refusing_of(number), self._gathered.keysets.deletes_of(gone + first)
+        self.outcome.kept_in += int(np.count_nonzero(deletes if self._terms.destination.suppresses else ~deletes))
+        if self._asks and refusing is not None:
+            self.outcome.refusing += int(np.count_nonzero(refusing[gone]))
+
+    def _ask(self, number: int, first: int, found: Candidates) -> None:
+        """Count values of erased people among those that are left out of records to be put in: no others matter."""
+        owners = found["record"].astype(np.int64) + first
+        places = found["place"][~self._gathered.keysets.deletes_of(owners)].astype(np.int64)
+        self.puts_in = self.puts_in or bool(len(places))
+        if self._asks and self._terms.memories and len(places):
+            records = self._gathered.spool.unseal(number)
+            self.outcome.remembered += count_remembered(records, places, self._terms.memories)
+
+    def _main_column(self, kind: Kind) -> MappedColumn:
+        """Of the columns of `kind` the one with most values: a record does not say from which each came."""
+        counts = self._gathered.tally.columns
+        return max(self._columns[kind], key=lambda column: counts.get(column.position, ColumnTally()).valid)
+
+    def _reject(self, found: Candidates, is_gone: Bools) -> pa.RecordBatch:
+        """Count the values left out; of each its row and its column, or the columns that it may have come from.
+
+        `is_gone` says of each whether its record has nothing else.
+        """
+        rows, kinds, names = found["row"], found["kind"], [""] * len(Kind)
+        gone = int(np.count_nonzero(_begins(found["record"][is_gone])))
+        tally = Tally(rows_rejected=gone, records=-gone, reasons=Counter({SHARED: len(found)}))
+        for place in np.flatnonzero(np.bincount(kinds)).tolist():
+            kind, is_own = _KINDS[place], kinds == place
+            count = int(np.count_nonzero(is_own))
+            self.outcome.left_out[kind] += count
+            seen = ColumnTally(valid=-count, reasons=Counter({SHARED: count}))
+            if self._terms.options.examines:
+                seen.trials = Trials(people=Counter({SHARED: len(np.unique(rows[is_gone & is_own]))}))
+            tally.columns[self._main[kind].position] = seen
+            names[place] = " or ".join(column.name for column in self._columns[kind])
+        self._gathered.tally.add(tally)
+        ranks = np.array(list(map(sorted(names).index, names)))  # equal where names are
+        order = np.lexsort((ranks[kinds], rows))
+        columns = [arrow_array(rows[order]), pa.array(names).take(arrow_array(kinds[order]))]
+        return pa.record_batch([*columns, pa.repeat(SHARED, len(rows))], schema=REJECTION_SCHEMA)
+
+
+def _begins(records: npt.NDArray[np.uint32]) -> Bools:
+    """Of each of `records`, which ascend, whether it differs from the one before."""
+    begins = np.ones(len(records), dtype=bool)
+    begins[1:] = records[1:] != records[:-1]
+    return begins
+
+
+def _sets_without(found: Candidates, at: Indices) -> Tags:
+    """The tag of the key set of each record, without its values in `found`; those of each begin at one of `at`."""
+    sets = np.empty(len(at), dtype=TAG)
+    for half in ("high", "low"):
+        sets[half] = found[f"set_{half}"][at] - np.add.reduceat(found[half], at)
+    return sets

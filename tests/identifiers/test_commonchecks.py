@@ -1,0 +1,25 @@
+"""The questions that come before the rule of any kind."""
+
+import pytest
+
+from audiencekit.identifiers.commonchecks import refuse_at_once
+from audiencekit.identifiers.reasons import Reason
+
+
+@pytest.mark.parametrize(
+    ("trimmed", "expected"),
+    [
+        ("", Reason.EMPTY),
+        ("N/A", Reason.PLACEHOLDER),
+        ("null", Reason.PLACEHOLDER),
+        ("0a" * 32, Reason.ALREADY_HASHED),
+        ("0A" * 32, Reason.ALREADY_HASHED),
+        ("ada\u200b@example.com", Reason.INVISIBLE_CHARACTER),
+        ("ada\0@example.com", Reason.INVISIBLE_CHARACTER),
+        ("ada@example.com", None),
+        ("0a" * 31, None),
+    ],
+)
+def test_the_first_reason_decides(trimmed: str, expected: Reason | None) -> None:
+    """Nothing else is looked at once a value is of no kind."""
+    assert refuse_at_once(trimmed) == expected

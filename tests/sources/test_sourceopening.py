@@ -1,0 +1,237 @@
+"""Opening a source: accepted and refused inputs, and bytes that are never shown."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audiencekit.errors import AudiencekitError, Bug, MappingRefused, SourceRefused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.sources.delimited import delimitedfile as delimited
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import Source
+from audiencekit.sources.sourceopening import open_source
+
+Open = Callable[..., Source]
+Write = Callable[..., Path]
+Rows = Callable[[Source], list[dict[str, Any]]]
+
+
+def test_a_source_reads_more_than_once(open_bytes: Open, rows_of: Rows, people: bytes) -> None:
+    """Each pass gives the same rows, and the facts of progress are of the last one."""
+    source = open_bytes(people)
+    assert (source.rows_read, source.bytes_total) == (0, len(people))
+    first = rows_of(source)
+    assert rows_of(source) == first
+    assert (len(first), source.rows_read, source.bytes_read) == (2, 2, len(people))
+
+
+def test_the_path_may_be_of_any_kind(write: Write, people: bytes) -> None:
+    """Text and path objects."""
+    path = write(people)
+    assert open_source(str(path), SourceOptions()).name == open_source(path, SourceOptions()).name == "people.csv"
+
+
+def test_batches_follow_the_contract(open_bytes: Open, people: bytes) -> None:
+    """Raw cells are wrapped, faults are rejections."""
+    (batch,) = open_bytes(people).batches()
+    assert "ann" not in repr(batch)
+    assert batch.faults.schema == REJECTION_SCHEMA
+
+
+def test_a_source_without_identifiers_can_be_counted(open_bytes: Open, rows_of: Rows) -> None:
+    """Its mapping is empty, its rows are numbered."""
+    source = open_bytes(b"city\nBerlin\nParis\n")
+    assert source.mapping.columns == ()
+    assert rows_of(source) == [{"row": 1}, {"row": 2}]
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "prepared", "frame", "query"])
+def test_every_format_heeds_what_is_to_be_ignored(write: Write, form: str) -> None:
+    """A prepared file is then one like any other."""
+    table = pa.table({"email": ["ann@example.com"], "phone_number": ["+493012345601"]})
+    options: dict[str, Any] = {"ignore": ("phone_number",)}
+    source: Any = table
+    if form in ("csv", "query"):
+        source = write(b"email,phone_number\nann@example.com,+493012345601\n")
+    if form == "query":
+        pytest.importorskip("datafusion")
+        options["sql"] = "SELECT * FROM source"
+    if form == "ndjson":
+        source = write(b'{"email": "ann@example.com", "phone_number": "+493012345601"}\n', "people.ndjson")
+    if form in ("parquet", "prepared"):
+        source = write(b"", "people.parquet")
+        more = {"row": pa.array([1]), "operation": pa.array(["Update"])} if form == "prepared" else {}
+        pq.write_table(pa.table({**more, **dict(zip(table.schema.names, table.columns, strict=True))}), source)
+    assert open_source(source, SourceOptions(**options)).mapping.names_by_kind() == {"email": ["email"]}
+
+
+@pytest.mark.parametrize("form", ["csv", "careful csv", "ndjson", "parquet", "frame", "query", "two files"])
+def test_cells_with_several_values_are_divided_in_every_format(write: Write, rows_of: Rows, form: str) -> None:
+    """By what the sample shows, to the last row; a column that shows nothing stays text."""
+    cells = ["a@example.com ::: b@example.com", *["c@example.com"] * 1_500, "d@example.com ::: e@example.com", None]
+    table = pa.table({"email": cells, "phone": ["+493012345601"] * len(cells)})
+    lines = [f"{cell or ''},+493012345601" for cell in cells]
+    text = "\n".join(["email,phone", *lines]) + "\n"
+    source: Any = write(text.encode())
+    if form == "careful csv":
+        source = write(text.replace("c@example.com", '"c@example.com"').encode())
+    if form == "ndjson":
+        objects = [json.dumps(row) for row in table.to_pylist()]
+        source = write("\n".join([*objects, ""]).encode(), "people.ndjson")
+    if form == "parquet":
+        pq.write_table(table, source := write(b"", "people.parquet"))
+    if form == "two files":
+        source = [source, write(b"email,phone\nf@example.com,+493012345601\n", "more.csv")]
+    options = {"sql": "SELECT * FROM source"} if form == "query" else {}
+    if form == "query":
+        pytest.importorskip("datafusion")
+    opened = open_source(table if form == "frame" else source, SourceOptions(**options))
+    found = [(row["c0"], row["c1"]) for row in rows_of(opened)][: len(cells)]
+    emails = [email for email, _ in found]
+    assert emails[0] == ["a@example.com", "b@example.com"]
+    assert emails[-2] == ["d@example.com", "e@example.com"]
+    assert emails[1:-2] == [["c@example.com"]] * 1_500
+    assert not emails[-1]
+    assert {phone for _, phone in found} == {"+493012345601"}
+    assert any("email: several values a cell, divided at ' ::: '" in note for note in opened.notes)
+
+
+def test_nothing_is_divided_unasked_where_a_separator_is_given(write: Write, rows_of: Rows) -> None:
+    """The user knows."""
+    path = write(b"email\na@example.com;b@example.com\nc@example.com|d@example.com\n")
+    opened = open_source(path, SourceOptions(split_cells="|"))
+    assert [row["c0"] for row in rows_of(opened)] == [
+        ["a@example.com;b@example.com"],
+        ["c@example.com", "d@example.com"],
+    ]
+    assert not any("divided" in note for note in opened.notes)
+
+
+@pytest.mark.parametrize("name", ["nothing", "directory", "pipe"])
+def test_paths_that_are_no_files_are_refused(tmp_path: Path, name: str) -> None:
+    """By name, and without waiting."""
+    (tmp_path / "directory").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceRefused, match=f"^{name}: ") as caught:
+        open_source(tmp_path / name, SourceOptions())
+    assert caught.value.source == name
+
+
+def test_refusals_say_where_and_how_far(open_bytes: Open, rows_of: Rows) -> None:
+    """Source, row, rows read and something to do."""
+    source = open_bytes(b'email\na@example.com\nb@example.com\n"c@example.com\n')
+    with pytest.raises(SourceRefused, match=r"people\.csv: .*row 3") as caught:
+        rows_of(source)
+    assert (caught.value.source, caught.value.row, caught.value.rows_read) == ("people.csv", 3, 2)
+
+
+def test_refusals_of_the_stream_say_how_far_it_was_read(
+    write: Write, rows_of: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when they know nothing of rows themselves."""
+    monkeypatch.setattr(delimited, "BATCH_ROWS", 10_000)
+    path = write(b"email\n" + b"a@example.com\n" * 100_000)
+    source = open_source(path, SourceOptions())
+    batches = source.batches()
+    next(batches)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(SourceRefused, match="changed") as caught:
+        list(batches)
+    assert caught.value.rows_read == source.rows_read > 0
+
+
+def test_mapping_refusals_name_the_source(open_bytes: Open, people: bytes) -> None:
+    """Since a run may have several."""
+    with pytest.raises(MappingRefused, match=r"^people\.csv: "):
+        open_bytes(people, columns=((Kind.EMAIL, "nowhere"),))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted there")
+def test_an_abandoned_pass_closes_its_file(open_bytes: Open) -> None:
+    """The file is not left open until the generator is collected."""
+    source = open_bytes(b"email\n" + b"a@example.com\n" * 100_000)
+    gc.collect()  # what other tests have left open is not to be closed meanwhile
+    before = len(os.listdir("/proc/self/fd"))
+    batches = source.batches()
+    next(batches)
+    del batches
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_limit_of_csv_is_left_alone(open_bytes: Open, rows_of: Rows, people: bytes) -> None:
+    """It belongs to the process: between batches it is what it was."""
+    before = csv.field_size_limit(77)
+    try:
+        for _ in open_bytes(people).batches():
+            assert csv.field_size_limit() == 77
+        assert csv.field_size_limit() == 77
+    finally:
+        csv.field_size_limit(before)
+
+
+MARKERS = ("markerson", "Markerova", "+4930987")
+TROUBLE: list[tuple[bytes, dict[str, Any]]] = [
+    (b'email,Markerova\nmarkerson@example.com,x\n"markerson"@example.com,x\n', {}),
+    (b'Markerova,markerson@example.com\n"markerson@example.com,+4930987\n', {}),
+    (b"email,Markerova\n" + b"markerson@example.com\n" * 20, {}),
+    (b"email,Markerova\n" + b"markerson@example.com,\xff\n" * 20, {}),
+    (b"email,Markerova\xff\nmarkerson@example.com,x\n", {}),
+    (b"Markerova,markerson\n+4930987,x\n", {"columns": ((Kind.EMAIL, "email"),)}),
+    (b"Markerova,markerova\n+4930987,x\n", {"columns": ((Kind.EMAIL, "column9"),)}),
+    (b"markerson@example.com;Markerova,+4930987;x\n", {}),
+    (b"markerson;Markerova,x\n", {}),
+    (b"email,markerson@example.com,Markerova", {}),
+    (b"email\n" + b"markerson" * 200_000 + b"\n", {}),
+    ("email\nmarkerson@example.com\n".encode("utf-16")[:-1], {}),
+]
+
+
+@pytest.mark.parametrize(("data", "options"), TROUBLE, ids=range(len(TROUBLE)))
+def test_no_refusal_shows_a_cell(open_bytes: Open, rows_of: Rows, data: bytes, options: dict[str, Any]) -> None:
+    """Neither in words nor in what a traceback with local variables would print."""
+    try:
+        source = open_bytes(data, **options)
+        rows_of(source)
+        shown = repr((source, source.notes, source.mapping, source.description))
+    except AudiencekitError as error:
+        assert not isinstance(error, Bug)  # noqa: PT017
+        told = traceback.TracebackException.from_exception(error, capture_locals=True)
+        frames = [str(frame.locals) for frame in told.stack if "audiencekit/" in frame.filename]
+        shown = "\n".join([str(error), error.hint, repr(vars(error)), *frames])
+        assert error.__cause__ is None  # noqa: PT017
+        assert error.__context__ is None  # noqa: PT017
+    assert [marker for marker in MARKERS if marker in shown] == []
+
+
+def test_a_bug_shows_no_cell(open_bytes: Open, rows_of: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unexpected exception on the way says its type and place only."""
+
+    def stumble(*_: object) -> None:
+        raise ValueError("markerson@example.com")
+
+    source = open_bytes(b"email\nmarkerson@example.com\n")
+    monkeypatch.setattr(delimited, "text_columns", stumble)
+    with pytest.raises(Bug) as caught:
+        rows_of(source)
+    assert "markerson" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_parquet_is_loaded_when_it_is_needed() -> None:
+    """Arrow's Parquet reader is heavy, and most sources are text."""
+    code = "import sys, audiencekit.sources.sourceopening; sys.exit('pyarrow.parquet' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
