@@ -1,10 +1,11 @@
 //! The cells of a piece of a delimited file: where they end, and the columns they make.
 //!
-//! A piece is read where every reading of it is the same: text without NUL, lines that end in LF or CR LF and have as many
-//! cells as the table or are blank, quotes around whole cells only, and line ends in them. Of any other, nothing is said.
+//! Lines of text that have as many cells as the table are read here; blank ones are no lines. The others, few as a rule, are
+//! set apart for a careful look. Of a piece with letters behind a closing quote nothing is said.
 #![forbid(unsafe_code)]
 
-use crate::letters::{bits, note, parities, Block, BLOCK};
+use crate::letters::{bits, note, BLOCK};
+use crate::separators::{Reader, DOUBLED};
 
 /// The form of a line: `width` cells, `delimiter` between them; with its end it has at most `longest` bytes.
 #[repr(C)]
@@ -14,145 +15,151 @@ pub struct Shape {
     pub longest: usize,
 }
 
-/// The lines at the beginning of a piece: how many are not blank, the bytes of all, and the quotes in them.
+/// The lines at the beginning of a piece: how many are read and set apart, the bytes of all, and the quotes in them.
 #[repr(C)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
     pub count: usize,
+    pub apart: usize,
     pub bytes: usize,
     pub quotes: i32,
 }
 
-/// Bits of `quotes`: cells stand in them; two in a cell are one letter.
-const AROUND: i32 = 1;
-const DOUBLED: i32 = 2;
+/// A line that is set apart: its number among all that are not blank, from 0, and its bytes with its end.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Apart {
+    pub number: u32,
+    pub begin: u32,
+    pub end: u32,
+}
 
-/// The whole lines of `piece`, and at `ends` where each of their cells ends. None where anything calls for a careful look.
+/// Where the lines that are read begin and each of their cells ends, and those that are set apart.
 ///
-/// There is room for BLOCK ends more than the piece has bytes.
-pub fn index(piece: &[u8], shape: &Shape, ends: &mut [u32]) -> Option<Lines> {
-    let text = &piece[..=piece.iter().rposition(|&byte| byte == b'\n')?];
+/// There is room for BLOCK ends more than the piece has bytes, and for half as many lines as it has bytes.
+pub struct Places<'a> {
+    pub begins: &'a mut [u32],
+    pub ends: &'a mut [u32],
+    pub apart: &'a mut [Apart],
+}
+
+/// The whole lines of `piece`. None where none can be read, or letters stand behind a closing quote.
+pub fn index(piece: &[u8], shape: &Shape, places: &mut Places) -> Option<Lines> {
+    // A CR at the end may be the first letter of a line end.
+    let is_line_end = |(at, &byte): (usize, &u8)| byte == b'\n' || byte == b'\r' && at + 1 < piece.len();
+    let end = piece.iter().enumerate().rev().find_map(|place| is_line_end(place).then_some(place.0))?;
+    let text = &piece[..=end];
     let is_delimiter = !matches!(shape.delimiter, 0 | b'\n' | b'\r' | b'"' | 128..);
     if text.len() > i32::MAX as usize || shape.width == 0 || !is_delimiter {
         return None;
     }
-    let mut reader = Reader::default();
+    let mut reader = Reader::new(shape.delimiter);
     let (blocks, rest) = text.as_chunks::<BLOCK>();
     let mut last = [b' '; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
     let (mut found, mut is_ascii) = (0, true);
     for (number, block) in blocks.iter().chain((!rest.is_empty()).then_some(&last)).enumerate() {
-        let mut separators = reader.read(block, shape.delimiter)?;
+        let mut separators = reader.read(block, *piece.get((number + 1) * BLOCK).unwrap_or(&b' '))?;
         if number == blocks.len() {
             separators &= !(u64::MAX << rest.len()); // behind the text stands nothing
         }
-        let room = ends[found..].first_chunk_mut().expect("room for a block more");
+        let room = places.ends[found..].first_chunk_mut().expect("room for a block more");
         found += note(separators, (number * BLOCK) as u32, room);
         is_ascii &= block.is_ascii();
     }
     // The last line end may stand in quotes that are still open: the line before them is the last one.
-    found -= ends[..found].iter().rev().take_while(|&&end| text[end as usize] != b'\n').count();
-    let text = &text[..ends[..found].last().map_or(0, |&end| end as usize + 1)];
-    let mut count = reader.lines;
-    if !are_lines(text, shape, count, &ends[..found]) {
-        let blank = drop_blank(text, &mut ends[..found]);
-        (count, found) = (count - blank, found - blank);
-        if blank == 0 || !are_lines(text, shape, count, &ends[..found]) {
-            return None;
-        }
-    }
+    found -= places.ends[..found].iter().rev().take_while(|&&end| !is_end(text[end as usize])).count();
+    let text = &text[..places.ends[..found].last().map_or(0, |&end| end as usize + 1)];
     let is_text = is_ascii || std::str::from_utf8(text).is_ok();
-    (is_text && count > 0).then_some(Lines { count, bytes: text.len(), quotes: reader.quotes })
+    let (count, apart) = if is_text && are_lines(text, shape, reader.lines, places, found) {
+        (reader.lines, 0)
+    } else {
+        set_apart(text, shape, places, found)
+    };
+    (count > 0).then_some(Lines { count, apart, bytes: text.len(), quotes: reader.quotes })
 }
 
-/// Goes through a text block by block. What stood last in the block before is the lowest bit of a word.
-struct Reader {
-    lines: usize,
-    quotes: i32,
-    /// All bits where the block before ended in quotes.
-    inside: u64,
-    was_separator: u64,
-    was_closing: u64,
-    was_return: u64,
+fn is_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
-impl Default for Reader {
-    /// Everything begins as behind the end of a line.
-    fn default() -> Self {
-        Reader { lines: 0, quotes: 0, inside: 0, was_separator: 1, was_closing: 0, was_return: 0 }
-    }
-}
-
-impl Reader {
-    /// The delimiters and line ends of `block` that are not in quotes. None where a quote stands elsewhere than around a
-    /// whole cell, behind CR no LF outside quotes, and for a NUL.
-    #[inline(always)]
-    fn read(&mut self, block: &Block, delimiter: u8) -> Option<u64> {
-        let (mut lines, mut returns, quotes) = (bits(block, b'\n'), bits(block, b'\r'), bits(block, b'"'));
-        let mut separators = bits(block, delimiter) | lines;
-        let mut strange = bits(block, 0);
-        if quotes | self.inside | self.was_closing != 0 {
-            let within = parities(quotes) ^ self.inside; // with the opening quote, without the closing one
-            let (opening, closing) = (quotes & within, quotes & !within);
-            (separators, lines, returns) = (separators & !within, lines & !within, returns & !within);
-            let behind_separator = separators << 1 | self.was_separator;
-            let behind_closing = closing << 1 | self.was_closing;
-            // Of two quotes in a cell the second opens again: together they are a letter.
-            strange |= opening & !(behind_separator | behind_closing);
-            strange |= behind_closing & !(separators | returns | opening);
-            self.quotes |= if opening & behind_closing == 0 { AROUND } else { AROUND | DOUBLED };
-            self.inside = 0u64.wrapping_sub(within >> 63);
-            self.was_closing = closing >> 63;
-        }
-        strange |= (returns << 1 | self.was_return) & !lines;
-        self.was_separator = separators >> 63;
-        self.was_return = returns >> 63;
-        self.lines += lines.count_ones() as usize;
-        (strange == 0).then_some(separators)
-    }
-}
-
-/// Whether there are `count` lines, and each has its cells and is neither blank nor too long. Blank ones that were dropped
-/// count to the line after them.
-fn are_lines(text: &[u8], shape: &Shape, count: usize, ends: &[u32]) -> bool {
+/// Whether all of `found` cells are those of `count` lines, each with its cells and neither blank nor too long; and notes
+/// where they begin.
+fn are_lines(text: &[u8], shape: &Shape, count: usize, places: &mut Places, found: usize) -> bool {
     let mut begin = 0;
-    let has_cells = count.checked_mul(shape.width) == Some(ends.len());
-    has_cells
-        && ends.chunks_exact(shape.width).all(|cells| {
+    let lines = places.ends[..found].chunks_exact(shape.width);
+    // More lines than there is room for are blank ones.
+    count.checked_mul(shape.width) == Some(found)
+        && count <= places.begins.len()
+        && lines.zip(&mut *places.begins).all(|(cells, noted)| {
+            *noted = begin as u32;
             let end = cells[shape.width - 1] as usize;
-            let size = end - begin;
-            let is_blank = size == 0 || size == 1 && text[begin] == b'\r';
+            let (size, is_blank) = (end - begin, is_blank(&text[begin..end]));
             begin = end + 1;
             // There are as many line ends as lines: so no other cell ends in one, and none stands in quotes.
-            text[end] == b'\n' && size < shape.longest && !is_blank
+            is_end(text[end]) && size < shape.longest && !is_blank
         })
 }
 
-/// Moves the ends of blank lines behind all others, and gives their number.
-fn drop_blank(text: &[u8], ends: &mut [u32]) -> usize {
-    let (mut kept, mut begin, mut is_first) = (0, 0, true);
-    for at in 0..ends.len() {
-        let end = ends[at] as usize;
-        let is_last = text[end] == b'\n';
-        if !(is_first && is_last && matches!(text[begin..end], [] | [b'\r'])) {
-            ends[kept] = ends[at];
-            kept += 1;
+fn is_blank(line: &[u8]) -> bool {
+    matches!(line, [] | [b'\r'])
+}
+
+/// The same line by line: how many are read, and how many set apart. Cells behind the last one are left out where nothing
+/// stands in them.
+fn set_apart(text: &[u8], shape: &Shape, places: &mut Places, found: usize) -> (usize, usize) {
+    let (mut count, mut apart, mut kept) = (0, 0, 0);
+    let (mut begin, mut first, mut broken) = (0, 0_usize, first_broken(text, 0));
+    for at in 0..found {
+        let end = places.ends[at] as usize;
+        if !is_end(text[end]) {
+            continue;
         }
-        (begin, is_first) = (end + 1, is_last);
+        let last = first.saturating_add(shape.width - 1);
+        let is_wide = last <= at && text[places.ends[last] as usize..end].iter().all(|&byte| shape.is_space(byte));
+        if is_wide && broken > end && end - begin < shape.longest && !is_blank(&text[begin..end]) {
+            places.ends.copy_within(first..=last, kept);
+            places.begins[count] = begin as u32;
+            (count, kept) = (count + 1, kept + shape.width);
+        } else if !is_blank(&text[begin..end]) {
+            places.apart[apart] = Apart { number: (count + apart) as u32, begin: begin as u32, end: end as u32 + 1 };
+            apart += 1;
+        }
+        (begin, first) = (end + 1, at + 1);
+        if broken < begin {
+            broken = first_broken(text, begin);
+        }
     }
-    ends.len() - kept
+    (count, apart)
+}
+
+impl Shape {
+    /// Whether a cell is empty where only such bytes stand, and delimiters.
+    fn is_space(&self, byte: u8) -> bool {
+        byte == self.delimiter || matches!(byte, b' ' | b'\t' | b'\r')
+    }
+}
+
+/// The first byte from `begin` on that is no part of a character.
+fn first_broken(text: &[u8], begin: usize) -> usize {
+    std::str::from_utf8(&text[begin..]).map_or_else(|error| begin + error.valid_up_to(), |_| text.len())
 }
 
 /// At most so many bytes has the column at `position`.
-pub fn size(width: usize, ends: &[u32], position: usize) -> usize {
-    places(width, ends, position).map(|(begin, end)| end - begin).sum()
+pub fn size(width: usize, begins: &[u32], ends: &[u32], position: usize) -> usize {
+    bounds(width, begins, ends, position).map(|(begin, end)| end - begin).sum()
 }
 
 /// Where the cell at `position` of each line begins and ends.
-fn places(width: usize, ends: &[u32], position: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-    (0..ends.len() / width).map(move |line| {
+fn bounds<'a>(
+    width: usize,
+    begins: &'a [u32],
+    ends: &'a [u32],
+    position: usize,
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    begins.iter().enumerate().map(move |(line, &begin)| {
         let place = line * width + position;
-        let begin = if place == 0 { 0 } else { ends[place - 1] as usize + 1 };
+        let begin = if position == 0 { begin as usize } else { ends[place - 1] as usize + 1 };
         (begin, ends[place] as usize)
     })
 }
@@ -165,18 +172,15 @@ pub struct Column<'a> {
     pub data: &'a mut [u8],
 }
 
-/// Copies the cells of `column` out of a piece; `ends` and `quotes` are what `index` found.
-pub fn copy(piece: &[u8], width: usize, quotes: i32, ends: &[u32], column: Column) {
+/// Copies the cells of `column` out of a piece; `quotes`, `begins` and `ends` are what `index` found.
+pub fn copy(piece: &[u8], width: usize, quotes: i32, (begins, ends): (&[u32], &[u32]), column: Column) {
     let Column { position, offsets, data } = column;
     let is_last = position + 1 == width;
     let (first, offsets) = offsets.split_first_mut().expect("an offset more than lines");
-    assert_eq!(offsets.len(), ends.len() / width);
+    assert!(offsets.len() == begins.len() && begins.len().checked_mul(width) == Some(ends.len()) && position < width);
     *first = 0;
     let mut written = 0;
-    for ((mut begin, end), offset) in places(width, ends, position).zip(offsets) {
-        while position == 0 && begin < end && matches!(piece[begin], b'\n' | b'\r') {
-            begin += 1; // of a blank line before
-        }
+    for ((begin, end), offset) in bounds(width, begins, ends, position).zip(offsets) {
         let end = if is_last && end > begin && piece[end - 1] == b'\r' { end - 1 } else { end };
         written += if quotes != 0 && end > begin && piece[begin] == b'"' {
             unquote(piece, begin + 1, end - 1, quotes & DOUBLED != 0, &mut data[written..])
@@ -231,32 +235,47 @@ mod tests {
 
     const SHAPE: Shape = Shape { delimiter: b',', width: 2, longest: 500 };
 
-    /// The lines of `piece` as texts of all its columns; None where it is not plain.
-    fn read(piece: &[u8], shape: &Shape) -> Option<Vec<Vec<String>>> {
-        let mut ends = vec![0; piece.len() + BLOCK];
-        let lines = index(piece, shape, &mut ends)?;
-        let ends = &ends[..lines.count * shape.width];
+    /// The lines of `piece` that are read, as texts of all its columns, and the others; None where nothing is said.
+    fn read(piece: &[u8], shape: &Shape) -> Option<(Vec<Vec<String>>, Vec<(u32, String)>)> {
+        let (mut begins, mut ends) = (vec![0; piece.len()], vec![0; piece.len() + BLOCK]);
+        let mut apart = vec![Apart::default(); piece.len()];
+        let mut places = Places { begins: &mut begins, ends: &mut ends, apart: &mut apart };
+        let lines = index(piece, shape, &mut places)?;
+        let (begins, ends) = (&begins[..lines.count], &ends[..lines.count * shape.width]);
         let column = |position| {
             let mut offsets = vec![-1; lines.count + 1];
-            let mut data = vec![0; size(shape.width, ends, position)];
+            let mut data = vec![0; size(shape.width, begins, ends, position)];
             let column = Column { position, offsets: &mut offsets, data: &mut data };
-            copy(piece, shape.width, lines.quotes, ends, column);
+            copy(piece, shape.width, lines.quotes, (begins, ends), column);
             let text = |pair: &[i32]| String::from_utf8(data[pair[0] as usize..pair[1] as usize].to_vec()).unwrap();
             offsets.windows(2).map(text).collect()
         };
-        Some((0..shape.width).map(column).collect())
+        let line = |line: &Apart| String::from_utf8_lossy(&piece[line.begin as usize..line.end as usize]).into_owned();
+        let apart = apart[..lines.apart].iter().map(|one| (one.number, line(one))).collect();
+        Some(((0..shape.width).map(column).collect(), apart))
     }
 
     fn assert_columns(piece: &str, columns: [&[&str]; 2]) {
-        assert_eq!(read(piece.as_bytes(), &SHAPE).expect(piece), columns, "{piece}");
+        let (found, apart) = read(piece.as_bytes(), &SHAPE).expect(piece);
+        assert_eq!(
+            (found, apart),
+            (columns.map(|column| column.iter().map(|&one| one.into()).collect()).into(), vec![])
+        );
+    }
+
+    /// Of `piece`, in which `a,b` is read, the lines that are not.
+    fn apart(piece: &[u8]) -> Vec<(u32, String)> {
+        let (found, apart) = read(piece, &SHAPE).expect("lines");
+        assert_eq!(found, [["a"], ["b"]], "{piece:?}");
+        apart
     }
 
     #[test]
     fn cells_stand_between_delimiters() {
         assert_columns("a,b\n", [&["a"], &["b"]]);
         assert_columns("a,\r\n,bc\nleft,ov", [&["a", ""], &["", "bc"]]);
-        assert_columns("\u{e9}, \n,\n", [&["\u{e9}", ""], &[" ", ""]]);
-        assert_eq!(read(b"a b\n", &Shape { delimiter: b' ', ..SHAPE }).expect("plain"), [["a"], ["b"]]);
+        assert_columns("\u{e9}, \n,\0\n", [&["\u{e9}", ""], &[" ", "\0"]]);
+        assert_eq!(read(b"a b\n", &Shape { delimiter: b' ', ..SHAPE }).expect("plain").0, [["a"], ["b"]]);
     }
 
     #[test]
@@ -267,35 +286,40 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_with_another_reading_is_left() {
-        for piece in [
-            "",
-            "a,b",
-            "a\n",
-            "a,b,c\n",
-            "a,b\nc\n",
-            "\n",
-            "a,b\n \n",
-            "a,b\n\"\"\n",
-            "a,b\rc,d\n",
-            "a\r,b\n",
-            "a,b\r\r\n",
-            "a,b\0\n",
-            "a\"b,c\n",
-            "\"a\"b,c\n",
-            "\"a,b\n",
-            "\"a\nb\",c,d\n",
-            "\"a\nb\"\n",
-            "\"a\"\r,c\n",
-            "a,\"\"\"\n",
-            "a, \"b\"\n",
-        ] {
+    fn a_quote_within_a_cell_is_a_letter() {
+        assert_columns("a \"b\" c, \"\"\n\"a\",\"b\"\n", [&["a \"b\" c", "a"], &[" \"\"", "b"]]);
+        assert_columns("a\",\"b\"\"\"\nc,d\"\n", [&["a\"", "c"], &["b\"", "d\""]]);
+    }
+
+    #[test]
+    fn a_piece_without_a_reading_is_left() {
+        for piece in ["", "a,b", "a\n", "\n", "\"a\"b,c\n", "\"a,b\n", "a,b\n\"c\"d,e\n", "a,\"\"\"\n", "a,b\r"] {
             assert_eq!(read(piece.as_bytes(), &SHAPE), None, "{piece:?}");
         }
-        assert_eq!(read(b"a,\xff\n", &SHAPE), None);
         for delimiter in [0, b'"', b'\n', b'\r', 0xe9] {
             assert_eq!(read(b"a,b\n", &Shape { delimiter, ..SHAPE }), None);
         }
+    }
+
+    #[test]
+    fn a_line_of_another_form_is_set_apart() {
+        assert_eq!(apart(b"a,b\nc,\xff\n"), [(1, "c,\u{fffd}\n".into())]);
+        assert_eq!(apart(b"a\r\n\na,b\n\"\"\r"), [(0, "a\r\n".into())]);
+        assert_eq!(apart(b"\xc3\n\xc3,\r\na,b\n\xc3\xa9,,x\n").len(), 3);
+        assert_eq!(apart(b"a,b\n\"c\nd\",e,f\n \n"), [(1, "\"c\nd\",e,f\n".into()), (2, " \n".into())]);
+        assert_eq!(apart("c\u{e9}\n\u{e9}\na,b\n".as_bytes()).len(), 2);
+    }
+
+    #[test]
+    fn empty_cells_behind_the_last_one_are_left_out() {
+        assert_columns("a,b,\n\"c\",\"d\", ,\t\r\ne,f\n", [&["a", "c", "e"], &["b", "d", "f"]]);
+        assert_eq!(apart(b"a,b,\r\nc,d,\"\"\n"), [(1, "c,d,\"\"\n".into())]);
+    }
+
+    #[test]
+    fn a_carriage_return_alone_ends_a_line() {
+        assert_columns("a,b\r\"c\",\"\r\"\r\re,f\n\rleft\r", [&["a", "c", "e"], &["b", "\r", "f"]]);
+        assert_columns("a,b\rc,d\r\r\ne,\"f\"\r\n", [&["a", "c", "e"], &["b", "d", "f"]]);
     }
 
     #[test]
@@ -303,7 +327,7 @@ mod tests {
         assert_columns("\"a\nb\",c\n", [&["a\nb"], &["c"]]);
         assert_columns("a,\"\r\n\r\"\r\n\"\n\"\"\n\",d\r\n", [&["a", "\n\"\n"], &["\r\n\r", "d"]]);
         assert_columns("a,b\n\"c\n\n,d\n", [&["a"], &["b"]]);
-        assert_eq!(read(b"a,b\n\"c\nd\n", &Shape { longest: 4, ..SHAPE }).expect("plain"), [["a"], ["b"]]);
+        assert_eq!(read(b"a,b\n\"c\nd\n", &Shape { longest: 4, ..SHAPE }).expect("plain").0, [["a"], ["b"]]);
     }
 
     #[test]
@@ -312,16 +336,15 @@ mod tests {
         assert_columns("\n\n,b\r\n\r\n\"\",\n", [&["", ""], &["b", ""]]);
         assert_columns("a,\"\"\n\n\"\"\"\",b\n", [&["a", "\""], &["", "b"]]);
         let shape = Shape { delimiter: b',', width: 1, ..SHAPE };
-        assert_eq!(read(b"\na\n\r\n\n\"b\"\n\"\"\n \r\n", &shape).expect("plain")[0], ["a", "b", "", " "]);
+        assert_eq!(read(b"\na\n\r\n\n\"b\"\n\"\"\n \r\n", &shape).expect("plain").0[0], ["a", "b", "", " "]);
     }
 
     #[test]
     fn a_line_is_not_too_long() {
         let shape = Shape { delimiter: b';', width: 1, longest: 4 };
-        assert_eq!(read(b" \nabc\nde\r\n", &shape).expect("plain")[0], [" ", "abc", "de"]);
-        for piece in ["\n", "\r\n\n", "abcd\n", "a\nabc\r\n"] {
-            assert_eq!(read(piece.as_bytes(), &shape), None, "{piece:?}");
-        }
+        assert_eq!(read(b" \nabc\nde\r\n", &shape).expect("plain").0[0], [" ", "abc", "de"]);
+        let (found, apart) = read(b"abcd\na\n\nabc\r\n", &shape).expect("a line");
+        assert_eq!((found, apart), (vec![vec!["a".into()]], vec![(0, "abcd\n".into()), (2, "abc\r\n".into())]));
     }
 
     #[test]
@@ -334,7 +357,8 @@ mod tests {
             assert_columns(&piece, [&first, &second]);
             assert_columns(&format!("{long},1\n\"a\nb\",c\n"), [&[&long, "a\nb"], &["1", "c"]]);
             assert_columns(&format!("{long},1\n\"a\nb{long}\n"), [&[&long], &["1"]]);
-            assert_eq!(read(format!("{long}\r,1\n").as_bytes(), &SHAPE), None);
+            assert_columns(&format!("{long}\"\",1\r\"\"\"\",\r"), [&[&format!("{long}\"\"")], &["1"]]);
+            assert_eq!(read(format!("a,b\n\"{long}\"x,1\n").as_bytes(), &SHAPE), None);
         }
     }
 }

@@ -47,7 +47,10 @@ Plans = _struct(
     **dict.fromkeys(("dialled", "writes_plus", "decides_national"), I32),
 )
 Shape = _struct("Shape", delimiter=U8, width=Size, longest=Size)
-Lines = _struct("Lines", count=Size, bytes=Size, quotes=I32)
+Lines = _struct("Lines", count=Size, apart=Size, bytes=Size, quotes=I32)
+Places = _struct(
+    "Places", begins=Pointer, begin_count=Size, ends=Pointer, end_count=Size, apart=Pointer, apart_count=Size
+)
 ReadColumn = _struct("ReadColumn", position=Size, offsets=Pointer, offset_count=Size, data=Pointer, data_bytes=Size)
 Tagged = _struct("Tagged", tags=Slice, records=Slice, first=I64)
 Buffers = _struct("Buffers", entries=Pointer, room=Size, filled=Pointer, parts=Size)

@@ -14,6 +14,7 @@ from tests.kernelfuzz.layouts import (
     Called,
     Library,
     Lines,
+    Places,
     Pointer,
     ReadColumn,
     Shape,
@@ -68,34 +69,44 @@ def _read_cells(draw: Draw, library: Library, *, lies: bool) -> Called:
     given, first = draw.slice(piece), piece.partition(b"\n")[0]
     width = first.count(b",") + 1 if draw.often(0.9) else draw.number("Q", 6)
     shape, lines = Shape(ord(","), width, 100 if draw.often(0.9) else draw.number("Q", 200)), Lines()
-    count = len(piece) + 64 if draw.often(0.9) else draw.count()
     positions = [draw.number("Q", max(width - 1, 0)) for _ in range(draw.chance.randint(1, 3))]
-    ends, sizes = draw.room("I", count), draw.room("Q", len(positions))
-    room = Pointer(ends), Size(count), ctypes.byref(draw.numbers("Q", positions)), Pointer(sizes)
+    places, sizes = _places(draw, len(piece)), draw.room("Q", len(positions))
+    room = ctypes.byref(places), ctypes.byref(draw.numbers("Q", positions)), Pointer(sizes)
     code = library.audiencekit_index_cells(ctypes.byref(given), ctypes.byref(shape), *room, ctypes.byref(lines))
     if code != DONE or not lines.count:
         return Called(code, 1)
-    whole = list(draw.read("I", ends, min(lines.count * width, count)))
+    begins = list(draw.read("I", places.begins, min(lines.count, places.begin_count)))
+    ends = list(draw.read("I", places.ends, min(lines.count * width, places.end_count)))
     bytes_of = list(draw.read("Q", sizes, len(positions)))
     if lies:
-        _lie(draw, lines, whole, bytes_of)
+        _lie(draw, lines, [begins, ends], bytes_of)
     columns = [_room_for(draw, one, lines.count, size) for one, size in zip(positions, bytes_of, strict=True)]
-    arguments = given, shape, lines, draw.numbers("I", whole), slice_of(draw, columns)
-    code = library.audiencekit_copy_cells(*map(ctypes.byref, arguments))
+    found = draw.numbers("I", begins), draw.numbers("I", ends), slice_of(draw, columns)
+    told = ctypes.byref(given), ctypes.byref(shape), I32(lines.quotes)
+    code = library.audiencekit_copy_cells(*told, *map(ctypes.byref, found))
     fits = all(one.position < width and one.offset_count == lines.count + 1 for one in columns)
-    if lies or not fits or b'"' in piece:
+    if lies or not fits or b'"' in piece or lines.apart:
         return Called(code, 1)
-    rows = [line.rstrip(b"\r").split(b",") for line in piece.split(b"\n") if line not in (b"", b"\r")][: lines.count]
+    rows = [line.split(b",") for line in re.split(rb"\r\n|\r|\n", piece) if line][: lines.count]
     right = all(_texts(draw, one) == [row[one.position] for row in rows] for one in columns)
     return Called(code, len(rows), right)
 
 
-def _lie(draw: Draw, lines: Any, ends: list[int], sizes: list[int]) -> None:
+def _places(draw: Draw, piece_bytes: int) -> Any:
+    """Room for what is noted, mostly as much as there must be."""
+    lines, ends, apart = (
+        count if draw.often(0.95) else draw.count() for count in (piece_bytes // 2 + 1, piece_bytes + 64, piece_bytes)
+    )
+    return Places(draw.room("I", lines), lines, draw.room("I", ends), ends, draw.room("I", 3 * apart), apart)
+
+
+def _lie(draw: Draw, lines: Any, places: list[list[int]], sizes: list[int]) -> None:
     what = draw.chance.randrange(4)
     if what == 0:
         lines.count = min(draw.number("Q", 20), 10_000)
-    elif what == 1 and ends:
-        ends[draw.chance.randrange(len(ends))] = draw.number("I", ends[-1])
+    elif what == 1:
+        lied = draw.chance.choice(places)
+        lied[draw.chance.randrange(len(lied))] = draw.number("I", lied[-1])
     elif what == 2:
         sizes[0] = draw.chance.randint(0, sizes[0])
     else:

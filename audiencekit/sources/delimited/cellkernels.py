@@ -14,6 +14,7 @@ import pyarrow as pa
 from audiencekit.kernels.layouts import KernelStructure, Slice, address, require
 
 _BLOCK: Final = 64  # cells of so many bytes are noted at once, and room for as many is asked for
+_LEAST_LINE_BYTES: Final = 2  # a letter and a line end
 _MORE: Final = 1.25  # room for pieces that are somewhat larger than the one before
 _OFFSET_BYTES: Final = 4
 
@@ -23,7 +24,20 @@ class _Shape(KernelStructure):
 
 
 class _Lines(KernelStructure):
-    _fields_ = (("count", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("quotes", ctypes.c_int32))
+    _fields_ = (
+        ("count", ctypes.c_size_t),
+        ("apart", ctypes.c_size_t),
+        ("bytes", ctypes.c_size_t),
+        ("quotes", ctypes.c_int32),
+    )
+
+
+class _Places(KernelStructure):
+    _fields_ = tuple(
+        field
+        for name in ("begins", "ends", "apart")
+        for field in ((name, ctypes.c_void_p), (f"{name}_count", ctypes.c_size_t))
+    )
 
 
 class _Column(KernelStructure):
@@ -59,25 +73,45 @@ class WantedCells:
 
 
 class Room:
-    """Where a kernel notes the ends of cells, for one piece after the other. Only the pages that it needs are had."""
+    """Where a kernel notes the places of lines and cells, for one piece after the other.
+
+    It is as large as a piece can need; only the pages that are written to are had.
+    """
 
     def __init__(self) -> None:
-        self._ends = np.empty(0, dtype=np.uint32)
+        self.begins = self.ends = np.empty(0, dtype=np.uint32)
+        self.apart = np.empty((0, 3), dtype=np.uint32)  # number, begin and end of each line
 
-    def for_bytes(self, piece_bytes: int) -> npt.NDArray[np.uint32]:
-        """As many ends as a piece can have."""
-        if len(self._ends) < piece_bytes + _BLOCK:
-            self._ends = np.empty(int(piece_bytes * _MORE) + _BLOCK, dtype=np.uint32)
-        return self._ends
+    def for_bytes(self, piece_bytes: int) -> _Places:
+        """Room for the lines and cells of a piece."""
+        if len(self.ends) < piece_bytes + _BLOCK:
+            count = int(piece_bytes * _MORE) + _BLOCK
+            self.ends = np.empty(count, dtype=np.uint32)
+            self.begins = np.empty(count // _LEAST_LINE_BYTES, dtype=np.uint32)
+            self.apart = np.empty((count // _LEAST_LINE_BYTES, 3), dtype=np.uint32)
+        arrays = (self.begins, self.ends, self.apart)
+        return _Places(*(each for array in arrays for each in (address(array), len(array))))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LinesApart:
+    """Lines that call for a careful look: their numbers among the records, from 0, and their bytes in a row."""
+
+    numbers: npt.NDArray[np.int64]
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cells:
-    """The begin of a text: so many records, in so many bytes, and their cells by position (pa.StringArray)."""
+    """The begin of a text: so many records, in so many bytes, and their cells by position (pa.StringArray).
+
+    Of the records that are `apart`, there are no cells.
+    """
 
     records: int
     whole_bytes: int
     columns: dict[int, Any]
+    apart: LinesApart | None = None
 
 
 class CellKernels:
@@ -100,27 +134,33 @@ class CellKernels:
         return bool(found.value)
 
     def read_cells(self, piece: bytes, wanted: WantedCells, room: Room, *, longest: int) -> Cells | None:
-        """The wanted cells of all whole lines that `piece` begins with; None when it is not plain.
+        """The wanted cells of the whole lines that `piece` begins with; None when none is plain, or a quote unsound.
 
-        It is when it is UTF-8 without NUL, no line is longer than `longest` bytes with its end, LF or CR LF, each has
-        the width that is wanted or is blank, and quotes stand around whole cells only. Blank lines are left out; a line
-        end in quotes is a letter.
+        A line is plain when it is UTF-8, not longer than `longest` bytes with its end, LF, CR LF or CR, and has the
+        width that is wanted, or nothing behind that. The others are apart. Blank lines are left out, a line end in
+        quotes is a letter, and so is a quote within a cell; behind a closing one a cell must end.
         """
         delimiter, width, positions = wanted.delimiter, wanted.width, wanted.positions
         if len(delimiter.encode()) != 1 or not all(0 <= position < width for position in positions):
             raise ValueError("a kernel takes a delimiter of one byte, and positions that the lines have")
         given, shape = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), _Shape(ord(delimiter), width, longest)
-        ends, lines, sizes = room.for_bytes(len(piece)), _Lines(), np.zeros(len(positions), dtype=np.uintp)
-        places = ctypes.c_void_p(address(ends)), ctypes.c_size_t(len(ends))
+        places, lines, sizes = room.for_bytes(len(piece)), _Lines(), np.zeros(len(positions), dtype=np.uintp)
         own_positions = Slice.of(np.array(positions, dtype=np.uintp), np.uintp)
         found = ctypes.byref(own_positions), ctypes.c_void_p(address(sizes)), ctypes.byref(lines)
-        require(self._library.audiencekit_index_cells(ctypes.byref(given), ctypes.byref(shape), *places, *found))
+        told = ctypes.byref(given), ctypes.byref(shape), ctypes.byref(places)
+        require(self._library.audiencekit_index_cells(*told, *found))
         if not lines.count:
             return None
         columns = [_Column.new(*one, lines=lines.count) for one in zip(positions, sizes.tolist(), strict=True)]
-        laid_out = (_Column * len(columns))(*columns)
-        ends_found = Slice.of(ends[: lines.count * width], np.uint32)
-        arguments = (given, shape, lines, ends_found, Slice(ctypes.addressof(laid_out), len(columns)))
-        require(self._library.audiencekit_copy_cells(*map(ctypes.byref, arguments)))
+        begins = Slice.of(room.begins[: lines.count], np.uint32)
+        ends = Slice.of(room.ends[: lines.count * width], np.uint32)
+        arguments = (ctypes.byref(begins), ctypes.byref(ends), ctypes.byref(Slice.of_all(columns, _Column)))
+        require(self._library.audiencekit_copy_cells(*told[:2], ctypes.c_int32(lines.quotes), *arguments))
         texts = (column.texts() for column in columns)
-        return Cells(lines.count, lines.bytes, dict(zip(positions, texts, strict=True)))
+        apart = _lines_apart(piece, room.apart[: lines.apart]) if lines.apart else None
+        return Cells(lines.count + lines.apart, lines.bytes, dict(zip(positions, texts, strict=True)), apart)
+
+
+def _lines_apart(piece: bytes, places: npt.NDArray[np.uint32]) -> LinesApart:
+    data = b"".join(piece[begin:end] for begin, end in places[:, 1:].tolist())
+    return LinesApart(places[:, 0].astype(np.int64), data)

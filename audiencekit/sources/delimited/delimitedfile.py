@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused
@@ -18,7 +19,7 @@ from audiencekit.sources.arrow.textcolumns import split_texts, text_columns, use
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.delimited.cellkernels import WantedCells
 from audiencekit.sources.delimited.layout import Layout, find_layout
-from audiencekit.sources.delimited.pieces import Pieces
+from audiencekit.sources.delimited.pieces import Piece, Pieces
 from audiencekit.sources.delimited.records import Records, field_limit
 from audiencekit.sources.delimited.rowjudge import RowJudge
 from audiencekit.sources.options import SourceOptions
@@ -78,8 +79,8 @@ class DelimitedTable:
         )
         pieces.reads_cells = not leading
         for piece in pieces:
-            if piece.cells is not None:
-                yield from self._quick_batches(piece.cells, piece.records, mapping, faults)
+            if piece.cells is not None and (apart := self._read_apart(piece)) is not None:
+                yield from self._quick_batches(piece, apart, judge, mapping)
                 continue
             # A record that is not whole by the counter's rules may be whole to `csv`: read to the end of the file.
             blocks = pieces.rest() if piece.records < 0 else iter(())
@@ -103,16 +104,43 @@ class DelimitedTable:
                 pass
         raise SourceRefused("the quotes of this file have more than one reading")
 
+    def _read_apart(self, piece: Piece) -> list[list[str]] | None:
+        """The records that are apart, as `csv` reads them; None where it does not, or finds another number."""
+        if piece.apart is None:
+            return []
+        try:
+            with field_limit():
+                rows = list(Records(iter([piece.apart.data]), self.layout.delimiter, leading=0))
+        except SourceRefused:
+            return None
+        return rows if len(rows) == len(piece.apart.numbers) else None
+
     def _quick_batches(
-        self, arrays: dict[int, pa.Array], records: int, mapping: ColumnMapping, faults: Faults
+        self, piece: Piece, apart: list[list[str]], judge: RowJudge, mapping: ColumnMapping
     ) -> Iterator[TextBatch]:
-        numbers = arrow_array(np.arange(self.rows_read + 1, self.rows_read + records + 1, dtype=np.int64))
-        columns = text_columns(numbers, self._split(arrays, mapping), mapping)
+        before, records = self.rows_read, piece.records
+        columns = self._quick_columns(piece, apart, judge, mapping)
+        numbers, faults = columns.column(0).to_numpy(), judge.faults.take()
+        faulty = faults.column(0).to_numpy()
         size = -(-records // -(-records // BATCH_ROWS))  # batches alike: a small one would cost as much as a large one
-        for start in range(0, records, size):
-            batch = columns.slice(start, size)
-            self.rows_read += batch.num_rows
-            yield TextBatch(RawColumns(batch), faults.take())
+        for start in range(before, before + records, size):
+            self.rows_read = min(start + size, before + records)
+            kept = _between(columns, numbers, start, self.rows_read)
+            yield TextBatch(RawColumns(kept), _between(faults, faulty, start, self.rows_read))
+
+    def _quick_columns(
+        self, piece: Piece, apart: list[list[str]], judge: RowJudge, mapping: ColumnMapping
+    ) -> pa.RecordBatch:
+        """The sound rows of a piece; the faults of the others are noted."""
+        cells, numbers = piece.cells or {}, np.arange(self.rows_read + 1, self.rows_read + piece.records + 1)
+        if piece.apart is None:
+            return text_columns(arrow_array(numbers), self._split(cells, mapping), mapping)
+        rows = zip(numbers[piece.apart.numbers].tolist(), apart, strict=True)
+        places = used_positions(mapping)
+        kept = [(row, _used(record, places)) for row, record in rows if judge.accepts(row, record)]
+        numbers = np.delete(numbers, piece.apart.numbers)
+        read = text_columns(arrow_array(numbers), self._split(cells, mapping), mapping)
+        return _in_order(read, self._build(kept, mapping)) if kept else read
 
     def careful_batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """The same as `batches`, all of it read by `csv`: the definition of correct."""
@@ -144,7 +172,7 @@ class DelimitedTable:
         for cells in itertools.islice(rows, BATCH_ROWS):
             self.rows_read += 1
             if judge.accepts(self.rows_read, cells):
-                kept.append((self.rows_read, [cells[place] if place < len(cells) else None for place in places]))
+                kept.append((self.rows_read, _used(cells, places)))
             if judge.letters > BATCH_LETTERS:
                 break
         return kept
@@ -166,3 +194,19 @@ class DelimitedTable:
             place: split_texts(cells, self._split_cells) if place in identifiers else cells
             for place, cells in arrays.items()
         }
+
+
+def _used(cells: list[str], places: list[int]) -> list[str | None]:
+    return [cells[place] if place < len(cells) else None for place in places]
+
+
+def _between(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], before: int, last: int) -> pa.RecordBatch:
+    """The part of `batch`, which has these ascending rows, after row `before` up to row `last`."""
+    start, stop = np.searchsorted(rows, [before, last], side="right").tolist()
+    return batch.slice(start, stop - start)
+
+
+def _in_order(*batches: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of all of them, ascending."""
+    together = pa.concat_batches(batches)
+    return together.take(arrow_array(np.argsort(together.column(0).to_numpy(), kind="stable")))

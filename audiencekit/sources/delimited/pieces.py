@@ -11,7 +11,7 @@ from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
 from audiencekit.machine.workers import cores
 from audiencekit.sources.delimited.arrowcells import ArrowReader
-from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, LinesApart, Room, WantedCells
 from audiencekit.sources.delimited.counting import Patterns, cut
 
 HEAD_BYTES: Final = 16_384  # the first piece: the header is read with care, and meanwhile there is nothing else to do
@@ -22,12 +22,14 @@ _SMALLEST: Final = 6  # of a piece: a smaller part costs more than those who wai
 class Piece:
     """Whole records, so many of them not blank: their cells by position where they were read, else their bytes.
 
-    `records` is -1 for what is left at the end and is not whole by the counter's rules.
+    `records` is -1 for what is left at the end and is not whole by the counter's rules. Where some of the records are
+    `apart`, the cells are those of the others, and the bytes are there, too.
     """
 
     records: int
     cells: dict[int, Any] | None = None
     data: bytes = b""
+    apart: LinesApart | None = None
 
 
 class Pieces:
@@ -92,7 +94,8 @@ class Pieces:
         """The whole records that `data` begins with, None if there are none; what follows them is carried."""
         if self.reads_cells and (begun := self._begin(data)):
             self._carry = data[begun.whole_bytes :]
-            return Piece(begun.records, begun.columns)
+            whole = data[: begun.whole_bytes] if begun.apart else b""
+            return Piece(begun.records, begun.columns, whole, begun.apart)
         # Lines that no kernel reads, or without kernels: counted, and read by Arrow where that is as good.
         records, self._carry, is_plain = cut(data, self._patterns)
         whole = data[: len(data) - len(self._carry)]
@@ -105,6 +108,7 @@ class Pieces:
         """The cells of all whole records that `data` begins with, None when a kernel is not certain of them.
 
         They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
+        Those that are apart are read by `csv`, which must find as many.
         """
         compiled = kernels(CellKernels) if self._wanted.positions else None
         return compiled.read_cells(data, self._wanted, self._room, longest=MAX_CELL_BYTES) if compiled else None

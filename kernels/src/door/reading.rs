@@ -42,8 +42,34 @@ pub unsafe extern "C" fn audiencekit_are_plain(
     })
 }
 
-/// The lines that `piece` begins with, none where it is not plain; their cells end at `ends`, and those at each of
-/// `positions` have `sizes` bytes at most.
+/// Where the places of lines and cells are noted.
+#[repr(C)]
+pub struct PlaceSlices {
+    begins: *mut u32,
+    begin_count: usize,
+    ends: *mut u32,
+    end_count: usize,
+    apart: *mut cells::Apart,
+    apart_count: usize,
+}
+
+impl PlaceSlices {
+    /// # Safety
+    /// As for `slice_mut`.
+    unsafe fn get<'a>(&self) -> cells::Places<'a> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            cells::Places {
+                begins: slice_mut(self.begins, self.begin_count),
+                ends: slice_mut(self.ends, self.end_count),
+                apart: slice_mut(self.apart, self.apart_count),
+            }
+        }
+    }
+}
+
+/// The lines that `piece` begins with, none where nothing is said of it: where they stand, in `places`; their cells at
+/// each of `positions` have `sizes` bytes at most.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`, with a size for each position.
@@ -51,26 +77,25 @@ pub unsafe extern "C" fn audiencekit_are_plain(
 pub unsafe extern "C" fn audiencekit_index_cells(
     piece: &Slice<u8>,
     shape: &cells::Shape,
-    ends: *mut u32,
-    end_count: usize,
+    places: &PlaceSlices,
     positions: &Slice<usize>,
     sizes: *mut usize,
     lines: &mut cells::Lines,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (piece, ends, positions) = unsafe { (piece.get(), slice_mut(ends, end_count), positions.get()) };
+        let (piece, mut places, positions) = unsafe { (piece.get(), places.get(), positions.get()) };
         // SAFETY: promised by the caller.
         let sizes = unsafe { slice_mut(sizes, positions.len()) };
-        *lines = cells::index(piece, shape, ends).unwrap_or_default();
-        let ends = &ends[..lines.count * shape.width];
-        for (size, position) in sizes.iter_mut().zip(positions).filter(|_| lines.count > 0) {
-            *size = cells::size(shape.width, ends, *position);
+        *lines = cells::index(piece, shape, &mut places).unwrap_or_default();
+        let (begins, ends) = (&places.begins[..lines.count], &places.ends[..lines.count * shape.width]);
+        for (size, position) in sizes.iter_mut().zip(positions) {
+            *size = cells::size(shape.width, begins, ends, *position);
         }
     })
 }
 
-/// Copies columns out of a piece that `audiencekit_index_cells` has seen.
+/// Copies columns out of a piece that `audiencekit_index_cells` has seen: the cells of lines that begin at `begins`.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
@@ -78,18 +103,19 @@ pub unsafe extern "C" fn audiencekit_index_cells(
 pub unsafe extern "C" fn audiencekit_copy_cells(
     piece: &Slice<u8>,
     shape: &cells::Shape,
-    lines: &cells::Lines,
+    quotes: i32,
+    begins: &Slice<u32>,
     ends: &Slice<u32>,
     columns: &Slice<ColumnSlices>,
 ) -> i32 {
     guarded(|| {
         // SAFETY: promised by the caller.
-        let (piece, ends, columns) = unsafe { (piece.get(), ends.get(), columns.get()) };
+        let (piece, begins, ends, columns) = unsafe { (piece.get(), begins.get(), ends.get(), columns.get()) };
         for &ColumnSlices { position, offsets, offset_count, data, data_bytes } in columns {
             // SAFETY: promised by the caller.
             let (offsets, data) = unsafe { (slice_mut(offsets, offset_count), slice_mut(data, data_bytes)) };
             let column = cells::Column { position, offsets, data };
-            cells::copy(piece, shape.width, lines.quotes, ends, column);
+            cells::copy(piece, shape.width, quotes, (begins, ends), column);
         }
     })
 }

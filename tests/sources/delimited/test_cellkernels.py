@@ -6,12 +6,11 @@ import ctypes
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
-from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells, _Column, _Lines, _Shape
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells, _Column, _Places, _Shape
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
@@ -66,44 +65,51 @@ def test_no_delimiter_is_guessed(compiled: CellKernels, delimiter: str) -> None:
     assert _read(compiled, b"a,b,c\n", delimiter=delimiter) is None
 
 
-def test_ends_are_not_noted_outside_the_room(compiled: CellKernels) -> None:
+@pytest.mark.parametrize("narrow", ["begins", "ends", "apart"])
+def test_places_are_not_noted_outside_the_room(compiled: CellKernels, narrow: str) -> None:
     """A room that is too small is a bug."""
 
     class Narrow(Room):
-        def for_bytes(self, piece_bytes: int) -> npt.NDArray[np.uint32]:
-            return np.empty(9, dtype=np.uint32)
+        def for_bytes(self, piece_bytes: int) -> _Places:
+            made = super().for_bytes(piece_bytes)
+            setattr(made, f"{narrow}_count", 0)
+            return made
 
     with pytest.raises(Bug, match="index out of range"):
-        _read(compiled, room=Narrow())
+        _read(compiled, PIECE + b"\n" + PIECE, room=Narrow())
 
 
-ENDS = [1, 4, 5, 9, 10, 13]
+BEGINS, ENDS = [0, 6], [1, 4, 5, 9, 10, 13]
 
 
 @pytest.mark.parametrize(
-    ("ends", "width", "lines", "size_bytes"),
+    ("begins", "ends", "width", "lines", "size_bytes"),
     [
-        ([1, 4, 5, 9, 10, 99], 3, 2, 15),
-        ([1, 4, 5, 4_294_967_295, 10, 13], 3, 2, 15),
-        ([1, 4, 5, 6, 3, 2], 3, 2, 15),
-        (ENDS, 3, 3, 15),
-        (ENDS, 0, 2, 15),
-        (ENDS, 3, 2, 0),
+        (BEGINS, [1, 4, 5, 9, 10, 99], 3, 2, 15),
+        (BEGINS, [1, 4, 5, 4_294_967_295, 10, 13], 3, 2, 15),
+        (BEGINS, [1, 4, 5, 6, 3, 2], 3, 2, 15),
+        (BEGINS, ENDS, 3, 3, 15),
+        (BEGINS, ENDS, 0, 2, 15),
+        (BEGINS, ENDS, 3, 2, 0),
+        ([0, 4_294_967_295], ENDS, 3, 2, 15),
+        ([0], ENDS, 3, 2, 15),
     ],
-    ids=["behind", "far behind", "descending", "too many lines", "no width", "no room"],
+    ids=["behind", "far behind", "descending", "too many lines", "no width", "no room", "begun behind", "few begins"],
 )
 def test_cells_are_not_copied_from_or_to_outside(
-    compiled: CellKernels, ends: list[int], width: int, lines: int, size_bytes: int
+    compiled: CellKernels, begins: list[int], ends: list[int], width: int, lines: int, size_bytes: int
 ) -> None:
-    """Whatever ends, width and room are given."""
+    """Whatever places, width and room are given."""
     columns = [_Column.new(position, size_bytes, lines=lines) for position in (0, 1, 2)]
     laid_out = (_Column * 3)(*columns)
     given = (
         Slice.of(np.frombuffer(PIECE, dtype=np.uint8), np.uint8),
         _Shape(ord(","), width, 100),
-        _Lines(lines, 14, 3),
+        ctypes.c_int32(3),
+        Slice.of(np.array(begins, dtype=np.uint32), np.uint32),
         Slice.of(np.array(ends, dtype=np.uint32), np.uint32),
         Slice(ctypes.addressof(laid_out), 3),
     )
+    told = [one if isinstance(one, ctypes.c_int32) else ctypes.byref(one) for one in given]
     with pytest.raises(Bug, match="index out of range"):
-        require(compiled._library.audiencekit_copy_cells(*map(ctypes.byref, given)))
+        require(compiled._library.audiencekit_copy_cells(*told))
