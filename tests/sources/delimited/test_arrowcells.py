@@ -133,7 +133,7 @@ def test_damaged_lines_are_read_as_with_care(
     monkeypatch.setattr(delimited, "BATCH_ROWS", batch_rows)
     monkeypatch.setattr(pieces, "HEAD_BYTES", 1)
     monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", piece_bytes)
-    monkeypatch.setattr("audiencekit.sources.faults.tolerated_fault_rows", lambda rows: rows)
+    monkeypatch.setattr("audiencekit.sources.unreadablerows.tolerated_fault_rows", lambda rows: rows)
     options = SourceOptions(columns=((Kind.EMAIL, "a"), (Kind.HANDLE, "c")), delimiter=",")
     try:
         source = open_source(tmp_path / "list.csv", options)
