@@ -19,14 +19,14 @@ pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
     pub folding: Folding<'a>,
-    /// One bit a letter, by code point: certain in a domain.
+    /// One bit a letter, by code point: certain in a domain, and no mark.
     pub domain: &'a [u8],
 }
 
 impl Letters<'_> {
-    fn is_certain_in_domain(&self, code: u32) -> bool {
+    pub fn is_certain_in_domain(&self, code: u32) -> bool {
         let bits = self.domain.get(code as usize / 8).copied().unwrap_or(0);
-        (bits >> (code % 8) & 1 != 0) & self.folding.is_letter(code)
+        bits >> (code % 8) & 1 != 0
     }
 }
 
@@ -166,12 +166,12 @@ fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Optio
 }
 
 /// Whether all of `codes` are, looked at together: where another one stands cannot be foreseen.
-pub fn is_ascii(codes: &[u32]) -> bool {
+fn is_ascii(codes: &[u32]) -> bool {
     codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
 /// Whether the label of `codes` is certain letters and digits with single hyphens between them.
-pub fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
+fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
     let (mut is_certain, mut follows_letter) = (true, false);
     for &code in codes {
         let is_hyphen = code == u32::from(b'-');

@@ -76,7 +76,9 @@ class KnownLetters:
         with self._lock:
             if self._letters is None:
                 kinds, folds = self._kinds.copy(), folding_table(self._folds)
-                self._letters = Letters(signs=signs(), local=kinds, domain=CERTAIN.known(), folds=folds)
+                are_letters = (kinds[:BASIC_PLANE] == LETTER) | (kinds[:BASIC_PLANE] == COMPOSED)
+                in_domains = CERTAIN.known() & np.packbits(are_letters, bitorder="little")
+                self._letters = Letters(signs=signs(), local=kinds, domain=in_domains, folds=folds)
             return self._letters
 
     def learn(self, texts: Any) -> bool:

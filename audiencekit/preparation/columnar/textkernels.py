@@ -104,7 +104,7 @@ class Letters:
     """The meaning of characters in an address.
 
     `signs` are those of `columnar/signs.py`, `local` and `folds` those of `columnar/letters.py`; `domain` has a bit a
-    code point, for letters that are certain in domains.
+    code point, for letters that are certain in domains, and no marks.
     """
 
     signs: Bytes

@@ -46,6 +46,10 @@ def compiled() -> TextKernels:
     return installed(TextKernels)
 
 
+def _encoded(label: str) -> str:
+    return f"xn--{label.encode('punycode').decode()}"
+
+
 def _decide(compiled: TextKernels, texts: Any) -> tuple[list[int], list[bytes]]:
     codes, digests = compiled.decide_emails(
         texts,
@@ -99,6 +103,22 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None
         ("a@xn--bcher-kva.example", VALID),
         ("a@xn--zz.example", PENDING),  # letters that are not known
         ("a@xn--abc-.example", INVALID),
+        *(
+            (f"a@{_encoded(label)}.example", VALID)
+            for label in ("\u00e4-b", "b-\u00e4", "1-\u00e4\u00f6-b", "\u00fc\u00fc")
+        ),
+        # Hyphens at an end and in a row, in what is meant; a delimiter behind nothing.
+        *((f"a@{_encoded(label)}.example", PENDING) for label in ("-\u00e4", "\u00e4-", "\u00e4--b", "b--\u00e4")),
+        ("a@xn---tda.example", PENDING),
+        ("a@x--y.xn--tda.co-op.example", VALID),
+        ("a@x--y.test", SPECIAL),
+        ("a@a.x--y", PLACEHOLDER),
+        (f"a@x--{'y' * 61}.example", TOO_LONG),
+        (f"{'a' * 65}@x--y.example", TOO_LONG),
+        *(
+            (f"a@{domain}", INVALID)
+            for domain in ("x--y..example", "x--y-.example", "x--.example", "x--y.e", "x--y.ex4")
+        ),
         ("a@larch.ex4mple", VALID),
         ("\ufeffa@larch.example\u200b", VALID),
         ("\u3000a@larch.example\xa0", VALID),
