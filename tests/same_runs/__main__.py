@@ -33,7 +33,7 @@ _OF_THE_RUN = re.compile(
     r"|\"pace\": \{[^}]*\}|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""
 )
 # Sentences for people, in a report and in the manifest of a prepared list.
-_SENTENCES = re.compile(r'"(?:message|remedy)":\s*"(?:[^"\\]|\\.)*"|"notes":\s*\[[^\]]*\]')
+_SENTENCES = re.compile(r'"(?:message|remedy|hint)":\s*"(?:[^"\\]|\\.)*"|"notes":\s*\[[^\]]*\]')
 
 
 class Version:
