@@ -131,7 +131,7 @@ MAX_INFLATION: Final = 200  # unpacked bytes per packed byte, watched after INFL
 INFLATION_GRACE_BYTES: Final = 100_000_000
 # Held in memory: what comes in a stream and is read from its end, such as Parquet out of a pipe or a cipher; ours.
 MAX_HELD_BYTES: Final = 536_870_912
-MAX_WRAPPERS: Final = 4  # packings and ciphers, one in the other, around a list; ours
+MAX_WRAPPERS: Final = 4  # compressions and ciphers, one in the other, around a list; ours
 MAX_UNPACKING_BYTES: Final = 134_217_728  # memory for unpacking xz; its strongest level takes half of it
 TOLERATED_FAULT_ROWS: Final = 10  # faulty rows (ragged, encoding, too large, mangled) that never refuse a file
 TOLERATED_FAULT_SHARE: Final = 0.005  # of all rows; the larger of the two bounds holds

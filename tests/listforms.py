@@ -73,7 +73,7 @@ FORMATS: Final[dict[str, Write]] = {
     "xlsx": _workbook,
     "xlsm": _workbook,
 }
-PACKINGS: Final[dict[str, Pack]] = {
+COMPRESSIONS: Final[dict[str, Pack]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),
     "bzip2": bz2.compress,
     "xz": lzma.compress,

@@ -107,10 +107,10 @@ def _lists() -> Iterator[DoctorCheck]:
     import shutil
     from importlib.util import find_spec
 
-    from audiencekit.sources.bytes.compressions import PACKINGS
+    from audiencekit.sources.bytes.compressions import COMPRESSIONS
     from audiencekit.sources.formats import FORMATS
 
-    packed = ", ".join(packing.name for packing in PACKINGS)
+    packed = ", ".join(compression.name for compression in COMPRESSIONS)
     yield DoctorCheck("queries to SQLite", "ok", "available")
     yield DoctorCheck("lists", "ok", f"{', '.join(one.shown for one in FORMATS)}; packed as {packed}")
     for name, package, extra in OPTIONAL_FORMS:

@@ -13,8 +13,9 @@ from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import find_profile
 from audiencekit.runs.journal.facts import RunFacts
+from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.settings import Settings
-from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, kept_path
+from audiencekit.sources.files import AnySource, Item, absolute_path, items_of, kept_path
 from audiencekit.sources.frames.frames import Frame
 
 REJECTIONS: Final = "rejections.csv"
@@ -23,19 +24,17 @@ _SALT_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunArguments:
-    """The arguments of a run. Without `run_id` it gets a new one, without `operation` that of its keywords.
+    """The arguments of a run. Without `operation` it has that of its keywords.
 
-    A `source` is None for a run that reads none. `rejections` is the file that they are listed in; by itself one in the
-    directory of the run.
+    A `source` is None for a run that reads none. Rejections are listed in the directory of the run unless
+    `options.rejections` names a file.
     """
 
     source: AnySource | None
     target: Target
     keywords: Keywords
-    rejections: FilePath | None = None
-    run_id: str | None = None
+    options: RunOptions
     operation: str | None = None
-    keep_spool: bool = False
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -43,8 +42,9 @@ class RunArguments:
         given = () if self.source is None else items_of(self.source)
         return tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
 
-    def facts(self, run_id: str, now: datetime, settings: Settings) -> RunFacts:
+    def facts(self, run_id: str, now: datetime) -> RunFacts:
         """The facts of the run `run_id` that begins `now`, with a new salt."""
+        settings, rejections = self.options.settings, self.options.rejections
         return RunFacts(
             run_id=run_id,
             account_id=settings.require_account(),
@@ -52,11 +52,11 @@ class RunArguments:
             operation=self.operation or read_keywords(self.keywords, settings.profile).operation,
             profile=settings.profile.name,
             sources=[item.mark if isinstance(item, Frame) else kept_path(item) for item in self.items],
-            rejections=absolute_path(self.rejections) if self.rejections else REJECTIONS,
+            rejections=absolute_path(rejections) if rejections else REJECTIONS,
             keywords=dict(self.keywords),
             started_at=format_time(now),
             audiencekit=__version__,
-            keep_spool=self.keep_spool,
+            keep_spool=self.options.keep_spool,
             salt=secrets.token_hex(_SALT_BYTES),
         )
 

@@ -23,18 +23,20 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 
-def start_run(arguments: RunArguments, settings: Settings, stack: ExitStack) -> Run:
-    """A new run; `stack` gives up its lock and its journal. Runs past the retention are purged first.
+def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
+    """A new run, under the given id or a new one; `stack` gives up its lock and its journal.
+
+    Runs past the retention are purged first.
 
     Raises AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
-    target, now = arguments.target, datetime.now(UTC)
-    run_id, store = arguments.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
+    target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
+    run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
     note = let_expire(settings.state_dir, settings.retention, now=now)
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
     directory = store.create(run_id)
-    facts = arguments.facts(run_id, now, settings)
+    facts = arguments.facts(run_id, now)
     key = facts.key(state_key)
     journal = JournalFile.begin(directory / JOURNAL, facts, key)
     stack.callback(journal.close)

@@ -41,17 +41,20 @@ class NamedRun:
     run_id: str
     sources: tuple[FilePath, ...]
     arguments: RunArguments
-    settings: Settings
 
     def __post_init__(self) -> None:
         check_chosen_run_id(self.run_id)
+
+    @property
+    def _settings(self) -> Settings:
+        return self.arguments.options.settings
 
     async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
         """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
 
         A run of the id that was refused holds nothing up: nothing of it was sent.
         """
-        store = RunStore(self.settings.state_dir)
+        store = RunStore(self._settings.state_dir)
         for run_id in store.line_of(self.run_id):
             why = _ANOTHER_INPUT
             try:
@@ -67,16 +70,16 @@ class NamedRun:
             break
         await look_first(session, progress)
         with ExitStack() as stack:
-            arguments = replace(self.arguments, run_id=store.next_in_line(self.run_id))
-            run = start_run(arguments, self.settings, stack)
+            options = replace(self.arguments.options, run_id=store.next_in_line(self.run_id))
+            run = start_run(replace(self.arguments, options=options), stack)
             return await execute(run, session, limiter=limiter, progress=progress)
 
     async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
-            run = reopen_run(run_id, self.settings, stack, self.sources)
+            run = reopen_run(run_id, self._settings, stack, self.sources)
             report = ended(run)
-            if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self.settings):
+            if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self._settings):
                 return None
             if report is None:
                 progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")

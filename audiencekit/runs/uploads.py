@@ -39,17 +39,15 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
     # Keywords that could never work are refused before the source is read.
-    arguments = RunArguments(
-        source=source, target=target, keywords=keywords, rejections=options.rejections, keep_spool=options.keep_spool
-    )
-    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments, settings)
+    arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
+    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
     session = target.connect(settings)
     async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
         if named is not None:
             return await named.carry_out(session, pace, progress)
         await look_first(session, progress)
         with ExitStack() as stack:
-            run = start_run(arguments, settings, stack)
+            run = start_run(arguments, stack)
             return await execute(run, session, limiter=pace, progress=progress)
 
 

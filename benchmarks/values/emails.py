@@ -71,5 +71,16 @@ def draw_address(chance: random.Random) -> str:
     labels = ["".join(chance.choices(_LETTERS, k=chance.randrange(1, 9))) for _ in range(chance.randrange(1, 3))]
     if chance.random() < 0.15:
         labels[0] += "".join(chance.choices(_FOREIGN, k=chance.randrange(1, 4)))
+    if chance.random() < 0.1:
+        labels[-1] = _encoded(chance)
     address = f"{local}@{chance.choice(['.', '.', '.', '-', '--']).join(labels)}.{chance.choice(_TOPS)}"
     return address.upper() if chance.random() < 0.1 else address
+
+
+def _encoded(chance: random.Random) -> str:
+    """A label as it stands in the name system, with a sign that is another one now and then."""
+    label = "".join(chance.choices(f"abcdefgh0129-{_FOREIGN}", k=chance.randrange(1, 20)))
+    encoded = list(f"xn--{label.encode('punycode').decode()}")
+    if chance.random() < 0.5:
+        encoded[chance.randrange(len(encoded))] = chance.choice(f"-{_LETTERS}")
+    return "".join(encoded)

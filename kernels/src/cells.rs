@@ -1,25 +1,30 @@
 //! The cells of a piece of a delimited file: where they end, and the columns they make.
 //!
-//! Lines of text that have as many cells as the table are read here; blank ones are no lines. The others, few as a rule, are
+//! Lines of text that have as many cells as they may are read here; blank ones are no lines. The others, few as a rule, are
 //! set apart for a careful look. Of a piece with letters behind a closing quote nothing is said.
 #![forbid(unsafe_code)]
 
 use crate::letters::{bits, note, BLOCK};
 use crate::separators::{Reader, DOUBLED};
 
-/// The form of a line: `width` cells, `delimiter` between them; with its end it has at most `longest` bytes.
+/// The form of a line: `width` cells, and `least` at least, with `delimiter` between them; with its end it has at most
+/// `longest` bytes. Of its cells the first `wanted` are read, which all lines have.
 #[repr(C)]
 pub struct Shape {
     pub delimiter: u8,
     pub width: usize,
+    pub least: usize,
+    pub wanted: usize,
     pub longest: usize,
 }
 
-/// The lines at the beginning of a piece: how many are read and set apart, the bytes of all, and the quotes in them.
+/// The lines at the beginning of a piece: how many are read and set apart, the cells of each whose ends are noted, the bytes
+/// of all lines, and the quotes in them.
 #[repr(C)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
     pub count: usize,
+    pub cells: usize,
     pub apart: usize,
     pub bytes: usize,
     pub quotes: i32,
@@ -50,7 +55,8 @@ pub fn index(piece: &[u8], shape: &Shape, places: &mut Places) -> Option<Lines> 
     let end = piece.iter().enumerate().rev().find_map(|place| is_line_end(place).then_some(place.0))?;
     let text = &piece[..=end];
     let is_delimiter = !matches!(shape.delimiter, 0 | b'\n' | b'\r' | b'"' | 128..);
-    if text.len() > i32::MAX as usize || shape.width == 0 || !is_delimiter {
+    let is_shape = 0 < shape.wanted && shape.wanted <= shape.least && shape.least <= shape.width;
+    if text.len() > i32::MAX as usize || !is_shape || !is_delimiter {
         return None;
     }
     let mut reader = Reader::new(shape.delimiter);
@@ -71,12 +77,13 @@ pub fn index(piece: &[u8], shape: &Shape, places: &mut Places) -> Option<Lines> 
     found -= places.ends[..found].iter().rev().take_while(|&&end| !is_end(text[end as usize])).count();
     let text = &text[..places.ends[..found].last().map_or(0, |&end| end as usize + 1)];
     let is_text = is_ascii || std::str::from_utf8(text).is_ok();
-    let (count, apart) = if is_text && are_lines(text, shape, reader.lines, places, found) {
-        (reader.lines, 0)
+    let (count, cells, apart) = if is_text && are_lines(text, shape, reader.lines, places, found) {
+        (reader.lines, shape.width, 0)
     } else {
-        set_apart(text, shape, places, found)
+        let (count, apart) = set_apart(text, shape, places, found);
+        (count, shape.wanted, apart)
     };
-    (count > 0).then_some(Lines { count, apart, bytes: text.len(), quotes: reader.quotes })
+    (count > 0).then_some(Lines { count, cells, apart, bytes: text.len(), quotes: reader.quotes })
 }
 
 fn is_end(byte: u8) -> bool {
@@ -109,18 +116,20 @@ fn is_blank(line: &[u8]) -> bool {
 /// stands in them.
 fn set_apart(text: &[u8], shape: &Shape, places: &mut Places, found: usize) -> (usize, usize) {
     let (mut count, mut apart, mut kept) = (0, 0, 0);
-    let (mut begin, mut first, mut broken) = (0, 0_usize, first_broken(text, 0));
+    let (mut begin, mut first, mut broken) = (0, 0, first_broken(text, 0));
     for at in 0..found {
         let end = places.ends[at] as usize;
         if !is_end(text[end]) {
             continue;
         }
-        let last = first.saturating_add(shape.width - 1);
-        let is_wide = last <= at && text[places.ends[last] as usize..end].iter().all(|&byte| shape.is_space(byte));
-        if is_wide && broken > end && end - begin < shape.longest && !is_blank(&text[begin..end]) {
-            places.ends.copy_within(first..=last, kept);
+        let cells = at + 1 - first;
+        let has_cells = shape.least <= cells
+            && (cells <= shape.width
+                || text[places.ends[first + shape.width - 1] as usize..end].iter().all(|&byte| shape.is_space(byte)));
+        if has_cells && broken > end && end - begin < shape.longest && !is_blank(&text[begin..end]) {
+            places.ends.copy_within(first..first + shape.wanted, kept);
             places.begins[count] = begin as u32;
-            (count, kept) = (count + 1, kept + shape.width);
+            (count, kept) = (count + 1, kept + shape.wanted);
         } else if !is_blank(&text[begin..end]) {
             places.apart[apart] = Apart { number: (count + apart) as u32, begin: begin as u32, end: end as u32 + 1 };
             apart += 1;
@@ -172,7 +181,7 @@ pub struct Column<'a> {
     pub data: &'a mut [u8],
 }
 
-/// Copies the cells of `column` out of a piece; `quotes`, `begins` and `ends` are what `index` found.
+/// Copies the cells of `column` out of a piece; `width` is of how many cells of each line the end is known; `quotes`, `begins` and `ends` are what `index` found.
 pub fn copy(piece: &[u8], width: usize, quotes: i32, (begins, ends): (&[u32], &[u32]), column: Column) {
     let Column { position, offsets, data } = column;
     let is_last = position + 1 == width;
@@ -233,7 +242,7 @@ fn has_quote(bytes: &[u8], size: usize) -> bool {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape { delimiter: b',', width: 2, longest: 500 };
+    const SHAPE: Shape = Shape { delimiter: b',', width: 2, least: 2, wanted: 2, longest: 500 };
 
     /// The lines of `piece` that are read, as texts of all its columns, and the others; None where nothing is said.
     fn read(piece: &[u8], shape: &Shape) -> Option<(Vec<Vec<String>>, Vec<(u32, String)>)> {
@@ -241,18 +250,18 @@ mod tests {
         let mut apart = vec![Apart::default(); piece.len()];
         let mut places = Places { begins: &mut begins, ends: &mut ends, apart: &mut apart };
         let lines = index(piece, shape, &mut places)?;
-        let (begins, ends) = (&begins[..lines.count], &ends[..lines.count * shape.width]);
+        let (begins, ends) = (&begins[..lines.count], &ends[..lines.count * lines.cells]);
         let column = |position| {
             let mut offsets = vec![-1; lines.count + 1];
-            let mut data = vec![0; size(shape.width, begins, ends, position)];
+            let mut data = vec![0; size(lines.cells, begins, ends, position)];
             let column = Column { position, offsets: &mut offsets, data: &mut data };
-            copy(piece, shape.width, lines.quotes, (begins, ends), column);
+            copy(piece, lines.cells, lines.quotes, (begins, ends), column);
             let text = |pair: &[i32]| String::from_utf8(data[pair[0] as usize..pair[1] as usize].to_vec()).unwrap();
             offsets.windows(2).map(text).collect()
         };
         let line = |line: &Apart| String::from_utf8_lossy(&piece[line.begin as usize..line.end as usize]).into_owned();
         let apart = apart[..lines.apart].iter().map(|one| (one.number, line(one))).collect();
-        Some(((0..shape.width).map(column).collect(), apart))
+        Some(((0..shape.wanted).map(column).collect(), apart))
     }
 
     fn assert_columns(piece: &str, columns: [&[&str]; 2]) {
@@ -317,6 +326,17 @@ mod tests {
     }
 
     #[test]
+    fn cells_may_be_missing_behind_those_that_are_wanted() {
+        let shape = Shape { width: 4, least: 2, ..SHAPE };
+        let (found, apart) = read(b"a,b\r\nc,\"d\"\r\ne,f,g,h, \r\ni\n,j,\r\nk,l,m,n,o\n", &shape).expect("lines");
+        assert_eq!(found, [["a", "c", "e", ""], ["b", "d", "f", "j"]]);
+        assert_eq!(apart.iter().map(|one| one.0).collect::<Vec<_>>(), [3, 5]);
+        for shape in [Shape { wanted: 3, ..shape }, Shape { wanted: 0, ..shape }, Shape { least: 5, ..shape }] {
+            assert_eq!(read(b"a,b,c,d,e\n", &shape), None);
+        }
+    }
+
+    #[test]
     fn a_carriage_return_alone_ends_a_line() {
         assert_columns("a,b\r\"c\",\"\r\"\r\re,f\n\rleft\r", [&["a", "c", "e"], &["b", "\r", "f"]]);
         assert_columns("a,b\rc,d\r\r\ne,\"f\"\r\n", [&["a", "c", "e"], &["b", "d", "f"]]);
@@ -335,13 +355,13 @@ mod tests {
         assert_columns("\n\r\na,b\n\n", [&["a"], &["b"]]);
         assert_columns("\n\n,b\r\n\r\n\"\",\n", [&["", ""], &["b", ""]]);
         assert_columns("a,\"\"\n\n\"\"\"\",b\n", [&["a", "\""], &["", "b"]]);
-        let shape = Shape { delimiter: b',', width: 1, ..SHAPE };
+        let shape = Shape { delimiter: b',', width: 1, least: 1, wanted: 1, ..SHAPE };
         assert_eq!(read(b"\na\n\r\n\n\"b\"\n\"\"\n \r\n", &shape).expect("plain").0[0], ["a", "b", "", " "]);
     }
 
     #[test]
     fn a_line_is_not_too_long() {
-        let shape = Shape { delimiter: b';', width: 1, longest: 4 };
+        let shape = Shape { delimiter: b';', width: 1, least: 1, wanted: 1, longest: 4 };
         assert_eq!(read(b" \nabc\nde\r\n", &shape).expect("plain").0[0], [" ", "abc", "de"]);
         let (found, apart) = read(b"abcd\na\n\nabc\r\n", &shape).expect("a line");
         assert_eq!((found, apart), (vec![vec!["a".into()]], vec![(0, "abcd\n".into()), (2, "abc\r\n".into())]));

@@ -2,10 +2,10 @@
 //! left to the columnar rules in Python, which know all the forms (`columnar/emails.py`).
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of, is_atom, CLASSES, DIGIT, HYPHEN, LETTER};
+use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
-use crate::international::{self, is_ascii, is_certain_label, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
 use crate::punycode;
 use crate::sha256::Hasher;
@@ -25,26 +25,30 @@ const STROKE: char = '\u{338}';
 /// Where in an address the reading stands.
 const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
 const IN_LOCAL: u8 = 1;
-const LABEL_BEGINS: u8 = 2; // behind the at sign or a hyphen
+const LABEL_BEGINS: u8 = 2; // behind the at sign
 const IN_LABEL: u8 = 3; // in the first label, or in one that is not letters only
 const TOP_BEGINS: u8 = 4; // behind a dot of the domain
 const TOP_LETTER: u8 = 5; // behind one letter of a label that may be the top
 const IN_TOP: u8 = 6; // behind more letters of it
 const REFUSED: u8 = 7;
-const STATES: usize = 8;
+const HYPHENED: u8 = 8; // behind a hyphen of a label
+const DOUBLED: u8 = 9; // behind two in a row, wherever in the domain
+const STATES: usize = 10;
 const STATE_BITS: u8 = 6; // so that a state is how far its own bits stand in a word
 
 #[rustfmt::skip]
 const NEXT: [[u8; CLASSES]; STATES] = [
-    // other  letter      digit     hyphen        dot           at            atom
-    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL,     REFUSED,      REFUSED,      IN_LOCAL], // LOCAL_BEGINS
-    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL,     LOCAL_BEGINS, LABEL_BEGINS, IN_LOCAL], // IN_LOCAL
-    [REFUSED, IN_LABEL,   IN_LABEL, REFUSED,      REFUSED,      REFUSED,      REFUSED],  // LABEL_BEGINS
-    [REFUSED, IN_LABEL,   IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_LABEL
-    [REFUSED, TOP_LETTER, IN_LABEL, REFUSED,      REFUSED,      REFUSED,      REFUSED],  // TOP_BEGINS
-    [REFUSED, IN_TOP,     IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // TOP_LETTER
-    [REFUSED, IN_TOP,     IN_LABEL, LABEL_BEGINS, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_TOP
-    [REFUSED, REFUSED,    REFUSED,  REFUSED,      REFUSED,      REFUSED,      REFUSED],  // REFUSED
+    // other  letter      digit     hyphen    dot           at            atom
+    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL, REFUSED,      REFUSED,      IN_LOCAL], // LOCAL_BEGINS
+    [REFUSED, IN_LOCAL,   IN_LOCAL, IN_LOCAL, LOCAL_BEGINS, LABEL_BEGINS, IN_LOCAL], // IN_LOCAL
+    [REFUSED, IN_LABEL,   IN_LABEL, REFUSED,  REFUSED,      REFUSED,      REFUSED],  // LABEL_BEGINS
+    [REFUSED, IN_LABEL,   IN_LABEL, HYPHENED, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_LABEL
+    [REFUSED, TOP_LETTER, IN_LABEL, REFUSED,  REFUSED,      REFUSED,      REFUSED],  // TOP_BEGINS
+    [REFUSED, IN_TOP,     IN_LABEL, HYPHENED, TOP_BEGINS,   REFUSED,      REFUSED],  // TOP_LETTER
+    [REFUSED, IN_TOP,     IN_LABEL, HYPHENED, TOP_BEGINS,   REFUSED,      REFUSED],  // IN_TOP
+    [REFUSED, REFUSED,    REFUSED,  REFUSED,  REFUSED,      REFUSED,      REFUSED],  // REFUSED
+    [REFUSED, IN_LABEL,   IN_LABEL, DOUBLED,  REFUSED,      REFUSED,      REFUSED],  // HYPHENED
+    [REFUSED, DOUBLED,    DOUBLED,  DOUBLED,  DOUBLED,      REFUSED,      REFUSED],  // DOUBLED
 ];
 
 /// For each byte, where it leads from every state: one shift is a step.
@@ -141,13 +145,14 @@ fn decide_one(
     room: &mut Room,
     add: impl FnOnce(&[u8]),
 ) -> i8 {
-    if !lowered.is_ascii() || !is_plain(lowered) {
+    let end = if lowered.is_ascii() { end_of(lowered, LOCAL_BEGINS) } else { REFUSED };
+    if !matches!(end, IN_TOP | DOUBLED) {
         return match international(lowered, letters, doubts, ends, reasons, room) {
             Ok(address) => {
                 add(address);
                 VALID
             }
-            Err(PENDING) => match refuse(lowered, doubts, letters, reasons) {
+            Err(PENDING) => match refuse(lowered, doubts, ends, letters, reasons) {
                 VALID => {
                     add(lowered);
                     VALID
@@ -167,11 +172,15 @@ fn decide_one(
     if let Some(code) = refuse_special(lowered, doubts, ends, reasons) {
         return code;
     }
-    if is_long && has_long_label(lowered) {
-        return reasons.too_long;
+    let code = match end {
+        DOUBLED => judge_domain(domain_of(lowered), letters, reasons),
+        _ if is_long && has_long_label(domain_of(lowered)) => reasons.too_long,
+        _ => VALID,
+    };
+    if code == VALID {
+        add(lowered);
     }
-    add(lowered);
-    VALID
+    code
 }
 
 /// Whether an address is too long, or its local part.
@@ -180,10 +189,13 @@ fn is_too_long(address: &[u8]) -> bool {
     local.len() > MAX_LOCAL || address.len() > MAX_ADDRESS
 }
 
-/// Whether a label behind the at sign is too long.
-fn has_long_label(address: &[u8]) -> bool {
-    let domain = address.rsplit(|&byte| byte == b'@').next().unwrap_or(&[]);
-    domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL)
+/// All behind the last at sign.
+fn domain_of(address: &[u8]) -> &[u8] {
+    address.rsplit(|&byte| byte == b'@').next().unwrap_or(&[])
+}
+
+fn has_long_label(domain: &[u8]) -> bool {
+    domain.len() > MAX_LABEL && domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL)
 }
 
 /// The reason for a domain for special use: that of its top is certain, one of several labels is left.
@@ -210,7 +222,7 @@ fn international<'r>(
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
 /// an address whose domain has one of the rarer forms.
-fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
+fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_visible(text) {
         return letters.signs.read(text).map_or(PENDING, |text| refuse_foreign(text, doubts, letters, reasons));
     }
@@ -236,7 +248,7 @@ fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) ->
     if !is_dot_atom(local) {
         return reasons.invalid_syntax;
     }
-    refuse_special(text, doubts, u32::MAX, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
+    refuse_special(text, doubts, ends, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
 }
 
 /// The texts on both sides of the one at sign, if neither is empty.
@@ -304,7 +316,7 @@ fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
 
 /// The verdict on an address whose local part is right and whose `domain` has no plain form.
 fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
-    if domain.split(|&byte| byte == b'.').any(|label| label.len() > MAX_LABEL) {
+    if has_long_label(domain) {
         return reasons.too_long;
     }
     if !is_domain(domain) {
@@ -321,16 +333,19 @@ fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
     VALID
 }
 
-/// Whether `label` stands for another one of certain letters, as it must stand in the name system.
+/// Whether `label` stands for one of certain letters and digits with single hyphens between them, not all of ASCII, and
+/// is how that one must stand in the name system. Of ASCII it has nothing else.
 fn is_encoded(label: &[u8], letters: &Letters) -> bool {
-    let mut room = [0; punycode::MOST_LETTERS];
-    punycode::decode(label, &mut room).is_some_and(|decoded| {
-        let mut again = Vec::with_capacity(label.len());
-        !is_ascii(decoded)
-            && is_certain_label(decoded, letters)
-            && punycode::encode(decoded, &mut again).is_some()
-            && again == label
-    })
+    let Some((basic, digits)) = punycode::parts(label) else { return false };
+    let mut hyphens = basic.iter().rev().fold(0u64, |hyphens, &byte| hyphens << 1 | u64::from(byte == b'-'));
+    let (mut is_certain, mut count) = (true, basic.len());
+    let is_whole = punycode::decode(basic.len(), digits, |letter, place| {
+        let behind = hyphens & u64::MAX << place;
+        hyphens += behind; // each of them one place on
+        is_certain &= letters.is_certain_in_label(letter);
+        count += 1;
+    });
+    is_whole && is_certain && hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0
 }
 
 fn is_local_of_carrier(local: &[u8]) -> bool {
@@ -351,31 +366,28 @@ pub fn is_dot_atom(local: &[u8]) -> bool {
 /// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which has two signs at least
 /// and ends in a letter.
 fn is_domain(domain: &[u8]) -> bool {
-    domain.contains(&b'.')
+    let (mut is_right, mut follows_dot, mut follows_sign) = (true, true, false);
+    for &byte in domain {
+        let class = class_of_code(byte.into());
+        let (is_dot, is_sign) = (class == DOT, matches!(class, LETTER | DIGIT));
+        is_right &= is_sign | (class == HYPHEN) & !follows_dot | is_dot & follows_sign;
+        (follows_dot, follows_sign) = (is_dot, is_sign);
+    }
+    is_right
         && domain.last().is_some_and(u8::is_ascii_lowercase)
         && domain.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| domain.len() - dot > 2)
-        && domain.split(|&byte| byte == b'.').all(|label| {
-            !label.starts_with(b"-")
-                && !label.ends_with(b"-")
-                && !label.is_empty()
-                && label.iter().all(|&byte| matches!(class_of(byte), LETTER | DIGIT | HYPHEN))
-        })
 }
 
-/// Whether `text` is atoms with single dots, an at sign, and a domain of labels with single hyphens under letters.
-fn is_plain(text: &[u8]) -> bool {
-    ends_in_top(text, LOCAL_BEGINS)
-}
-
-/// The same of what stands behind the at sign.
+/// Whether `domain` is labels with single hyphens under two letters or more.
 pub fn is_plain_domain(domain: &[u8]) -> bool {
-    ends_in_top(domain, LABEL_BEGINS)
+    end_of(domain, LABEL_BEGINS) == IN_TOP
 }
 
-fn ends_in_top(text: &[u8], begin: u8) -> bool {
+/// Where the reading of `text` ends that begins at `begin`.
+fn end_of(text: &[u8], begin: u8) -> u8 {
     let begin = u64::from(begin * STATE_BITS);
     let end = text.iter().fold(begin, |state, &byte| STEP[usize::from(byte)] >> (state & 63));
-    end & 63 == u64::from(IN_TOP * STATE_BITS)
+    (end & 63) as u8 / STATE_BITS
 }
 
 /// Whether the plain `address` is a placeholder: `word@word.top`, or by its local part.
@@ -432,10 +444,10 @@ mod tests {
     #[test]
     fn only_plain_addresses_are_plain() {
         for text in PLAIN {
-            assert!(is_plain(text.as_bytes()), "{text}");
+            assert_eq!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
         }
         for text in NOT_PLAIN {
-            assert!(!is_plain(text.as_bytes()), "{text}");
+            assert_ne!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
         }
     }
 

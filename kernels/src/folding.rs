@@ -58,11 +58,6 @@ impl Folding<'_> {
         matches!(self.kinds.get(code as usize).copied().unwrap_or(0), LETTER..=COMPOSED_MARK)
     }
 
-    /// Whether the same is no mark.
-    pub fn is_letter(&self, code: u32) -> bool {
-        matches!(self.kinds.get(code as usize).copied().unwrap_or(0), LETTER | COMPOSED)
-    }
-
     /// Whether `letter`, or the first of its parts, is a mark that joins others, and never the first.
     pub fn is_mark(&self, letter: char) -> bool {
         let is_part = || self.one_of(letter, ONE).or_else(|| self.one_of(letter, PLACES[0]));

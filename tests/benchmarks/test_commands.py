@@ -15,6 +15,7 @@ from benchmarks.benchmark import CONTACTS, EMAILS, Benchmark
 from benchmarks.cores import ALL, APART, ONE
 from benchmarks.corpora import LISTS
 from benchmarks.duplicates import CHECK, WITHOUT
+from benchmarks.file_forms import FORMS as FILE_FORMS
 from benchmarks.memory import PREPARE, UPLOAD
 from benchmarks.prepare import DATAFUSION, DUCKDB, OURS, PLAIN_LOOP, SDK_LOOP
 from benchmarks.results import BEGIN
@@ -51,6 +52,10 @@ SECTIONS = {
     "spreadsheets": (["--rows", "200", "--runs", "1"], ["sheet", *FORMS]),
     "cliffs": (["--regions", "US", "--values", "20"], [*PHONE_SPELLINGS, *EMAIL_SPELLINGS]),
     "long_cells": (["--cells", "1", "--random", "1", "--bytes", "2000"], ["email", "phone_number", "platform_id"]),
+    "forms": (
+        ["--rows", "1000", "--runs", "1", "--only", "name"],
+        [form.name for form in FILE_FORMS if "name" in form.name],
+    ),
     "start": (["--rounds", "1"], [INTERPRETER, FLOOR, STARTED, *commands(Path())]),
     "differential": (["--count", "300"], [kind.name for kind in KINDS]),
     "sync": (

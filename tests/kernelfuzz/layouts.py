@@ -46,8 +46,8 @@ Plans = _struct(
     signs=Slice,
     **dict.fromkeys(("dialled", "writes_plus", "decides_national"), I32),
 )
-Shape = _struct("Shape", delimiter=U8, width=Size, longest=Size)
-Lines = _struct("Lines", count=Size, apart=Size, bytes=Size, quotes=I32)
+Shape = _struct("Shape", delimiter=U8, width=Size, least=Size, wanted=Size, longest=Size)
+Lines = _struct("Lines", count=Size, cells=Size, apart=Size, bytes=Size, quotes=I32)
 Places = _struct(
     "Places", begins=Pointer, begin_count=Size, ends=Pointer, end_count=Size, apart=Pointer, apart_count=Size
 )

@@ -68,23 +68,24 @@ def _read_cells(draw: Draw, library: Library, *, lies: bool) -> Called:
     piece = _piece(draw)
     given, first = draw.slice(piece), piece.partition(b"\n")[0]
     width = first.count(b",") + 1 if draw.often(0.9) else draw.number("Q", 6)
-    shape, lines = Shape(ord(","), width, 100 if draw.often(0.9) else draw.number("Q", 200)), Lines()
-    positions = [draw.number("Q", max(width - 1, 0)) for _ in range(draw.chance.randint(1, 3))]
+    least, wanted = (width if draw.often(0.7) else draw.number("Q", width) for _ in range(2))
+    shape, lines = Shape(ord(","), width, least, wanted, 100 if draw.often(0.9) else draw.number("Q", 200)), Lines()
+    positions = [draw.number("Q", max(min(wanted, 99) - 1, 0)) for _ in range(draw.chance.randint(1, 3))]
     places, sizes = _places(draw, len(piece)), draw.room("Q", len(positions))
     room = ctypes.byref(places), ctypes.byref(draw.numbers("Q", positions)), Pointer(sizes)
     code = library.audiencekit_index_cells(ctypes.byref(given), ctypes.byref(shape), *room, ctypes.byref(lines))
     if code != DONE or not lines.count:
         return Called(code, 1)
     begins = list(draw.read("I", places.begins, min(lines.count, places.begin_count)))
-    ends = list(draw.read("I", places.ends, min(lines.count * width, places.end_count)))
+    ends = list(draw.read("I", places.ends, min(lines.count * lines.cells, places.end_count)))
     bytes_of = list(draw.read("Q", sizes, len(positions)))
     if lies:
         _lie(draw, lines, [begins, ends], bytes_of)
     columns = [_room_for(draw, one, lines.count, size) for one, size in zip(positions, bytes_of, strict=True)]
     found = draw.numbers("I", begins), draw.numbers("I", ends), slice_of(draw, columns)
-    told = ctypes.byref(given), ctypes.byref(shape), I32(lines.quotes)
+    told = ctypes.byref(given), Size(lines.cells), I32(lines.quotes)
     code = library.audiencekit_copy_cells(*told, *map(ctypes.byref, found))
-    fits = all(one.position < width and one.offset_count == lines.count + 1 for one in columns)
+    fits = all(one.position < lines.cells and one.offset_count == lines.count + 1 for one in columns)
     if lies or not fits or b'"' in piece or lines.apart:
         return Called(code, 1)
     rows = [line.split(b",") for line in re.split(rb"\r\n|\r|\n", piece) if line][: lines.count]

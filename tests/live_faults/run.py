@@ -141,11 +141,11 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
     source = tmp_path / "people.csv"
     source.write_text("\n".join(_rows(is_single=is_single)) + "\n")
     timeouts = PATIENCE if is_silent else AMPLE
-    packing = BodyLimits(max_body_bytes=5_000_000 if is_single else BODY_BYTES)
+    limits = BodyLimits(max_body_bytes=5_000_000 if is_single else BODY_BYTES)
     async with Emulator(EmulatorOptions(rate=(1_000_000, 1.0))) as emulator:
         settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / "state", concurrency=1)
         with (
-            mock.patch.object(BodyLimits, "within", return_value=packing),
+            mock.patch.object(BodyLimits, "within", return_value=limits),
             mock.patch.object(execution, "RunClock", functools.partial(RunClock, FastClock())),
             mock.patch.object(
                 rundelivery,

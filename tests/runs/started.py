@@ -11,6 +11,7 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.run import Run
+from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.settings import Settings, load_settings
 
 ACCOUNT, AUDIENCE = "18ce54d4x5t", Target.audience("1nmth")
@@ -22,12 +23,15 @@ def offline(tmp_path: Path) -> Settings:
     return load_settings(given, directory=tmp_path, state_dir=tmp_path / "state")
 
 
-def arguments(**more: Any) -> RunArguments:
-    """Those of an upload of `list.csv` to AUDIENCE."""
+def arguments(
+    settings: Settings, *, source: str = "list.csv", operation: str | None = None, **more: Any
+) -> RunArguments:
+    """Those of a run on AUDIENCE, by itself an upload, with `more` options."""
     keywords = plain_keywords(Keywords(columns={"email": "mail"}))
-    return RunArguments(**({"source": "list.csv", "target": AUDIENCE, "keywords": keywords} | more))
+    options = RunOptions.of(settings=settings, **more)
+    return RunArguments(source=source, target=AUDIENCE, keywords=keywords, options=options, operation=operation)
 
 
 def start(settings: Settings, stack: ExitStack, **more: Any) -> Run:
     """A run with these arguments."""
-    return start_run(arguments(**more), settings, stack)
+    return start_run(arguments(settings, **more), stack)

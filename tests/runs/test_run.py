@@ -31,7 +31,7 @@ from tests.runs.started import AUDIENCE, arguments, offline, start
 def test_another_input_is_another_run(tmp_path: Path, change: dict[str, Any], is_as_asked: bool) -> None:
     """Of the source its path counts, and not what it holds."""
     settings = offline(tmp_path)
-    asked = {"paths": ("list.csv",), "target": AUDIENCE, "keywords": arguments().keywords, **change}
+    asked = {"paths": ("list.csv",), "target": AUDIENCE, "keywords": arguments(settings).keywords, **change}
     settings_now = replace(settings, account_id=asked.pop("account_id", settings.account_id))
     with ExitStack() as stack:
         run = start(settings, stack)

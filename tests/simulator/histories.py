@@ -51,6 +51,7 @@ from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.settings import load_settings
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
@@ -142,7 +143,8 @@ class History:
         keywords = plain_keywords(Keywords(operation_column="verb", columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            run = start_run(RunArguments(source=source, target=target, keywords=keywords), self.settings, stack)
+            options = RunOptions(settings=self.settings, progress=NoProgress())
+            run = start_run(RunArguments(source=source, target=target, keywords=keywords, options=options), stack)
             is_complete = await self._went_well(self._execute(run))
         if not is_complete and self.chance.random() < 0.5:
             with ExitStack() as stack:
@@ -162,8 +164,9 @@ class History:
         keywords = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            arguments = RunArguments(source=source, target=target, keywords=keywords, operation=SYNC)
-            run = start_run(arguments, self.settings, stack)
+            options = RunOptions(settings=self.settings, progress=NoProgress())
+            arguments = RunArguments(source=source, target=target, keywords=keywords, options=options, operation=SYNC)
+            run = start_run(arguments, stack)
             time = RunClock(self.clock, self.moment)
             opened = open_snapshot_run(run, self.client, stack, time=time, progress=NoProgress())
             going = opened.carry_out(SyncPlanner(opened.snapshot, 1.0), PacedLimiter(clock=self.clock))
@@ -260,9 +263,9 @@ def keys_of(mail: str, name: str) -> Keys:
 
 @contextmanager
 def small_requests(chance: random.Random, *, waits: bool) -> Iterator[None]:
-    packing = BodyLimits(max_operations=chance.randint(2, 6), max_body_bytes=900)
+    limits = BodyLimits(max_operations=chance.randint(2, 6), max_body_bytes=900)
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(BodyLimits, "within", return_value=packing))
+        stack.enter_context(mock.patch.object(BodyLimits, "within", return_value=limits))
         if not waits:
             stack.enter_context(mock.patch.object(EarlierRuns, "seconds_left", return_value=0.0))
         yield

@@ -69,13 +69,13 @@ def planned_source(number: int) -> Planned:
     rows = tuple(_rows(chance, mixed=number % 3 != 0))
     everyone = [key for row in rows for key in row.keys]
     loners = tuple(place for place, row in enumerate(rows) if all(everyone.count(key) == 1 for key in row.keys))
-    packing = BodyLimits(max_operations=chance.randint(2, 6), max_body_bytes=chance.randint(600, 1500))
+    limits = BodyLimits(max_operations=chance.randint(2, 6), max_body_bytes=chance.randint(600, 1500))
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         path = Path(folder) / "people.csv"
         lines = [f"{'delete' if row.is_delete else 'update'},{row.email},{row.handle}" for row in rows]
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
-        with mock.patch.object(BodyLimits, "within", return_value=packing):
+        with mock.patch.object(BodyLimits, "within", return_value=limits):
             terms = Terms.pinned(options, SPEC, now=PLAN_TIME)
             run = planner.plan_run(path, terms, Means(stack=stack, spool_dir=Path(folder)))
         assert not run.refusals

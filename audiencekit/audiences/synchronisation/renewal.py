@@ -44,8 +44,8 @@ async def renew_async(
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target = Target.audience(audience_id)
     keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
-    arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
-    return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days), options)
+    arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
+    return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days))
 
 
 renew = blocking(renew_async)

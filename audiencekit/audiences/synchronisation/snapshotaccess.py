@@ -19,21 +19,19 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.run import Run
 from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.runkeywords import RunOptions
 
 # Makes the planner of a run, which opens the snapshot.
 PlannerOf = Callable[[HeldSnapshot], Planner]
 
 
-async def run_on_snapshot(
-    arguments: RunArguments, planner_of: PlannerOf, options: RunOptions, *, rebuild: bool = False
-) -> Report:
+async def run_on_snapshot(arguments: RunArguments, planner_of: PlannerOf, *, rebuild: bool = False) -> Report:
     """The report of a new run. Raises what `upload_async` does, and SnapshotRefused."""
-    settings, time = options.settings, RunClock()
+    options, time = arguments.options, RunClock()
+    settings = options.settings
     client, quota = open_client(settings), arguments.target.destination.quota
     async with open_limiter(settings, quota, clock=time.clock, given=options.limiter) as pace:
         with ExitStack() as stack:
-            run = start_run(arguments, settings, stack)
+            run = start_run(arguments, stack)
             opened = open_snapshot_run(run, client, stack, time=time, progress=options.progress, rebuild=rebuild)
             return await opened.carry_out(planner_of(opened.snapshot), pace)
 

@@ -45,11 +45,9 @@ async def sync_async(
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(audience_id)
     await look_first(target.connect(options.settings), options.progress)
-    arguments = RunArguments(
-        source=source, target=target, keywords=plain, rejections=options.rejections, operation=SYNC
-    )
+    arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
     planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
-    return await run_on_snapshot(arguments, planner, options, rebuild=rebuild)
+    return await run_on_snapshot(arguments, planner, rebuild=rebuild)
 
 
 sync = blocking(sync_async)

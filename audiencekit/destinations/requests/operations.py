@@ -38,7 +38,7 @@ class OperationsForm:
 
     times: PlanTimes
     profile: Profile
-    packing: BodyLimits = field(default_factory=BodyLimits)
+    limits: BodyLimits = field(default_factory=BodyLimits)
 
     def measure(self, records: HashedRecords) -> Sizes:
         """The bytes of the entry of each record, without its comma."""
@@ -46,7 +46,7 @@ class OperationsForm:
 
     def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
         """As few requests as hold the records."""
-        return plan_requests(waves, sizes_of, times=self.times, packing=self.packing)
+        return plan_requests(waves, sizes_of, times=self.times, limits=self.limits)
 
     def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
         """Put the JSON into `body`; how many bytes it takes."""

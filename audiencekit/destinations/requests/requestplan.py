@@ -81,7 +81,7 @@ def operation_bytes(times: PlanTimes) -> int:
 
 
 def plan_requests(
-    waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, packing: BodyLimits
+    waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, limits: BodyLimits
 ) -> list[PlannedRequest]:
     """The requests for all records, wave by wave, Updates before Deletes in each.
 
@@ -92,7 +92,7 @@ def plan_requests(
     planned: list[PlannedRequest] = []
     for wave in waves:
         updates = deletes = 0
-        for body in _cut(_Coming(sizes_of(wave, False), sizes_of(wave, True)), overhead, packing):
+        for body in _cut(_Coming(sizes_of(wave, False), sizes_of(wave, True)), overhead, limits):
             request = PlannedRequest(
                 number=len(planned) + 1,
                 wave=wave,
@@ -155,27 +155,27 @@ class _Body(NamedTuple):
     body_bytes: int
 
 
-def _cut(coming: _Coming, overhead: int, packing: BodyLimits) -> Iterator[_Body]:
+def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
     """Greedy: each request takes as many records as operations and bytes allow."""
-    while coming.fill(packing.max_body_bytes):
-        count = _fitting(coming, overhead, packing)
+    while coming.fill(limits.max_body_bytes):
+        count = _fitting(coming, overhead, limits)
         updates = min(coming.updates, count)
-        spread = _operations(updates, count - updates, packing)
+        spread = _operations(updates, count - updates, limits)
         yield _Body(updates, count - updates, spread, 1 + coming.size(count) + sum(spread) * overhead)
         coming.drop(count)
 
 
-def _fitting(coming: _Coming, overhead: int, packing: BodyLimits) -> int:
+def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
     """The largest number of records that fit one body, at least one (binary search)."""
 
     def fits(count: int) -> bool:
         updates = min(coming.updates, count)
-        spread = sum(_operations(updates, count - updates, packing))
-        return spread <= packing.max_operations and 1 + coming.size(count) + spread * overhead <= packing.max_body_bytes
+        spread = sum(_operations(updates, count - updates, limits))
+        return spread <= limits.max_operations and 1 + coming.size(count) + spread * overhead <= limits.max_body_bytes
 
     low, high = 1, len(coming)
     # Most bodies have all operations that there may be.
-    likely = coming.count(packing.max_body_bytes - 1 - packing.max_operations * overhead)
+    likely = coming.count(limits.max_body_bytes - 1 - limits.max_operations * overhead)
     for count in (likely, likely + 1):
         if low < count <= high:
             low, high = (count, high) if fits(count) else (low, count - 1)
@@ -185,15 +185,15 @@ def _fitting(coming: _Coming, overhead: int, packing: BodyLimits) -> int:
     return low
 
 
-def _operations(updates: int, deletes: int, packing: BodyLimits) -> tuple[int, int]:
+def _operations(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, int]:
     """How many operations the Updates and the Deletes of one body are spread over.
 
     One record an operation as long as there is room: then an index in `operation_errors` points at few people.
     """
-    if packing.max_records_per_operation is not None:
-        per = packing.max_records_per_operation
+    if limits.max_records_per_operation is not None:
+        per = limits.max_records_per_operation
         return -(-updates // per), -(-deletes // per)
-    room = packing.max_operations
+    room = limits.max_operations
     if updates + deletes <= room:
         return updates, deletes
     for_deletes = 0 if not deletes else min(deletes, max(1, round(room * deletes / (updates + deletes))))

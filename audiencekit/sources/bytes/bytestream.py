@@ -15,7 +15,7 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.compressions import packing_of
+from audiencekit.sources.bytes.compressions import compression_of
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, Encoding, SourceFormat, find_encoding, find_format
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
@@ -46,26 +46,28 @@ class ByteStream:
         self.bytes_read = 0
         with closing(file.open()) as handle:
             first_bytes = ByteReader(handle).read(MAGIC_BYTES)
-        self.packing = packing_of(first_bytes)
-        self.format = find_format(first_bytes) if self.packing is None else SourceFormat.TEXT
-        if self.packing is not None and self.packing.name == ZIP and is_office_document(file):
-            self.packing, self.format = None, SourceFormat.WORKBOOK
+        self._compression = compression_of(first_bytes)
+        self.format = find_format(first_bytes) if self._compression is None else SourceFormat.TEXT
+        if self._compression is not None and self._compression.name == ZIP and is_office_document(file):
+            self._compression, self.format = None, SourceFormat.WORKBOOK
         self.encoding = Encoding("utf-8", 0)
         if self.format is SourceFormat.TEXT:
             first_text = take_sample(self._plain_blocks(), MAGIC_BYTES).data
-            if self.packing is not None:
+            if self._compression is not None:
                 find_format(first_text)
             self.encoding = find_encoding(first_text, declared_encoding)
 
     @property
     def compression(self) -> str | None:
-        """The form of packing, None for a file that is not packed."""
-        return None if self.packing is None else self.packing.name
+        """The form of compression, None for a file that is not packed."""
+        return None if self._compression is None else self._compression.name
 
     @property
     def bytes_left(self) -> int | None:
         """Bytes that are still to come, about; None where unknown."""
-        return max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self.packing else None
+        return (
+            max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self._compression else None
+        )
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
@@ -79,7 +81,7 @@ class ByteStream:
         self.bytes_read = 0
         with closing(self.file.open()) as handle:
             reading = ByteReader(handle)
-            source = self.packing.blocks if self.packing else ByteReader.blocks
+            source = self._compression.blocks if self._compression else ByteReader.blocks
             for block in source(reading, BLOCK_BYTES):
                 self.bytes_read = reading.position
                 yield block

@@ -29,7 +29,7 @@ def _by_members(form: MemberForm) -> Compression:
     return Compression(form.name, form.magic, lambda reading, size: form.blocks(reading.blocks(size), size))
 
 
-PACKINGS: Final = (
+COMPRESSIONS: Final = (
     _by_members(GZ),
     _by_members(BZIP2),
     _by_members(XZ),
@@ -38,6 +38,6 @@ PACKINGS: Final = (
 )
 
 
-def packing_of(first_bytes: bytes) -> Compression | None:
-    """The packing of a file that begins so; None for one that is not packed."""
-    return next((packing for packing in PACKINGS if first_bytes.startswith(packing.magic)), None)
+def compression_of(first_bytes: bytes) -> Compression | None:
+    """The compression of a file that begins so; None for one that is not packed."""
+    return next((compression for compression in COMPRESSIONS if first_bytes.startswith(compression.magic)), None)

@@ -60,7 +60,7 @@ class GzMember:
 
 @dataclass(frozen=True, slots=True)
 class MemberForm:
-    """A form of packing by members: its name, the first bytes of each member, and how one is unpacked."""
+    """A form of compression by members: its name, the first bytes of each member, and how one is unpacked."""
 
     name: str
     magic: bytes

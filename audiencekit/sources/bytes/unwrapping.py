@@ -1,7 +1,7 @@
-"""A file without what is around it: ciphers and packings, one in the other, down to a list.
+"""A file without what is around it: ciphers and compressions, one in the other, down to a list.
 
-Text in one packing stays in it, and is unpacked in a stream. What is read from its end, and a packing within another,
-is held in memory.
+Text in one compression stays in it, and is unpacked in a stream. What is read from its end, and a compression within
+another, is held in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_WRAPPERS
 from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, take_sample
 from audiencekit.sources.bytes.ciphers import decrypted
-from audiencekit.sources.bytes.compressions import Compression, packing_of
+from audiencekit.sources.bytes.compressions import Compression, compression_of
 from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, SourceFormat, find_format
 from audiencekit.sources.bytes.memoryfile import HeldFile
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
@@ -21,7 +21,7 @@ from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
 
 
 def unwrapped(file: RawFile) -> RawFile:
-    """The list in `file`, decrypted, and unpacked but for one packing around text.
+    """The list in `file`, decrypted, and unpacked but for one compression around text.
 
     Raises SourceRefused for what is wrapped too often, is damaged, or takes too much memory; UsageError when what
     decrypts it is missing.
@@ -40,26 +40,26 @@ def _inner(file: RawFile) -> RawFile:
     if opened is not file:
         return opened
     first_bytes = take_sample(_blocks(file, None), MAGIC_BYTES).data
-    packing = packing_of(first_bytes)
-    is_zip = packing is not None and packing.name == ZIP
-    if not file.seekable and (is_zip or (packing is None and find_format(first_bytes) is SourceFormat.PARQUET)):
+    compression = compression_of(first_bytes)
+    is_zip = compression is not None and compression.name == ZIP
+    if not file.seekable and (is_zip or (compression is None and find_format(first_bytes) is SourceFormat.PARQUET)):
         return HeldFile(file, _blocks(file, None))
-    if packing is None or (is_zip and is_office_document(file)):
+    if compression is None or (is_zip and is_office_document(file)):
         return file
-    beginning = HeldFile(file, [take_sample(_blocks(file, packing), MAGIC_BYTES).data])
-    return HeldFile(file, _blocks(file, packing)) if _is_wrapped(beginning) else file
+    beginning = HeldFile(file, [take_sample(_blocks(file, compression), MAGIC_BYTES).data])
+    return HeldFile(file, _blocks(file, compression)) if _is_wrapped(beginning) else file
 
 
 def _is_wrapped(beginning: HeldFile) -> bool:
     """Whether a file that begins so is no text."""
     first_bytes = take_sample(_blocks(beginning, None), MAGIC_BYTES).data
-    if packing_of(first_bytes) is not None or decrypted(beginning) is not beginning:
+    if compression_of(first_bytes) is not None or decrypted(beginning) is not beginning:
         return True
     return find_format(first_bytes) is not SourceFormat.TEXT
 
 
-def _blocks(file: RawFile, packing: Compression | None) -> Iterator[bytes]:
+def _blocks(file: RawFile, compression: Compression | None) -> Iterator[bytes]:
     with closing(file.open()) as handle:
         reading = ByteReader(handle)
-        yield from reading.blocks(BLOCK_BYTES) if packing is None else packing.blocks(reading, BLOCK_BYTES)
+        yield from reading.blocks(BLOCK_BYTES) if compression is None else compression.blocks(reading, BLOCK_BYTES)
         file.check_unchanged(handle)

@@ -20,12 +20,28 @@ _OFFSET_BYTES: Final = 4
 
 
 class _Shape(KernelStructure):
-    _fields_ = (("delimiter", ctypes.c_uint8), ("width", ctypes.c_size_t), ("longest", ctypes.c_size_t))
+    _fields_ = (
+        ("delimiter", ctypes.c_uint8),
+        ("width", ctypes.c_size_t),
+        ("least", ctypes.c_size_t),
+        ("wanted", ctypes.c_size_t),
+        ("longest", ctypes.c_size_t),
+    )
+
+    @classmethod
+    def of(cls, wanted: WantedCells, longest: int) -> _Shape:
+        """The lines of which `wanted` is read. Raises ValueError where they have no such cells."""
+        last = max(wanted.positions, default=0)
+        if len(wanted.delimiter.encode()) != 1 or min(wanted.positions, default=0) < 0 or last >= wanted.width:
+            raise ValueError("a kernel takes a delimiter of one byte, and positions that the lines have")
+        least = wanted.width if wanted.least is None else max(wanted.least, last + 1)
+        return cls(ord(wanted.delimiter), wanted.width, least, last + 1, longest)
 
 
 class _Lines(KernelStructure):
     _fields_ = (
         ("count", ctypes.c_size_t),
+        ("cells", ctypes.c_size_t),
         ("apart", ctypes.c_size_t),
         ("bytes", ctypes.c_size_t),
         ("quotes", ctypes.c_int32),
@@ -65,11 +81,12 @@ class _Column(KernelStructure):
 
 @dataclass(frozen=True, slots=True)
 class WantedCells:
-    """The cells at `positions` of records that have `width` of them."""
+    """The cells at `positions` of records that have `width` of them, or at least `least` where that is given."""
 
     delimiter: str
     width: int
     positions: Sequence[int]
+    least: int | None = None
 
 
 class Room:
@@ -137,25 +154,24 @@ class CellKernels:
         """The wanted cells of the whole lines that `piece` begins with; None when none is plain, or a quote unsound.
 
         A line is plain when it is UTF-8, not longer than `longest` bytes with its end, LF, CR LF or CR, and has the
-        width that is wanted, or nothing behind that. The others are apart. Blank lines are left out, a line end in
-        quotes is a letter, and so is a quote within a cell; behind a closing one a cell must end.
+        width that is wanted or nothing behind that, or lacks cells that it may. The others are apart. Blank lines are
+        left out, a line end in quotes is a letter, and so is a quote within a cell; behind a closing one a cell ends.
         """
-        delimiter, width, positions = wanted.delimiter, wanted.width, wanted.positions
-        if len(delimiter.encode()) != 1 or not all(0 <= position < width for position in positions):
-            raise ValueError("a kernel takes a delimiter of one byte, and positions that the lines have")
-        given, shape = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), _Shape(ord(delimiter), width, longest)
+        positions, shape = wanted.positions, _Shape.of(wanted, longest)
+        given = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8)
         places, lines, sizes = room.for_bytes(len(piece)), _Lines(), np.zeros(len(positions), dtype=np.uintp)
         own_positions = Slice.of(np.array(positions, dtype=np.uintp), np.uintp)
         found = ctypes.byref(own_positions), ctypes.c_void_p(address(sizes)), ctypes.byref(lines)
-        told = ctypes.byref(given), ctypes.byref(shape), ctypes.byref(places)
-        require(self._library.audiencekit_index_cells(*told, *found))
+        told = ctypes.byref(shape), ctypes.byref(places)
+        require(self._library.audiencekit_index_cells(ctypes.byref(given), *told, *found))
         if not lines.count:
             return None
         columns = [_Column.new(*one, lines=lines.count) for one in zip(positions, sizes.tolist(), strict=True)]
         begins = Slice.of(room.begins[: lines.count], np.uint32)
-        ends = Slice.of(room.ends[: lines.count * width], np.uint32)
+        ends = Slice.of(room.ends[: lines.count * lines.cells], np.uint32)
         arguments = (ctypes.byref(begins), ctypes.byref(ends), ctypes.byref(Slice.of_all(columns, _Column)))
-        require(self._library.audiencekit_copy_cells(*told[:2], ctypes.c_int32(lines.quotes), *arguments))
+        seen = ctypes.byref(given), ctypes.c_size_t(lines.cells), ctypes.c_int32(lines.quotes)
+        require(self._library.audiencekit_copy_cells(*seen, *arguments))
         texts = (column.texts() for column in columns)
         apart = _lines_apart(piece, room.apart[: lines.apart]) if lines.apart else None
         return Cells(lines.count + lines.apart, lines.bytes, dict(zip(positions, texts, strict=True)), apart)

@@ -72,7 +72,7 @@ class DelimitedTable:
 
     def _read_pieces(self, mapping: ColumnMapping, faults: Faults) -> Iterator[TextBatch]:
         layout, leading = self.layout, self.layout.leading
-        wanted = WantedCells(layout.delimiter, layout.width, used_positions(mapping))
+        wanted = WantedCells(layout.delimiter, layout.width, used_positions(mapping), layout.least)
         judge = RowJudge(layout, mapping, faults)
         pieces = Pieces(
             self._stream.bounded_blocks(), wanted, piece_bytes=PIECE_BYTES, bytes_left=lambda: self._stream.bytes_left

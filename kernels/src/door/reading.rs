@@ -88,21 +88,22 @@ pub unsafe extern "C" fn audiencekit_index_cells(
         // SAFETY: promised by the caller.
         let sizes = unsafe { slice_mut(sizes, positions.len()) };
         *lines = cells::index(piece, shape, &mut places).unwrap_or_default();
-        let (begins, ends) = (&places.begins[..lines.count], &places.ends[..lines.count * shape.width]);
+        let (begins, ends) = (&places.begins[..lines.count], &places.ends[..lines.count * lines.cells]);
         for (size, position) in sizes.iter_mut().zip(positions) {
-            *size = cells::size(shape.width, begins, ends, *position);
+            *size = cells::size(lines.cells, begins, ends, *position);
         }
     })
 }
 
-/// Copies columns out of a piece that `audiencekit_index_cells` has seen: the cells of lines that begin at `begins`.
+/// Copies columns out of a piece that `audiencekit_index_cells` has seen: the cells of lines that begin at `begins`, of each
+/// of which `width` end at `ends`.
 ///
 /// # Safety
 /// As for `Slice::get` and `slice_mut`.
 #[no_mangle]
 pub unsafe extern "C" fn audiencekit_copy_cells(
     piece: &Slice<u8>,
-    shape: &cells::Shape,
+    width: usize,
     quotes: i32,
     begins: &Slice<u32>,
     ends: &Slice<u32>,
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn audiencekit_copy_cells(
             // SAFETY: promised by the caller.
             let (offsets, data) = unsafe { (slice_mut(offsets, offset_count), slice_mut(data, data_bytes)) };
             let column = cells::Column { position, offsets, data };
-            cells::copy(piece, shape.width, quotes, (begins, ends), column);
+            cells::copy(piece, width, quotes, (begins, ends), column);
         }
     })
 }

@@ -25,6 +25,7 @@ from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]
@@ -148,8 +149,9 @@ class Owner:
         plain = plain_keywords(Keywords(columns={"email": "email", "handle": "handle"}, **keywords))
         with ExitStack() as stack:
             target = Target.audience(AUDIENCE)
-            arguments = RunArguments(source=source, target=target, keywords=plain, operation=SYNC)
-            run = start_run(arguments, self.settings, stack)
+            options = RunOptions(settings=self.settings, progress=self)
+            arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
+            run = start_run(arguments, stack)
             time = RunClock(self.clock, lambda: Moment("one start", self.clock.time))
             opened = open_snapshot_run(run, self.service, stack, time=time, progress=self, rebuild=rebuild)  # type: ignore[arg-type]
             return await opened.carry_out(SyncPlanner(opened.snapshot, allow_shrink, rebuild), Unlimited())

@@ -25,6 +25,7 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
 from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.runs.storedreports import read_report
 from tests.audiences.synchronisation.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
@@ -35,8 +36,9 @@ LATER = [(str(number), str(number)) for number in range(5, 12)]
 async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
     with ExitStack() as stack:
         target, keywords = Target.audience(AUDIENCE), plain_keywords(Keywords())
-        arguments = RunArguments(source=None, target=target, keywords=keywords, operation=RENEW)
-        run = start_run(arguments, owner.settings, stack)
+        options = RunOptions(settings=owner.settings, progress=owner)
+        arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
+        run = start_run(arguments, stack)
         opened = open_snapshot_run(run, owner.service, stack, time=RunClock(owner.clock), progress=owner)  # type: ignore[arg-type]
 
         def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:

@@ -43,7 +43,7 @@ def _encode(records: HashedRecords, places: Indices) -> EncodedUsers:
     return EncodedUsers.joined(encode_users(records, part, SPEC) for part in (places[:half], places[half:]))
 
 
-def _plan(records: HashedRecords, packing: BodyLimits) -> tuple[list[PlannedRequest], UsersOf]:
+def _plan(records: HashedRecords, limits: BodyLimits) -> tuple[list[PlannedRequest], UsersOf]:
     """The plan of one wave, and what it is packed from."""
     batch = records.unwrap()
     sizes = measure_users(records, SPEC)
@@ -59,11 +59,11 @@ def _plan(records: HashedRecords, packing: BodyLimits) -> tuple[list[PlannedRequ
             _encode(records, places[True][request.first_delete :][: request.deletes]),
         )
 
-    return plan_requests([0], sizes_of, times=TIMES, packing=packing), users_of
+    return plan_requests([0], sizes_of, times=TIMES, limits=limits), users_of
 
 
-def _packed(records: HashedRecords, packing: BodyLimits) -> list[PackedRequest]:
-    planned, users_of = _plan(records, packing)
+def _packed(records: HashedRecords, limits: BodyLimits) -> list[PackedRequest]:
+    planned, users_of = _plan(records, limits)
     packed = list(pack_requests(planned, users_of, FORM))
     for request, own in zip(planned, packed, strict=True):
         assert (own.number, own.records, own.operations) == (request.number, request.records, request.operations)
@@ -121,9 +121,9 @@ def test_bodies_are_those_of_a_slow_packer(
 ) -> None:
     """Byte for byte what json writes of the same records, whatever kinds and however many values they have."""
     records = hashed_records(*rows)
-    packing = BodyLimits(max_operations=3) if few else BodyLimits()
-    (request,), _ = _plan(records, packing)
-    (packed,) = _packed(records, packing)
+    limits = BodyLimits(max_operations=3) if few else BodyLimits()
+    (request,), _ = _plan(records, limits)
+    (packed,) = _packed(records, limits)
     assert packed.body.unwrap() == _slowly(rows, request, sha256)
 
 

@@ -28,7 +28,7 @@ def _plan(
     sizes: list[int],
     deletes: list[bool] | None = None,
     waves: list[int] | None = None,
-    packing: BodyLimits | None = None,
+    limits: BodyLimits | None = None,
 ) -> list[PlannedRequest]:
     of_wave: dict[tuple[int, bool], list[int]] = {}
     for size, delete, wave in zip(sizes, deletes or [False] * len(sizes), waves or [0] * len(sizes), strict=True):
@@ -42,7 +42,7 @@ def _plan(
             yield block[:0]
 
     numbers = sorted({wave for wave, _ in of_wave})
-    return plan_requests(numbers, sizes_of, times=TIMES, packing=packing or BodyLimits())
+    return plan_requests(numbers, sizes_of, times=TIMES, limits=limits or BodyLimits())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def _plan(
 )
 def test_the_cut_by_operations_is_exact(records: int, expected: list[int]) -> None:
     """With one record an operation, the 2,501st operation starts the next request."""
-    planned = _plan([EMAIL_ONLY] * records, packing=BodyLimits(max_records_per_operation=1))
+    planned = _plan([EMAIL_ONLY] * records, limits=BodyLimits(max_records_per_operation=1))
     assert [request.operations for request in planned] == expected
     assert [request.records for request in planned] == expected
 
@@ -84,13 +84,13 @@ def test_narrow_sizes_add_up_to_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "packing", [BodyLimits(max_operations=3, max_body_bytes=9_000), BodyLimits(max_body_bytes=9_000)]
+    "limits", [BodyLimits(max_operations=3, max_body_bytes=9_000), BodyLimits(max_body_bytes=9_000)]
 )
-def test_a_body_is_as_long_as_what_is_in_it(packing: BodyLimits) -> None:
+def test_a_body_is_as_long_as_what_is_in_it(limits: BodyLimits) -> None:
     """Brackets, users with their commas, operations; also of bodies that begin in the midst of what came at once."""
     sizes = [80 + number % 7 for number in range(2_000)]
     begin = 0
-    for request in _plan(sizes, packing=packing):
+    for request in _plan(sizes, limits=limits):
         own = sizes[begin : begin + request.records]
         assert request.body_bytes == 1 + sum(own) + len(own) + request.operations * operation_bytes(TIMES)
         begin += request.records
@@ -115,16 +115,16 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
     """For any sizes and verbs: all records planned once, no limit passed, and no request that had room for the next."""
     sizes = data.draw(st.lists(st.integers(60, 900), min_size=1, max_size=60))
     deletes = data.draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
-    packing = BodyLimits(
+    limits = BodyLimits(
         max_operations=data.draw(st.integers(2, 9)), max_body_bytes=data.draw(st.integers(2_500, 6_000))
     )
-    planned = _plan(sizes, deletes, packing=packing)
+    planned = _plan(sizes, deletes, limits=limits)
     assert sum(request.updates for request in planned) == deletes.count(False)
     assert sum(request.deletes for request in planned) == deletes.count(True)
     for request in planned:
         assert request.records >= 1
-        assert request.body_bytes <= packing.max_body_bytes
-        assert 1 <= request.operations <= packing.max_operations
+        assert request.body_bytes <= limits.max_body_bytes
+        assert 1 <= request.operations <= limits.max_operations
         assert request.update_operations <= request.updates
         assert request.delete_operations <= request.deletes
         assert (request.updates > 0) == (request.update_operations > 0)
@@ -137,6 +137,6 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
         position += request.records
         assert (request.first_update, request.first_delete) == (updates, removals)
         updates, removals = updates + request.updates, removals + request.deletes
-        assert request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > packing.max_body_bytes or (
-            request.body_bytes + ordered[position] + 1 > packing.max_body_bytes
+        assert request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > limits.max_body_bytes or (
+            request.body_bytes + ordered[position] + 1 > limits.max_body_bytes
         )

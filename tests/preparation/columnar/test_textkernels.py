@@ -32,18 +32,23 @@ NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
 # Umlauts and the sharp s in a local part, the former alone in a domain; one capital.
-BITS = np.zeros(32, dtype=np.uint8)
-BITS[[0xE4 // 8, 0xF6 // 8, 0xFC // 8]] = 1 << np.array([0xE4, 0xF6, 0xFC], dtype=np.uint8) % 8
+DOMAIN = np.zeros(256, dtype=np.uint8)
+DOMAIN[[0xE4, 0xF6, 0xFC, *b"abcdefghijklmnopqrstuvwxyz0123456789"]] = 1
+DOMAIN[ord("-")] = 3
 LOCAL = np.zeros(256, dtype=np.uint8)
 LOCAL[[0xDF, 0xE4, 0xF6, 0xFC]] = 1
 FOLDS = np.array([0xD6 << 42 | 0xF6], dtype=np.int64)
-LETTERS = Letters(signs=signs(), local=LOCAL, domain=BITS, folds=FOLDS)
+LETTERS = Letters(signs=signs(), local=LOCAL, domain=DOMAIN, folds=FOLDS)
 
 
 @pytest.fixture
 def compiled() -> TextKernels:
     """Those of this installation."""
     return installed(TextKernels)
+
+
+def _encoded(label: str) -> str:
+    return f"xn--{label.encode('punycode').decode()}"
 
 
 def _decide(compiled: TextKernels, texts: Any) -> tuple[list[int], list[bytes]]:
@@ -99,6 +104,22 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None
         ("a@xn--bcher-kva.example", VALID),
         ("a@xn--zz.example", PENDING),  # letters that are not known
         ("a@xn--abc-.example", INVALID),
+        *(
+            (f"a@{_encoded(label)}.example", VALID)
+            for label in ("\u00e4-b", "b-\u00e4", "1-\u00e4\u00f6-b", "\u00fc\u00fc")
+        ),
+        # Hyphens at an end and in a row, in what is meant; a delimiter behind nothing.
+        *((f"a@{_encoded(label)}.example", PENDING) for label in ("-\u00e4", "\u00e4-", "\u00e4--b", "b--\u00e4")),
+        ("a@xn---tda.example", PENDING),
+        ("a@x--y.xn--tda.co-op.example", VALID),
+        ("a@x--y.test", SPECIAL),
+        ("a@a.x--y", PLACEHOLDER),
+        (f"a@x--{'y' * 61}.example", TOO_LONG),
+        (f"{'a' * 65}@x--y.example", TOO_LONG),
+        *(
+            (f"a@{domain}", INVALID)
+            for domain in ("x--y..example", "x--y-.example", "x--.example", "x--y.e", "x--y.ex4")
+        ),
         ("a@larch.ex4mple", VALID),
         ("\ufeffa@larch.example\u200b", VALID),
         ("\u3000a@larch.example\xa0", VALID),

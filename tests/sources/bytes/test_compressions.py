@@ -1,4 +1,4 @@
-"""Each form of packing gives the same text, to its last checksum, or is refused."""
+"""Each form of compression gives the same text, to its last checksum, or is refused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.bytes import inflation, zipmember
 from audiencekit.sources.bytes.bytestream import ByteStream
-from audiencekit.sources.bytes.compressions import PACKINGS, packing_of
+from audiencekit.sources.bytes.compressions import COMPRESSIONS, compression_of
 from audiencekit.sources.bytes.rawbytes import ByteReader
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.bytes.standardinput import StandardInput
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sourceopening import open_source
-from tests.listforms import PACKINGS as PACK, zipped
+from tests.listforms import COMPRESSIONS as PACK, zipped
 
 Write = Callable[..., Path]
 TEXT = b"email\n" + b"".join(b"person%d@example.com\n" % number for number in range(200))
@@ -32,16 +32,16 @@ FORMS = sorted(PACK)
 
 def unpack(packed: bytes, *, block: int = 64) -> bytes:
     """Return the unpacked bytes of `packed`, read in blocks of at most `block` bytes."""
-    packing = packing_of(packed)
-    assert packing is not None
-    blocks = list(packing.blocks(ByteReader(io.BytesIO(packed)), block))
+    compression = compression_of(packed)
+    assert compression is not None
+    blocks = list(compression.blocks(ByteReader(io.BytesIO(packed)), block))
     assert max(map(len, blocks), default=0) <= block
     return b"".join(blocks)
 
 
-def test_every_packing_is_tested() -> None:
+def test_every_compression_is_tested() -> None:
     """Each form of the table has its maker here."""
-    assert {packing.name for packing in PACKINGS} == set(PACK)
+    assert {compression.name for compression in COMPRESSIONS} == set(PACK)
 
 
 @pytest.mark.parametrize("form", FORMS)

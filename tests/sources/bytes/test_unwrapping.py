@@ -19,7 +19,7 @@ from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
-from tests.listforms import FORMATS, PACKINGS, zipped
+from tests.listforms import COMPRESSIONS, FORMATS, zipped
 
 Write = Callable[..., Path]
 Rows = Callable[[Source], list[dict[str, Any]]]
@@ -41,10 +41,10 @@ def encrypt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes]
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("packing", ["plain", *PACKINGS])
-def test_every_format_comes_out_of_every_packing(write: Write, rows_of: Rows, form: str, packing: str) -> None:
+@pytest.mark.parametrize("compression", ["plain", *COMPRESSIONS])
+def test_every_format_comes_out_of_every_compression(write: Write, rows_of: Rows, form: str, compression: str) -> None:
     """From a path, and from a pipe."""
-    data = PACKINGS.get(packing, bytes)(FORMATS[form](NAMES, PEOPLE))
+    data = COMPRESSIONS.get(compression, bytes)(FORMATS[form](NAMES, PEOPLE))
     for source in (write(data, "list"), io.BytesIO(data)):
         assert rows_of(open_source(source, SourceOptions())) == EXPECTED
 
@@ -55,33 +55,33 @@ def test_every_format_comes_out_of_a_cipher(
 ) -> None:
     """Packed before it was encrypted or after, and from a pipe; as often as it is read."""
     data = FORMATS[form](NAMES, PEOPLE)
-    for wrapped in (encrypt(data), encrypt(zipped(data)), zipped(encrypt(data)), encrypt(PACKINGS["gz"](data))):
+    for wrapped in (encrypt(data), encrypt(zipped(data)), zipped(encrypt(data)), encrypt(COMPRESSIONS["gz"](data))):
         source = open_source(write(wrapped, "list"), SourceOptions())
         assert rows_of(source) == rows_of(source) == EXPECTED
         assert rows_of(open_source(io.BytesIO(wrapped), SourceOptions())) == EXPECTED
 
 
-def test_text_in_one_packing_is_not_held(write: Write) -> None:
+def test_text_in_one_compression_is_not_held(write: Write) -> None:
     """It is unpacked in a stream, however long it is."""
-    file = RegularFile(write(PACKINGS["gz"](CSV)))
+    file = RegularFile(write(COMPRESSIONS["gz"](CSV)))
     assert unwrapped(file) is file
 
 
-def test_packings_may_stand_in_each_other(write: Write, rows_of: Rows) -> None:
+def test_compressions_may_stand_in_each_other(write: Write, rows_of: Rows) -> None:
     """Four of them, and no more."""
     data = CSV
-    for packing in ("gz", "zip", "xz", "zstd"):
-        data = PACKINGS[packing](data)
+    for compression in ("gz", "zip", "xz", "zstd"):
+        data = COMPRESSIONS[compression](data)
     assert rows_of(open_source(write(data), SourceOptions())) == EXPECTED
     with pytest.raises(SourceRefused, match="packed or encrypted more than 4 times"):
-        open_source(write(PACKINGS["gz"](PACKINGS["gz"](data))), SourceOptions())
+        open_source(write(COMPRESSIONS["gz"](COMPRESSIONS["gz"](data))), SourceOptions())
 
 
 def test_no_more_is_held_than_a_bound(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it has come."""
     data = FORMATS["parquet"](NAMES, PEOPLE)
     monkeypatch.setattr(memoryfile, "MAX_HELD_BYTES", len(data) - 1)
-    for source in (write(PACKINGS["gz"](data)), io.BytesIO(data)):
+    for source in (write(COMPRESSIONS["gz"](data)), io.BytesIO(data)):
         with pytest.raises(SourceRefused, match="held in memory") as caught:
             open_source(source, SourceOptions())
         assert "CSV" in caught.value.hint
@@ -95,11 +95,11 @@ def bombs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bombs")
-@pytest.mark.parametrize("packing", PACKINGS)
-def test_a_bomb_in_a_packing_is_refused(write: Write, packing: str) -> None:
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_bomb_in_a_compression_is_refused(write: Write, compression: str) -> None:
     """Parquet that is all of one letter: by what comes out, not by what it says."""
     with pytest.raises(SourceRefused, match="times its size"):
-        open_source(write(PACKINGS[packing](b"PAR1" + bytes(3_000_000))), SourceOptions())
+        open_source(write(COMPRESSIONS[compression](b"PAR1" + bytes(3_000_000))), SourceOptions())
 
 
 @pytest.mark.usefixtures("bombs")
@@ -109,22 +109,22 @@ def test_a_bomb_of_archives_is_refused(write: Write) -> None:
         open_source(write(zipped(zipped(zipped(bytes(3_000_000))))), SourceOptions())
 
 
-@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("form", ["parquet", "xlsx"])
-def test_a_truncated_file_is_refused(write: Write, packing: str, form: str) -> None:
+def test_a_truncated_file_is_refused(write: Write, compression: str, form: str) -> None:
     """Anywhere in the wrapper."""
-    data = PACKINGS[packing](FORMATS[form](NAMES, PEOPLE))
+    data = COMPRESSIONS[compression](FORMATS[form](NAMES, PEOPLE))
     for place in range(40, len(data) - 4, max(len(data) // 12, 1)):
         with pytest.raises(SourceRefused) as caught:
             open_source(write(data[:place]), SourceOptions())
         assert caught.value.hint
 
 
-@pytest.mark.parametrize("packing", sorted(PACKINGS.keys() - {"zstd"}))  # its frames may have no checksum
+@pytest.mark.parametrize("compression", sorted(COMPRESSIONS.keys() - {"zstd"}))  # its frames may have no checksum
 @pytest.mark.parametrize("form", ["parquet", "xlsx"])
-def test_a_damaged_file_is_refused(write: Write, rows_of: Rows, packing: str, form: str) -> None:
+def test_a_damaged_file_is_refused(write: Write, rows_of: Rows, compression: str, form: str) -> None:
     """A byte that is another, at any place: the rows are the same, or there are none."""
-    data = PACKINGS[packing](FORMATS[form](NAMES, PEOPLE))
+    data = COMPRESSIONS[compression](FORMATS[form](NAMES, PEOPLE))
     refused = 0
     for place in range(0, len(data), max(len(data) // 40, 1)):
         changed = data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
@@ -138,7 +138,7 @@ def test_a_damaged_file_is_refused(write: Write, rows_of: Rows, packing: str, fo
 
 def test_a_file_that_changes_while_it_is_held_is_refused(write: Write) -> None:
     """The last byte is followed by another look at it."""
-    path, other = write(PACKINGS["gz"](FORMATS["parquet"](NAMES, PEOPLE))), write(CSV, "other.csv")
+    path, other = write(COMPRESSIONS["gz"](FORMATS["parquet"](NAMES, PEOPLE))), write(CSV, "other.csv")
 
     class Swapped(RegularFile):
         left = 4  # openings, the last of which reads all
@@ -198,4 +198,4 @@ def test_a_wrapped_file_that_is_no_list_is_named(write: Write) -> None:
     """As it would be outside."""
     for data, words in ((b"SQLite format 3\x00", "a SQLite database"), (b"%PDF-1.7", "a PDF document")):
         with pytest.raises(SourceRefused, match=words):
-            open_source(write(PACKINGS["gz"](data)), SourceOptions())
+            open_source(write(COMPRESSIONS["gz"](data)), SourceOptions())

@@ -133,7 +133,7 @@ def test_damaged_lines_are_read_as_with_care(
     monkeypatch.setattr(delimited, "BATCH_ROWS", batch_rows)
     monkeypatch.setattr(pieces, "HEAD_BYTES", 1)
     monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", piece_bytes)
-    monkeypatch.setattr("audiencekit.sources.faults.tolerated_fault_rows", lambda rows: rows)
+    monkeypatch.setattr("audiencekit.sources.unreadablerows.tolerated_fault_rows", lambda rows: rows)
     options = SourceOptions(columns=((Kind.EMAIL, "a"), (Kind.HANDLE, "c")), delimiter=",")
     try:
         source = open_source(tmp_path / "list.csv", options)
@@ -235,14 +235,21 @@ def test_a_line_of_another_form_is_apart(line: bytes) -> None:
     [
         (b"a,b,c\0\n", ["a"], ["c\0"]),
         (b"a,b,c\rd,e,f\r\ng,h,i\n", ["a", "d", "g"], ["c", "f", "i"]),
-        (b'a "b" c, "",d"\n"",e"e,"f,"\n', ['a "b" c', ""], ['d"', "f,"]),
+        (b'a "b" c, "",d"\n"",e"e,"f,",\n', ['a "b" c', ""], ['d"', "f,"]),
         (b"a,b,c,, \t\r\nd,e,f\n", ["a", "d"], ["c", "f"]),
+        (b"a,b,c\r\nd,e,f,g\n", ["a", "d"], ["c", "f"]),
     ],
-    ids=["a NUL", "a lone carriage return", "quotes within cells", "empty cells behind the last"],
+    ids=[
+        "a NUL",
+        "a lone carriage return",
+        "quotes within cells",
+        "empty cells behind the last",
+        "cells that may be missing",
+    ],
 )
 def test_letters_and_line_ends_are_those_of_csv(text: bytes, first: list[str], last: list[str]) -> None:
     """Nothing of these is apart."""
-    begun = _begun(text, WantedCells(",", 3, [0, 2]))
+    begun = _begun(text, WantedCells(",", 4, [0, 2], 3))
     assert begun is not None
     assert _lists(begun.columns) == {0: first, 2: last}
     assert begun.apart is None
@@ -319,8 +326,8 @@ def _csv_rows(data: bytes) -> list[list[str]] | None:
         return None
 
 
-def _is_plain(row: list[str], width: int) -> bool:
-    return len(row) >= width and not any(map(str.strip, row[width:])) and _encodes("".join(row))
+def _is_plain(row: list[str], least: int, width: int) -> bool:
+    return len(row) >= least and not any(map(str.strip, row[width:])) and _encodes("".join(row))
 
 
 def _encodes(text: str) -> bool:
@@ -331,14 +338,15 @@ def _encodes(text: str) -> bool:
 @settings(max_examples=examples(600), deadline=None)
 @given(
     data=st.lists(st.lists(FRAGMENTS, max_size=30).map(b"".join) | PLAIN_ROWS, max_size=3).map(b"".join),
-    width=st.integers(1, 3),
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)).map(sorted),
 )
-def test_kernels_read_what_csv_reads(data: bytes, width: int) -> None:
+def test_kernels_read_what_csv_reads(data: bytes, shape: list[int]) -> None:
     """Every row that is plain; the others are apart, and no other. Of what `csv` refuses, they say nothing."""
-    begun = _begun(data, WantedCells(",", width, range(width)))
+    wanted, least, width = shape
+    begun = _begun(data, WantedCells(",", width, range(wanted), least))
     if begun is None:
-        rows = _csv_rows(data[: data.rfind(b"\n") + 1])
-        assert rows is None or not any(_is_plain(row, width) and len(row) == width for row in rows[:-1])
+        rows = _csv_rows(data[: max(data.rfind(b"\n"), data.rfind(b"\r", 0, -1)) + 1])
+        assert rows is None or not any(_is_plain(row, least, width) and len(row) <= width for row in rows[:-1])
         return
     assert data[: begun.whole_bytes].endswith((b"\n", b"\r"))
     assert counting.cut(data[: begun.whole_bytes], counting.Patterns(","))[0] == begun.records
@@ -348,10 +356,10 @@ def test_kernels_read_what_csv_reads(data: bytes, width: int) -> None:
     assert begun.apart is None or _csv_rows(begun.apart.data) == [rows[number] for number in apart]
     read = [row for number, row in enumerate(rows) if number not in set(apart)]
     assert len(rows) == begun.records
-    assert all(_is_plain(row, width) for row in read)
-    assert _lists(begun.columns) == {place: [row[place] for row in read] for place in range(width)}
+    assert all(_is_plain(row, least, width) for row in read)
+    assert _lists(begun.columns) == {place: [row[place] for row in read] for place in range(wanted)}
     # A quoted cell behind the last one is looked at with care, though it may be empty.
-    assert all(not _is_plain(rows[number], width) or len(rows[number]) > width for number in apart)
+    assert all(not _is_plain(rows[number], least, width) or len(rows[number]) > width for number in apart)
 
 
 @settings(max_examples=examples(300), deadline=None)

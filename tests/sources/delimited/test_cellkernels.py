@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
-from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells, _Column, _Places, _Shape
+from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, Room, WantedCells, _Column, _Places
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
@@ -104,12 +104,12 @@ def test_cells_are_not_copied_from_or_to_outside(
     laid_out = (_Column * 3)(*columns)
     given = (
         Slice.of(np.frombuffer(PIECE, dtype=np.uint8), np.uint8),
-        _Shape(ord(","), width, 100),
+        ctypes.c_size_t(width),
         ctypes.c_int32(3),
         Slice.of(np.array(begins, dtype=np.uint32), np.uint32),
         Slice.of(np.array(ends, dtype=np.uint32), np.uint32),
         Slice(ctypes.addressof(laid_out), 3),
     )
-    told = [one if isinstance(one, ctypes.c_int32) else ctypes.byref(one) for one in given]
+    told = [one if isinstance(one, ctypes.c_int32 | ctypes.c_size_t) else ctypes.byref(one) for one in given]
     with pytest.raises(Bug, match="index out of range"):
         require(compiled._library.audiencekit_copy_cells(*told))

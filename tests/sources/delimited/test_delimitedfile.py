@@ -202,7 +202,7 @@ def test_bytes_that_the_declared_encoding_does_not_know_cost_their_row(open_byte
 
 
 def test_the_description_is_for_people(open_bytes: Open) -> None:
-    """Format, packing, encoding, delimiter, header and width."""
+    """Format, compression, encoding, delimiter, header and width."""
     assert open_bytes(gzip.compress(b"email;a\nx@example.com;1\n", mtime=0)).description == {
         "format": "delimited",
         "compression": "gz",
@@ -242,7 +242,7 @@ CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.text(
 def test_written_tables_are_read_back(
     tmp_path: Path, table: list[list[str]], delimiter: str, line_end: str, encoding: str, packed: bool
 ) -> None:
-    """Every cell of every dialect, encoding and packing comes back as it was, row by row."""
+    """Every cell of every dialect, encoding and compression comes back as it was, row by row."""
     assume(sum(row[2].strip().isdecimal() for row in table) < 2)  # handles are no numbers
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)

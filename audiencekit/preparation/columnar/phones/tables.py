@@ -1,12 +1,13 @@
 """The metadata of the installed phonenumbers package as one table of states, compiled as regions and codes are met.
 
-A row of the table is a state, its columns are digits. Equal states are one state, whatever region asked for them.
+A row of the table is a state, its columns are digits. Equal states of a calling code are one state, whatever region
+asked for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from threading import Lock
 from typing import Any, Final, TypeAlias
@@ -17,7 +18,7 @@ import phonenumbers
 
 from audiencekit.errors import Bug
 from audiencekit.machine.caches import Cache
-from audiencekit.preparation.columnar.phones.cache import KeptPlans, read_plans
+from audiencekit.preparation.columnar.phones.compiledplans import CompiledPlans, supplied_plans
 from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
@@ -79,16 +80,18 @@ def unpacked(readings: Readings) -> tuple[States, States, npt.NDArray[np.int16]]
 
 
 class PhoneTables:
-    """Compiles on demand; may be asked by several threads. What was compiled is kept in `cache`."""
+    """Compiles on demand; may be asked by several threads.
 
-    def __init__(self, cache: Cache | None = None) -> None:
+    Compiled plans that are known are taken from `supplied`, a file of plans, and from `cache`, which gets the others.
+    """
+
+    def __init__(self, cache: Cache | None = None, supplied: bytes | None = None) -> None:
         self._lock = Lock()
-        self._cache = cache
-        self._plans: KeptPlans | None = None  # read when they are first asked for
+        self._read = partial(CompiledPlans, cache, supplied)
+        self._plans: CompiledPlans | None = None  # read when they are first asked for
         self._trunks: dict[int, Trunks] = {}  # while something is compiled
-        self._national: dict[str, int] = {}
-        self._international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
-        self._tables = self._snapshot(StateRows())
+        self._places = _Places()
+        self._tables = self._places.tables()
 
     @property
     def compiled(self) -> Tables:
@@ -102,30 +105,24 @@ class PhoneTables:
         if wanted <= tables.national.keys() and all(tables.international[code] >= 0 for code in codes):
             return tables
         with self._lock:
-            plans = self._plans = self._plans or read_plans(self._cache)
+            plans = self._plans = self._plans or self._read()
             plans.compare_again()
-            for region in sorted(wanted - self._national.keys()):
+            for region in sorted(wanted - self._places.national.keys()):
                 code = _CODE_OF_REGION[region]
-                self._national[region] = self._place(plans, region, code, partial(National, region=region))
-            for code in sorted(codes):
-                if self._international[code] < 0:
-                    self._international[code] = self._place(plans, str(code), code, International)
-            if self._cache and plans.is_new:
-                plans.write(self._cache)
+                self._places.national[region] = self._place(plans, region, code, partial(National, region=region))
+            for code in sorted(codes - self._places.international.keys()):
+                self._places.international[code] = self._place(plans, str(code), code, International)
+            plans.write()
             self._trunks.clear()
-            tables = self._tables
-            if len(plans.states) > len(tables.readings):
-                tables = self._snapshot(plans.states)
-            self._tables = replace(tables, national=dict(self._national), international=self._international.copy())
+            self._tables = self._places.tables()
             return self._tables
 
-    def _place(self, plans: KeptPlans, name: str, calling_code: int, make: Callable[[Trunks], Machine]) -> int:
-        """The place of the row where the machine begins that `make` gives for the plan of `calling_code`."""
-        start = plans.start(name, calling_code)
-        if start is None:
-            start = self._compiled(plans.states, calling_code, make)
-            plans.add(name, calling_code, start)
-        return start * WIDTH
+    def _place(self, plans: CompiledPlans, name: str, calling_code: int, make: Callable[[Trunks], Machine]) -> _Place:
+        """Where the machine begins that `make` gives for the plan of `calling_code`."""
+        plan = plans.of(calling_code)
+        if name not in plan.starts:
+            plans.add(calling_code, name, self._compiled(plan.states, calling_code, make))
+        return plan.states, plan.starts[name]
 
     def _compiled(self, states: StateRows, calling_code: int, make: Callable[[Trunks], Machine]) -> int:
         try:
@@ -140,12 +137,43 @@ class PhoneTables:
             self._trunks[calling_code] = Trunks(NumberingPlan(calling_code))
         return self._trunks[calling_code]
 
-    def _snapshot(self, states: StateRows) -> Tables:
-        rows, readings = states.arrays()
-        following = np.zeros((len(rows), WIDTH), dtype=np.int32)
-        following[:, :DIGITS] = rows * WIDTH
-        following[:, STAY] = np.arange(len(rows)) * WIDTH
-        return Tables(following.reshape(-1), readings, dict(self._national), self._international.copy())
+
+# A state, and the rows that it is one of.
+_Place: TypeAlias = tuple[StateRows, int]
+
+
+@dataclass(slots=True)
+class _Places:
+    """Where readings begin, by region and by calling code."""
+
+    national: dict[str, _Place] = field(default_factory=dict)
+    international: dict[int, _Place] = field(default_factory=dict)
+
+    def tables(self) -> Tables:
+        """All states that are needed as one table."""
+        firsts = self._firsts()
+        following = np.zeros((sum(map(len, firsts)), WIDTH), dtype=np.int32)
+        following[:, STAY] = np.arange(len(following)) * WIDTH
+        readings = np.empty(len(following), dtype=np.int64)
+        for states, first in firsts.items():
+            end = first + len(states)
+            rows, readings[first:end] = states.arrays()
+            following[first:end, :DIGITS] = (rows + np.int32(first)) * np.int32(WIDTH)
+        national = {region: (firsts[states] + start) * WIDTH for region, (states, start) in self.national.items()}
+        international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
+        for code, (states, start) in self.international.items():
+            international[code] = (firsts[states] + start) * WIDTH
+        return Tables(following.reshape(-1), readings, national, international)
+
+    def _firsts(self) -> dict[StateRows, int]:
+        """The number in the table of the first state of each calling code."""
+        firsts: dict[StateRows, int] = {}
+        count = 0
+        for states, _ in (*self.national.values(), *self.international.values()):
+            if states not in firsts:
+                firsts[states] = count
+                count += len(states)
+        return firsts
 
 
 def _explored(machine: Any, position: Any, states: StateRows, known: dict[Any, int]) -> int:
@@ -175,5 +203,5 @@ def calling_codes() -> npt.NDArray[np.int16]:
 
 @cache
 def phone_tables() -> PhoneTables:
-    """The tables of this process, which knows what others of this user compiled."""
-    return PhoneTables(Cache.of_user())
+    """The tables of this process, which knows the plans of this package, and what was compiled for its user."""
+    return PhoneTables(Cache.of_user(), supplied_plans())

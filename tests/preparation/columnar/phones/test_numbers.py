@@ -260,18 +260,18 @@ def _with_tilde() -> Any:
     return weights
 
 
-def _snapshot_swapped(self: Any, states: Any) -> Any:
-    tables = SNAPSHOT(self, states)
+def _tables_swapped(self: Any) -> Any:
+    tables = TABLES(self)
     return tables if not len(tables.following) else dataclasses.replace(tables, following=_rolled(tables))
 
 
-SNAPSHOT = phone_tables.PhoneTables._snapshot
+TABLES = phone_tables._Places.tables
 LENGTHS = phone_plans._lengths
 TRUNK, PREFIXED = phone_trunks.Trunk, phone_trunks.Prefixed
 NOTHING = phone_trunks.DigitReading(phone_trunks.DigitOutcome.NOT_VALID)
 
 BROKEN: list[tuple[str, Any, str, Any]] = [
-    ("two digits swapped in the table", phone_tables.PhoneTables, "_snapshot", _snapshot_swapped),
+    ("two digits swapped in the table", phone_tables._Places, "tables", _tables_swapped),
     ("shortest length forgotten", phone_plans, "_lengths", lambda desc: _shorter(LENGTHS(desc))),
     ("nothing is too long", phone_plans.Lengths, "are_too_long", _never),
     ("a kind of numbers forgotten", phone_plans, "_TYPES", phone_plans._TYPES[:1]),

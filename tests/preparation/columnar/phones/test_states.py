@@ -26,11 +26,11 @@ def test_equal_states_are_one() -> None:
 def test_states_of_another_process() -> None:
     """They are known again, and others come behind them."""
     earlier = StateRows()
-    first = _chain(earlier, 1, 2, 3)
-    later = StateRows(*earlier.arrays())
+    first = _chain(earlier, 1, 2, 3 << 40)
+    later = StateRows.unpacked(earlier.packed(), len(earlier))
     assert len(later) == len(earlier)
-    assert _chain(later, 1, 2, 3) == first
-    assert _chain(later, 4, 2, 3) == len(earlier)
+    assert _chain(later, 1, 2, 3 << 40) == first
+    assert _chain(later, 4, 2, 3 << 40) == len(earlier)
     rows, readings = later.arrays()
     assert rows[:-1].tolist() == earlier.arrays()[0].tolist()
     assert (rows[-1].tolist(), int(readings[-1])) == ([1] * 10, 4)
