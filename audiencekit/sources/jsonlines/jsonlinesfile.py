@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.kernels.library import kernels
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
@@ -22,6 +24,7 @@ from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sa
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.jsonlines.jsonobjects import NotText, Texts, read_object, texts_of
+from audiencekit.sources.jsonlines.objectkernels import ObjectKernels
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
@@ -59,8 +62,8 @@ def is_json_lines(name: str, sample: TextSample) -> bool:
     return begins == b"{" and any(isinstance(read_object(line), dict) for line in lines)
 
 
-Careful: TypeAlias = list[tuple[int, list[Texts]]]  # sound rows, each with its number and used cells
-Quick: TypeAlias = tuple[int, int, dict[int, Any]]  # the first row, how many, and their cells by position
+Rows: TypeAlias = tuple[npt.NDArray[np.int64], dict[int, Any]]  # their numbers, and their cells by position
+Read: TypeAlias = tuple[dict[int, Any], npt.NDArray[np.bool_]]  # cells by position; the lines that are apart
 
 
 def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
@@ -126,46 +129,54 @@ class JsonLinesTable:
             raise SourceRefused(f"the reader found {self.rows_read:,} rows and the counter {counter.lines:,}")
         faults.refuse_too_many(self.rows_read)
 
-    def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Quick | Careful]:
+    def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Rows]:
         """The rows of one batch, a few lines at a time: of these only what is mapped is held any longer."""
         rows = size_bytes = 0
         while rows < BATCH_ROWS and size_bytes <= BATCH_BYTES:
             taken = _next_lines(lines, min(PIECE_LINES, BATCH_ROWS - rows))
             if not taken:
                 return
-            arrays = None if self._split_cells is not None else reader.texts(taken)
-            first = self.rows_read + 1
-            yield self._careful(taken, reader, faults) if arrays is None else (first, len(taken), arrays)
+            numbers = np.arange(self.rows_read + 1, self.rows_read + 1 + len(taken))
             self.rows_read += len(taken)
+            yield from self._rows(numbers, taken, reader, faults)
             rows, size_bytes = rows + len(taken), size_bytes + sum(len(line or b"") for line in taken)
 
-    def _joined(self, pieces: list[Quick | Careful], mapping: ColumnMapping) -> pa.RecordBatch:
-        """The rows of `pieces`, as columns of text where all cells are texts or missing."""
-        quick = [piece for piece in pieces if isinstance(piece, tuple)]
-        if len(quick) < len(pieces):
-            return self._build([row for piece in pieces for row in _rows_of(piece)], mapping)
-        (first, *_), count = quick[0], sum(count for _, count, _ in quick)
-        arrays = {place: pa.concat_arrays([piece[place] for *_, piece in quick]) for place in used_positions(mapping)}
-        return text_columns(arrow_array(np.arange(first, first + count, dtype=np.int64)), arrays, mapping)
+    def _rows(
+        self, numbers: npt.NDArray[np.int64], lines: list[bytes | None], reader: _RowReader, faults: Faults
+    ) -> Iterator[Rows]:
+        """The rows of some lines: those that are read at once, then the others, read with care."""
+        arrays, apart = _none_of(lines) if self._split_cells is not None else reader.texts(lines)
+        if not apart.any():
+            yield numbers, arrays
+            return
+        if not apart.all():
+            yield numbers[~apart], {place: cells.filter(arrow_array(~apart)) for place, cells in arrays.items()}
+        chosen = ((int(numbers[at]), lines[at]) for at in np.flatnonzero(apart))
+        yield self._careful(chosen, reader, faults)
 
-    def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> Careful:
-        """The sound rows of `lines`, each with its number and used cells; the others are noted."""
-        kept: Careful = []
-        for row, line in enumerate(lines, self.rows_read + 1):
+    def _joined(self, pieces: list[Rows], mapping: ColumnMapping) -> pa.RecordBatch:
+        """The rows of `pieces` in their order, as columns of text, or of lists where one is among the cells."""
+        numbers = np.concatenate([rows for rows, _ in pieces])
+        arrays = {place: _concatenated([cells[place] for _, cells in pieces]) for place in used_positions(mapping)}
+        if (np.diff(numbers) < 0).any():
+            order = np.argsort(numbers)
+            numbers, arrays = numbers[order], {place: cells.take(arrow_array(order)) for place, cells in arrays.items()}
+        return text_columns(arrow_array(numbers), arrays, mapping)
+
+    def _careful(self, lines: Iterable[tuple[int, bytes | None]], reader: _RowReader, faults: Faults) -> Rows:
+        """The sound rows of numbered lines; the others are noted."""
+        kept: list[tuple[int, list[Texts]]] = []
+        for row, line in lines:
             cells = reader.cells(line)
             if isinstance(cells, list):
                 kept.append((row, cells))
             else:
                 faults.add(row, *cells)
-        return kept
-
-    def _build(self, rows: Careful, mapping: ColumnMapping) -> pa.RecordBatch:
-        identifiers = {column.position for column in mapping.columns}
-        arrays = {}
-        for at, place in enumerate(used_positions(mapping)):
-            cells = [cells[at] for _, cells in rows]
-            arrays[place] = _array(cells, self._split_cells if place in identifiers else None)
-        return text_columns(pa.array([row for row, _ in rows], pa.int64()), arrays, mapping)
+        arrays = {
+            place: _array([cells[at] for _, cells in kept], self._split_cells if reader.is_identifier(place) else None)
+            for at, place in enumerate(reader.places)
+        }
+        return np.array([row for row, _ in kept], dtype=np.int64), arrays
 
 
 class _RowReader:
@@ -175,24 +186,28 @@ class _RowReader:
         names = column_names(mapping)
         single = {place for place, _ in mapping.single.values()}
         self._for_query = mapping.for_query
-        self._places = {place: keys[place] for place in used_positions(mapping)}
-        self._wanted = [(key, names[place], place in single) for place, key in self._places.items()]
+        self._identifiers = {column.position for column in mapping.columns}
+        self.places = used_positions(mapping)
+        self._wanted = [(keys[place], names[place], place in single) for place in self.places]
 
-    def texts(self, lines: list[bytes | None]) -> dict[int, pa.Array] | None:
-        """The cells of all lines by position; None when any of them calls for a careful look."""
-        columns: list[tuple[str, list[Any]]] = [(key, []) for key in self._places.values()]
-        for line in lines:
-            found = None if line is None else read_object(line)
-            if not isinstance(found, dict):
-                return None
-            for key, cells in columns:
-                cells.append(found.get(key))
-        arrays = {}
-        for place, (_, cells) in zip(self._places, columns, strict=True):
-            arrays[place] = _plain_texts(cells)
-            if arrays[place] is None:
-                return None
-        return arrays
+    def is_identifier(self, place: int) -> bool:
+        """Whether identifiers stand at this place."""
+        return place in self._identifiers
+
+    def texts(self, lines: list[bytes | None]) -> Read:
+        """The cells by position, and which of the lines call for a careful look: their cells mean nothing."""
+        keys = [key for key, *_ in self._wanted]
+        if compiled := kernels(ObjectKernels):
+            arrays, apart = compiled.read_objects([line or b"" for line in lines], keys)
+            for cells in arrays:
+                if _longest(cells) > MAX_CELL_BYTES:
+                    apart |= _are_too_large(cells)
+            return dict(zip(self.places, arrays, strict=True)), apart
+        found = [None if line is None else read_object(line) for line in lines]
+        texts = [_plain_texts([one.get(key) if isinstance(one, dict) else None for one in found]) for key in keys]
+        if any(cells is None for cells in texts) or not all(isinstance(one, dict) for one in found):
+            return _none_of(lines)
+        return dict(zip(self.places, texts, strict=True)), np.zeros(len(lines), dtype=bool)
 
     def cells(self, line: bytes | None) -> list[Texts] | tuple[Reason, str | None]:
         """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
@@ -218,14 +233,6 @@ class _RowReader:
         return cells
 
 
-def _rows_of(piece: Quick | Careful) -> Careful:
-    if isinstance(piece, list):
-        return piece
-    first, count, arrays = piece
-    columns = [array.to_pylist() for array in arrays.values()]  # in the order of their places
-    return [(first + at, [cells[at] for cells in columns]) for at in range(count)]
-
-
 def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
     """Up to so many lines, fewer long ones; none at the end."""
     taken: list[bytes | None] = []
@@ -244,7 +251,35 @@ def _plain_texts(cells: list[Any]) -> pa.Array | None:
         array = pa.array(cells, pa.string())
     except pa.ArrowException:
         return None  # it quotes a cell
-    return array if (pc.max(pc.binary_length(array)).as_py() or 0) <= MAX_CELL_BYTES else None
+    return array if _longest(array) <= MAX_CELL_BYTES else None
+
+
+def _none_of(lines: Sequence[object]) -> Read:
+    return {}, np.ones(len(lines), dtype=bool)
+
+
+def _longest(texts: pa.Array) -> int:
+    longest: int = pc.max(pc.binary_length(texts)).as_py() or 0
+    return longest
+
+
+def _are_too_large(texts: pa.Array) -> npt.NDArray[np.bool_]:
+    sizes: npt.NDArray[np.int32] = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
+    return sizes > MAX_CELL_BYTES
+
+
+def _concatenated(parts: list[pa.Array]) -> pa.Array:
+    """All of them in one column, of lists where one of them is."""
+    has_lists = any(pa.types.is_list(part.type) for part in parts)
+    return pa.concat_arrays(list(map(_as_lists, parts)) if has_lists else parts)
+
+
+def _as_lists(cells: pa.Array) -> pa.Array:
+    """Each text as a list of its own, null as null; lists as they are."""
+    if pa.types.is_list(cells.type):
+        return cells
+    places = np.arange(len(cells) + 1, dtype=np.int32)
+    return pa.ListArray.from_arrays(arrow_array(places), cells, mask=cells.is_null())
 
 
 def _is_too_large(cell: str | list[str | None]) -> bool:
