@@ -57,7 +57,7 @@ def _taken_out(gathered: Gathered, selection: Selection) -> Iterator[HashedRecor
     """The records that are to be taken out, batch by batch."""
     layout, start = SelectionLayout(selection, gathered.batch_records), 0
     for number, count in enumerate(gathered.batch_records):
-        chosen = layout.kept(number) & selection.deletes.slice(start, start + count)
+        chosen = layout.sent(number) & selection.deletes.slice(start, start + count)
         start += count
         if chosen.any():
             yield _those(gathered.spool.unseal(number), chosen)

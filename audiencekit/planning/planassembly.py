@@ -38,7 +38,7 @@ def assemble(
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
-    changed = selection.kept.count() if revise is None and terms.destination.suppresses else 0
+    changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
     refusals = [
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),

@@ -27,9 +27,9 @@ class PlannedRequests:
     profile: Profile
     form: RequestForm
 
-    def kept_records(self, batch: int) -> tuple[HashedRecords, Indices]:
+    def chosen_records(self, batch: int) -> tuple[HashedRecords, Indices]:
         """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
-        return self.batches.find(batch, np.flatnonzero(self.layout.kept(batch)))
+        return self.batches.find(batch, np.flatnonzero(self.layout.sent(batch)))
 
     @property
     def users_of(self) -> UsersOf:

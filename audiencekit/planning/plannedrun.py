@@ -57,7 +57,7 @@ class PlannedRun(PlannedRequests):
     @property
     def records(self) -> int:
         """Records that the plan sends."""
-        return self.selection.kept.count()
+        return self.selection.chosen.count()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
 
 def no_records_left(selection: Selection, options: Options) -> list[Refused]:
     """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
-    if not selection.suppressed or selection.kept.count() or options.bounds.allow_empty:
+    if not selection.suppressed or selection.chosen.count() or options.bounds.allow_empty:
         return []
     causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
     hint = f"look at {causes}; give `allow_empty=True` if that is expected"

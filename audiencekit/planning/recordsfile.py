@@ -33,7 +33,7 @@ def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
         pq.ParquetWriter(file, schema, compression="zstd", **worth) as to,
     ):
         batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
-        prepared = one_ahead(lambda batch: to_prepared(*planned.kept_records(batch)), batches)
+        prepared = one_ahead(lambda batch: to_prepared(*planned.chosen_records(batch)), batches)
         for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
             if rows := records.unwrap().num_rows:
                 to.write_batch(records.unwrap(), row_group_size=rows)

@@ -29,25 +29,25 @@ class _Contender(NamedTuple):
     """A record and those of its keys that both an Update and a Delete have, by number."""
 
     record: int
-    is_kept: bool
+    is_chosen: bool
     is_delete: bool
     keys: list[int]
 
 
-def find_conflicts(keys: Partitions, kept: Bits, superseded: Bits, deletes: Bits) -> Conflicts:
+def find_conflicts(keys: Partitions, chosen: Bits, superseded: Bits, deletes: Bits) -> Conflicts:
     """The consequences of keys that Updates and Deletes have in common. Records with no such key are not looked at.
 
-    `kept` are the last words on their key sets.
+    `chosen` are the last words on their key sets.
     """
 
     def contested(parts: Iterable[int]) -> Entries:
         heeded = []
         for entries in keys.pieces(parts):
             records = records_of(entries)
-            heeded.append(entries[kept.at(records) | (superseded.at(records) & deletes.at(records))])
+            heeded.append(entries[chosen.at(records) | (superseded.at(records) & deletes.at(records))])
         return _contested(repeated(*heeded), deletes)
 
-    contest = _Contest(in_order(contested, keys.runs(), workers=cores()), kept, deletes)
+    contest = _Contest(in_order(contested, keys.runs(), workers=cores()), chosen, deletes)
     far_reaching = contest.far_reaching()
     return Conflicts(np.array(far_reaching, dtype=np.int64), contest.waves(set(far_reaching)))
 
@@ -67,7 +67,7 @@ def _contested(entries: Entries, deletes: Bits) -> Entries:
 class _Contest:
     """All contested keys and their records, in the order of the records."""
 
-    def __init__(self, parts: Iterable[Entries], kept: Bits, deletes: Bits) -> None:
+    def __init__(self, parts: Iterable[Entries], chosen: Bits, deletes: Bits) -> None:
         records, keys, self._key_count = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 0
         for entries in parts:
             records.append(records_of(entries))
@@ -76,7 +76,7 @@ class _Contest:
         owners = np.concatenate(records)
         order = np.argsort(owners, kind="stable")
         self._records, self._keys = owners[order], np.concatenate(keys)[order]
-        self._kept, self._deletes = kept, deletes
+        self._chosen, self._deletes = chosen, deletes
 
     def far_reaching(self) -> list[int]:
         """Superseded Deletes that reach an earlier entry of another key set.
@@ -90,8 +90,8 @@ class _Contest:
             if not contender.is_delete:
                 for key in keys:
                     live[key] = True
-            elif contender.is_kept or any(live[key] for key in keys):
-                if not contender.is_kept:
+            elif contender.is_chosen or any(live[key] for key in keys):
+                if not contender.is_chosen:
                     found.append(contender.record)
                 for key in keys:
                     live[key] = False
@@ -102,7 +102,7 @@ class _Contest:
         later: dict[int, array[int]] = {}
         latest = [array("q", [-1]) * self._key_count for _ in range(2)]
         for contender in self._contenders():
-            if not contender.is_kept and contender.record not in far_reaching:
+            if not contender.is_chosen and contender.record not in far_reaching:
                 continue
             own, opposite = latest[contender.is_delete], latest[not contender.is_delete]
             wave = max(opposite[key] + 1 for key in contender.keys)
@@ -113,11 +113,11 @@ class _Contest:
         return {wave: np.array(records, dtype=np.int64) for wave, records in later.items()}
 
     def _contenders(self) -> Iterator[_Contender]:
-        for (record, is_kept, is_delete), entries in groupby(self._numbers(), lambda entry: entry[:3]):
-            yield _Contender(record, is_kept, is_delete, [key for *_, key in entries])
+        for (record, is_chosen, is_delete), entries in groupby(self._numbers(), lambda entry: entry[:3]):
+            yield _Contender(record, is_chosen, is_delete, [key for *_, key in entries])
 
     def _numbers(self) -> Iterator[tuple[int, bool, bool, int]]:
         for start in range(0, len(self._records), _BLOCK):
             records = self._records[start : start + _BLOCK]
-            columns = (records, self._kept.at(records), self._deletes.at(records), self._keys[start : start + _BLOCK])
+            columns = (records, self._chosen.at(records), self._deletes.at(records), self._keys[start : start + _BLOCK])
             yield from zip(*(column.tolist() for column in columns), strict=True)

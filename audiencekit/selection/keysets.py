@@ -189,27 +189,27 @@ class KeySets:
         Suppressed records count as if they were not there: a Delete that one of them would overrule is sent.
         """
         suppressed = self._find_suppressed()
-        kept = Bits.of(len(self), True)
+        chosen = Bits.of(len(self), True)
         if self._changes is not None:
-            kept.subtract(self._changes.gone)
-        records = kept.count()
+            chosen.subtract(self._changes.gone)
+        records = chosen.count()
         superseded = Bits.of(len(self) if self.mixed else 0, False)
         # Unsealed by one thread: two would wait for each other's lock longer than the unsealing takes.
         unsealed = map(self._unsealed, self._key_sets.runs())
         for dropped, overruled in in_order(partial(self._decide, suppressed), unsealed, workers=cores()):
-            kept.set(dropped, False)
+            chosen.set(dropped, False)
             superseded.set(overruled, True)
-        dropped_count = records - kept.count()
+        dropped_count = records - chosen.count()
         suppressed_count = 0 if suppressed is None else suppressed.count()
         if suppressed is not None:
-            kept.subtract(suppressed)
+            chosen.subtract(suppressed)
         if not self.mixed:
-            return Selection(kept, self._deletes, duplicates=dropped_count, suppressed=suppressed_count)
+            return Selection(chosen, self._deletes, duplicates=dropped_count, suppressed=suppressed_count)
         overruled_count = superseded.count()
-        conflicts = find_conflicts(self._keys, kept, superseded, self._deletes)
-        kept.set(conflicts.far_reaching, True)
+        conflicts = find_conflicts(self._keys, chosen, superseded, self._deletes)
+        chosen.set(conflicts.far_reaching, True)
         return Selection(
-            kept,
+            chosen,
             self._deletes,
             conflicts.later,
             duplicates=dropped_count - overruled_count,

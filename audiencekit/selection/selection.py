@@ -27,7 +27,7 @@ class Selection:
     `duplicates`, `superseded` and `suppressed` count.
     """
 
-    kept: Bits
+    chosen: Bits
     deletes: Bits
     later: dict[int, Indices] = field(default_factory=dict, repr=False)
     duplicates: int = 0
@@ -56,9 +56,9 @@ class SelectionLayout:
         """The numbers of all batches."""
         return range(len(self._ends) - 1)
 
-    def kept(self, batch: int) -> Bools:
+    def sent(self, batch: int) -> Bools:
         """Of each record of `batch`, whether it is sent."""
-        return self._selection.kept.slice(*self._bounds(batch))
+        return self._selection.chosen.slice(*self._bounds(batch))
 
     def chosen(self, batch: int, wave: Wave) -> Bools:
         """Of each record of `batch`, whether it is sent in `wave`."""
@@ -68,7 +68,7 @@ class SelectionLayout:
             chosen = np.zeros(end - start, dtype=bool)
             chosen[_within(self._selection.later[number], start, end)] = True
         else:
-            chosen = self.kept(batch)
+            chosen = self.sent(batch)
             chosen[_within(self._not_first, start, end)] = False
         if not self._is_one_verb[deletes]:
             chosen &= self._selection.deletes.slice(start, end) == deletes

@@ -37,23 +37,6 @@ async def test_doors_need_no_signature(caller: Any, method: str, path: str, stat
     assert (await caller.send(method, path)).status == status
 
 
-async def test_doors_are_at_every_address(caller: Any) -> None:
-    """The same log, whichever address is asked."""
-    await caller.upload([_update({"email": [H1]})])
-    replies = [
-        (await caller.send("GET", "/__log", base=base)).content
-        for base in (caller.emulator.ads_url, caller.emulator.ads_sandbox_url, caller.emulator.base_url)
-    ]
-    assert len(set(replies)) == 1
-    assert replies[0]
-
-
-@pytest.mark.parametrize("host", ["audiences.example.com", "127.0.0.1.example.com:80", "10.0.0.1:80"])
-async def test_doors_do_not_open_to_other_names(caller: Any, host: str) -> None:
-    """A web page that reaches the port by a name of its own finds the doors shut."""
-    assert (await caller.send("GET", "/__log", headers={"Host": host})).status == 403
-
-
 async def test_the_log_holds_what_was_applied(caller: Any) -> None:
     """Order, times with their defaults filled in, and users as received."""
     await caller.upload([_update({"email": [H1]}, {"partner_user_id": ["P 1"], "handle": [H2, H1]})])

@@ -106,14 +106,6 @@ def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
             read_keywords({"max_body_bytes": wrong}, PROFILE)  # type: ignore[typeddict-item]
 
 
-def test_a_column_of_operations_without_its_option_is_refused(tmp_path: Path) -> None:
-    """The hint can be followed: the name as the shell takes it, and the words that are understood."""
-    path = tmp_path / "list.csv"
-    path.write_text("email,customer type\na@example.com,INSERT\nb@example.com,DELETE\n", encoding="utf-8")
-    [refusal] = check(path, settings=load_settings({}, directory=tmp_path)).refusals
-    assert "`operation_column='customer type'`, in which each cell is to be update or delete" in (refusal.hint or "")
-
-
 class AllErased:
     """A memory that holds every key."""
 

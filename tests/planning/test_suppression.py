@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.emulator import Emulator
 from audiencekit.errors import UsageError
-from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.pipeline import prepare, upload_async
 from audiencekit.settings import Settings, load_settings
 from tests.planning.withheld import FORMATS, checked, sent_rows, sha256, write
 
@@ -76,30 +75,14 @@ def test_possible_numbers_suppress_too(tmp_path: Path) -> None:
     assert sent_rows(tmp_path, source, suppress=listed, phone_validity="possible") == [2, 3]
 
 
-def test_standard_input_is_read_once(tmp_path: Path, source: Path) -> None:
-    """By one thread that needs it, not by two."""
-    with pytest.raises(UsageError, match="standard input is named twice"):
-        checked(tmp_path, source, suppress=["-", "-"])
-
-
-def test_no_suppression_source_is_written_over(tmp_path: Path, source: Path) -> None:
-    """Neither by the rejections nor by a prepared directory."""
-    listed = write(tmp_path / "optouts.csv", "email", "ada@example.com")
+def test_no_suppression_source_is_in_the_prepared_directory(tmp_path: Path, source: Path) -> None:
+    """It would be written over."""
     settings = load_settings({}, directory=tmp_path)
-    with pytest.raises(UsageError, match="written over"):
-        check(source, settings=settings, suppress=listed, rejections=listed)
     inside = tmp_path / "out" / "records.parquet"
     inside.parent.mkdir()
     pq.write_table(pa.table({"email": ["ada@example.com"]}), inside)
     with pytest.raises(UsageError, match="directory that is to be written"):
         prepare(source, out=inside.parent, settings=settings, suppress=inside)
-
-
-async def test_a_do_not_reach_list_takes_no_suppression(source: Path, emulator: Emulator, settings: Settings) -> None:
-    """It keeps people out already."""
-    for keywords in ({"suppress": [source]}, {"consent_column": "marketing=yes"}):
-        with pytest.raises(UsageError, match="suppression has no meaning"):
-            await do_not_reach_upload_async(source, settings=settings, **keywords)  # type: ignore[arg-type]
 
 
 async def test_an_upload_counts_them(tmp_path: Path, source: Path, emulator: Emulator, settings: Settings) -> None:

@@ -22,7 +22,7 @@ Store = Callable[[], Chunks]
 class Chosen(NamedTuple):
     """A selection, a list of all records."""
 
-    kept: list[bool]
+    chosen: list[bool]
     waves: list[int]
     duplicates: int
     superseded: int
@@ -37,8 +37,8 @@ def _select(records: HashedRecords, chunks: Chunks, *, mixed: bool, bits: int = 
     waves = np.zeros(batch.num_rows, dtype=int)
     for wave, own in selection.later.items():
         waves[own] = wave
-    kept = selection.kept.slice(0, batch.num_rows).tolist()
-    return Chosen(kept, waves.tolist(), selection.duplicates, selection.superseded)
+    chosen = selection.chosen.slice(0, batch.num_rows).tolist()
+    return Chosen(chosen, waves.tolist(), selection.duplicates, selection.superseded)
 
 
 def _emails(*texts: str) -> dict[Kind, list[str]]:
@@ -49,7 +49,7 @@ def test_of_equal_key_sets_the_first_is_sent(hashed_records: Records, memory_chu
     """With one verb the later ones are duplicates."""
     records = hashed_records(*(("Update", _emails(text)) for text in ("a", "b", "a", "c", "b", "a")))
     selection = _select(records, memory_chunks(), mixed=False)
-    assert selection.kept == [True, True, False, True, False, False]
+    assert selection.chosen == [True, True, False, True, False, False]
     assert (selection.duplicates, selection.superseded) == (3, 0)
 
 
@@ -57,17 +57,17 @@ def test_a_subset_is_no_duplicate(hashed_records: Records, memory_chunks: Store)
     """Key sets are compared whole: a person with one more key is another entry."""
     both = {Kind.EMAIL: ["a"], Kind.PHONE_NUMBER: ["+12015550123"]}
     selection = _select(hashed_records(("Update", both), ("Update", _emails("a"))), memory_chunks(), mixed=False)
-    assert selection.kept == [True, True]
+    assert selection.chosen == [True, True]
 
 
 def test_the_same_hash_of_another_kind_is_no_duplicate(hashed_records: Records, memory_chunks: Store) -> None:
     """A handle and an email with one hash are two key sets."""
     records = hashed_records(("Update", _emails("a")), ("Update", {Kind.HANDLE: ["a"]}))
-    assert _select(records, memory_chunks(), mixed=False).kept == [True, True]
+    assert _select(records, memory_chunks(), mixed=False).chosen == [True, True]
 
 
 @pytest.mark.parametrize(
-    ("verbs", "kept", "duplicates", "superseded"),
+    ("verbs", "chosen", "duplicates", "superseded"),
     [
         ("UD", [1], 0, 1),
         ("DU", [1], 0, 1),
@@ -78,12 +78,12 @@ def test_the_same_hash_of_another_kind_is_no_duplicate(hashed_records: Records, 
     ],
 )
 def test_the_last_word_on_a_key_set_wins(
-    hashed_records: Records, memory_chunks: Store, verbs: str, kept: list[int], duplicates: int, superseded: int
+    hashed_records: Records, memory_chunks: Store, verbs: str, chosen: list[int], duplicates: int, superseded: int
 ) -> None:
     """Everything before a change of verb is superseded; repeats of the last verb are duplicates."""
     names = {"U": "Update", "D": "Delete"}
     selection = _select(hashed_records(*((names[verb], _emails("a")) for verb in verbs)), memory_chunks(), mixed=True)
-    assert [index for index, is_kept in enumerate(selection.kept) if is_kept] == kept
+    assert [index for index, is_chosen in enumerate(selection.chosen) if is_chosen] == chosen
     assert (selection.duplicates, selection.superseded) == (duplicates, superseded)
 
 
@@ -122,19 +122,19 @@ def _apply(operations: list[tuple[str, Entry]]) -> set[Entry]:
 def test_any_order_within_a_wave_ends_where_row_order_ends(
     hashed_records: Records, memory_chunks: Store, rows: list[tuple[str, set[str]]], random: object
 ) -> None:
-    """Only what is kept, wave by wave, shuffled within each: the members are those of sending every row in order."""
+    """Only what is chosen, wave by wave, shuffled within each: the members are those of sending every row in order."""
     selection = _select(hashed_records(*((verb, _emails(*keys)) for verb, keys in rows)), memory_chunks(), mixed=True)
     sent: list[tuple[str, Entry]] = []
     for wave in sorted(set(selection.waves)):
         of_wave = [
             (verb, frozenset(keys))
-            for (verb, keys), kept, own in zip(rows, selection.kept, selection.waves, strict=True)
-            if kept and own == wave
+            for (verb, keys), chosen, own in zip(rows, selection.chosen, selection.waves, strict=True)
+            if chosen and own == wave
         ]
         random.shuffle(of_wave)  # type: ignore[attr-defined]
         sent += of_wave
     assert _apply(sent) == _apply([(verb, frozenset(keys)) for verb, keys in rows])
-    assert sum(selection.kept) + selection.duplicates + selection.superseded == len(rows)
+    assert sum(selection.chosen) + selection.duplicates + selection.superseded == len(rows)
 
 
 def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
@@ -142,23 +142,23 @@ def _simply(rows: list[tuple[str, Entry]], *, mixed: bool) -> Chosen:
     count = len(rows)
     later_verbs = [[verb for verb, keys in rows[index + 1 :] if keys == rows[index][1]] for index in range(count)]
     if not mixed:
-        kept = [all(keys != rows[index][1] for _, keys in rows[:index]) for index in range(count)]
-        return Chosen(kept, [0] * count, kept.count(False), 0)
-    kept = [not verbs for verbs in later_verbs]
+        chosen = [all(keys != rows[index][1] for _, keys in rows[:index]) for index in range(count)]
+        return Chosen(chosen, [0] * count, chosen.count(False), 0)
+    chosen = [not verbs for verbs in later_verbs]
     superseded = [any(verb != rows[index][0] for verb in later_verbs[index]) for index in range(count)]
     live: set[str] = set()
     for index, (verb, keys) in enumerate(rows):
         if verb == "Update":
-            live |= keys if kept[index] else frozenset()
-        elif kept[index] or (superseded[index] and live & keys):
-            kept[index] = True
+            live |= keys if chosen[index] else frozenset()
+        elif chosen[index] or (superseded[index] and live & keys):
+            chosen[index] = True
             live -= keys
     waves = [0] * count
     for index, (verb, keys) in enumerate(rows):
-        earlier = [n for n in range(index) if kept[n] and rows[n][0] != verb and rows[n][1] & keys]
-        waves[index] = max((waves[n] + 1 for n in earlier), default=0) if kept[index] else 0
-    overruled = sum(one and not other for one, other in zip(superseded, kept, strict=True))
-    return Chosen(kept, waves, kept.count(False) - overruled, overruled)
+        earlier = [n for n in range(index) if chosen[n] and rows[n][0] != verb and rows[n][1] & keys]
+        waves[index] = max((waves[n] + 1 for n in earlier), default=0) if chosen[index] else 0
+    overruled = sum(one and not other for one, other in zip(superseded, chosen, strict=True))
+    return Chosen(chosen, waves, chosen.count(False) - overruled, overruled)
 
 
 @settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

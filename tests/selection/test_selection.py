@@ -46,7 +46,7 @@ def test_waves_are_found_record_by_record(batches: list[list[Record]], data: st.
         count = data.draw(st.integers(0, len(own) - first))
         stretch = [(batch, place) for batch, places in layout.stretch(wave, first, count) for place in places.tolist()]
         assert stretch == own[first : first + count]
-    every = [(batch, place) for batch in layout.batches() for place in np.flatnonzero(layout.kept(batch)).tolist()]
+    every = [(batch, place) for batch in layout.batches() for place in np.flatnonzero(layout.sent(batch)).tolist()]
     assert every == sorted(entry for own in expected.values() for entry in own)
 
 

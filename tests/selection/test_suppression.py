@@ -71,7 +71,7 @@ def _select(
 
 
 def _kept(selection: Selection) -> list[bool]:
-    kept: list[bool] = selection.kept.slice(0, len(selection.kept)).tolist()
+    kept: list[bool] = selection.chosen.slice(0, len(selection.chosen)).tolist()
     return kept
 
 

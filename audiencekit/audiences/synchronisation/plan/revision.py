@@ -62,10 +62,10 @@ class Revision:
     def select(self, selection: Selection) -> Selection:
         """The records that are sent, in which wave."""
         gone = np.ones(self.difference.removals, dtype=bool)
-        kept, deletes = self.difference.sent, selection.deletes.copy()
-        kept.append(gone)
+        chosen, deletes = self.difference.sent, selection.deletes.copy()
+        chosen.append(gone)
         deletes.append(gone)
-        return replace(selection, kept=kept, deletes=deletes, later=self.later)
+        return replace(selection, chosen=chosen, deletes=deletes, later=self.later)
 
     def whole_records(self, batch: int, places: Indices) -> HashedRecords:
         """The records of one batch at `places`, ascending, with all their keys, RECORD_SCHEMA."""

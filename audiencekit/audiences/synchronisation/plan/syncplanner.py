@@ -55,7 +55,7 @@ class SyncPlanner:
         def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
             horizon = Horizon.of(now, times.end, all_members=self.all_members)
             copies = means.stack.enter_context(Spool(means.spool_dir))
-            revisions.append(Revision.of(gathered, selection.kept, snapshot, horizon, tagger, copies=copies))
+            revisions.append(Revision.of(gathered, selection.chosen, snapshot, horizon, tagger, copies=copies))
             return revisions[0].select(selection)
 
         planned = plan_run(source, terms, means, tagger=tagger, revise=revise)

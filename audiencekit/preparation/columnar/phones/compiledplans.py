@@ -12,7 +12,8 @@ from typing import Final
 from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones.planfile import CompiledPlan, PlanFile, compilers, written
 
-SUPPLIED: Final = "numbering-plans.bin"  # the file beside this module; `python -m generators` writes it
+# The file beside this module; compiled from the metadata of phonenumbers (Apache License 2.0) by `-m generators`.
+SUPPLIED: Final = "numbering-plans.bin"
 CACHED: Final = "numbering-plans"  # and the name in the cache of a user
 
 

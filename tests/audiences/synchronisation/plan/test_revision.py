@@ -60,7 +60,7 @@ def _bools(bits: Bits) -> list[bool]:
 def test_deleted_members_are_sent_in_the_wave_after(revise: Revise) -> None:
     """As a Delete, behind the records of the source and in rows that it does not have."""
     revision, selection = revise([("a", ""), ("b", "")], {("a", ""): 400, ("c", "1"): 400})
-    assert _bools(selection.kept) == [False, True, True]
+    assert _bools(selection.chosen) == [False, True, True]
     assert _bools(selection.deletes) == [False, False, True]
     assert {wave: found.tolist() for wave, found in selection.later.items()} == {1: [2]}
     gone = revision.whole_records(1, np.arange(1))
@@ -72,7 +72,7 @@ def test_deleted_members_are_sent_in_the_wave_after(revise: Revise) -> None:
 def test_a_member_struck_by_a_delete_of_another_is_put_back(revise: Revise) -> None:
     """Although nothing about them has changed."""
     revision, selection = revise([("a", "1"), ("b", "")], {("a", "1"): 400, ("b", ""): 400, ("a", ""): 400})
-    assert _bools(selection.kept) == [True, False, True]
+    assert _bools(selection.chosen) == [True, False, True]
     assert {wave: found.tolist() for wave, found in selection.later.items()} == {1: [2], 2: [0]}
     assert (revision.returned, revision.lost) == (1, 0)
 
@@ -80,7 +80,7 @@ def test_a_member_struck_by_a_delete_of_another_is_put_back(revise: Revise) -> N
 def test_without_members_to_delete_there_is_one_wave(revise: Revise) -> None:
     """And the source is all that there is."""
     revision, selection = revise([("a", ""), ("b", "")], {("a", ""): 400})
-    assert (_bools(selection.kept), selection.later) == ([False, True], {})
+    assert (_bools(selection.chosen), selection.later) == ([False, True], {})
     assert names(revision.whole_records(0, np.array([1])), [("a", ""), ("b", "")]) == [("b", "")]
 
 

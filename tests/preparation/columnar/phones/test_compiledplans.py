@@ -151,12 +151,10 @@ def test_without_the_text_of_the_compilers_nothing_is_kept(
 def test_a_file_that_cannot_be_read_is_written_anew(cache: Cache, compiled: list[int]) -> None:
     """A file that is whole and makes no sense is as good as none."""
     first = PhoneTables(cache).covering(["DE"], [49])
-    content = cache.read(CACHED)
-    assert content is not None
     cache.write(CACHED, b"[]" * 100)
     assert _same(PhoneTables(cache).covering(["DE"], [49]), first)
     assert compiled == [49, 49]
-    assert cache.read(CACHED) == content
+    assert PlanFile(cache.read(CACHED)).codes() == [49]
 
 
 @pytest.mark.parametrize(("supplied", "files"), [(supplied_plans(), 0), (None, 1)], ids=["supplied", "compiled"])

@@ -1,0 +1,122 @@
+"""`audiencekit.planning.planrefusals`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.limits import FEW_PEOPLE
+from audiencekit.pipeline import check
+from audiencekit.planning.options import Options, read_keywords
+from audiencekit.planning.planrefusals import expired, no_records_left, refuse_few, unheeded_operation
+from audiencekit.planning.sourcefacts import ReadSource
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.plantimes import PlanTimes
+from audiencekit.preparation.recordbits import Bits
+from audiencekit.profile import find_profile
+from audiencekit.selection.selection import Selection
+from audiencekit.settings import load_settings
+
+NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
+
+
+def _options(**keywords: Any) -> Options:
+    return read_keywords(keywords, find_profile("spec"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "is_revised", "hint"),
+    [
+        (None, {}, False, None),
+        ("customer type", {"operation": "update"}, False, None),
+        (
+            "customer type",
+            {},
+            False,
+            "`operation_column='customer type'`, in which each cell is to be update or delete",
+        ),
+        ("customer type", {}, True, "select their rows with `sql=`, without that column"),
+    ],
+)
+def test_a_column_of_operations_without_its_option_is_refused(
+    name: str | None, keywords: dict[str, Any], is_revised: bool, hint: str | None
+) -> None:
+    """The hint can be followed: the name as the shell takes it, and the words that are understood."""
+    source = ReadSource(
+        mapping=ColumnMapping(columns=()), description={"format": "csv"}, parts=(), notes=(), operation_hint=name,
+        repeatable=True,
+    )  # fmt: skip
+    refusals = unheeded_operation(source, _options(**keywords), is_revised=is_revised)
+    assert [hint in (each.hint or "") for each in refusals] == ([True] if hint else [])
+
+
+@pytest.mark.parametrize(
+    ("sent", "suppressed", "keywords", "cause"),
+    [
+        (0, 0, {}, None),
+        (1, 1, {}, None),
+        (0, 2, {"allow_empty": True}, None),
+        (0, 2, {}, "`forget`"),
+        (0, 2, {"consent_column": "marketing=yes"}, "`consent_column=`"),
+    ],
+)
+def test_a_source_of_suppressed_records_alone_is_refused(
+    sent: int, suppressed: int, keywords: dict[str, Any], cause: str | None
+) -> None:
+    """Unless it is allowed; the hint names what can have suppressed them."""
+    are_sent = Bits()
+    are_sent.append(np.arange(2) < sent)
+    selection = Selection(are_sent, Bits.of(2, False), suppressed=suppressed)
+    refusals = no_records_left(selection, _options(**keywords))
+    assert [cause in (each.hint or "") for each in refusals] == ([True] if cause else [])
+    assert all("all of 2 records" in str(each) for each in refusals)
+
+
+@pytest.mark.parametrize(
+    ("people", "few_people", "is_refused"),
+    [
+        (0, "refuse", False),
+        (1, "refuse", True),
+        (FEW_PEOPLE - 1, "refuse", True),
+        (FEW_PEOPLE, "refuse", False),
+        (1, "tell", False),
+        (1, "allow", False),
+    ],
+)
+def test_a_change_of_few_people_is_refused_where_asked(people: int, few_people: str, is_refused: bool) -> None:
+    """A change of no people tells of none."""
+    options = replace(_options(), few_people=few_people)  # type: ignore[arg-type]
+    assert bool(refuse_few(people, options, AUDIENCE)) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("days", "updates", "deletes", "is_refused"),
+    [(1, 1, 0, False), (-1, 1, 1, True), (-1, 0, 1, False), (-1, 0, 0, False)],
+)
+def test_entries_that_have_expired_are_refused(days: int, updates: int, deletes: int, is_refused: bool) -> None:
+    """But no Delete, whose time does not end."""
+    times = PlanTimes(plan_time=NOW - timedelta(days=30), expires_at=NOW + timedelta(days=days))
+    request = PlannedRequest(
+        number=1, wave=0, first_update=0, first_delete=0, updates=updates, deletes=deletes,
+        update_operations=updates, delete_operations=deletes, body_bytes=100,
+    )  # fmt: skip
+    refusals = expired([request] if updates + deletes else [], times, NOW)
+    assert ["2027-01-14T08:00:00Z" in str(each) for each in refusals] == ([True] if is_refused else [])
+
+
+def test_losses_are_refusals_where_asked(tmp_path: Path) -> None:
+    """In the place of warnings, with the same remedy."""
+    path = tmp_path / "list.csv"
+    path.write_text("email,phone\n" + "".join(f"p{n}@example.com,0301234{n:04}\n" for n in range(200)))
+    settings = load_settings({}, directory=tmp_path)
+    warned, refused = (check(path, settings=settings, fail_on_warnings=strict) for strict in (False, True))
+    assert (warned.verdict, refused.verdict) == ("ready_with_warnings", "refused")
+    assert [str(each) for each in refused.refusals] == [each.message for each in warned.warnings]
+    assert all("or leave out `fail_on_warnings=True`" in (each.hint or "") for each in refused.refusals)
