@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What follows the backslash of an escape. Halves of a character are not told apart here.
+    /// The rest of an escape, behind its backslash. None for half a character, too.
     fn escape(&mut self) -> Option<()> {
         let byte = *self.text.get(self.at)?;
         self.at += 1;
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_apart() {
+    fn uncertain_lines_are_apart() {
         for line in [
             "",
             "x",

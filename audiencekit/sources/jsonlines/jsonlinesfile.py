@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.kernels.library import kernels
-from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
+from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.sources.arrow.textcolumns import TEXTS, column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.jsonlines.jsonobjects import NotText, Texts, read_object, texts_of
-from audiencekit.sources.jsonlines.objectkernels import ObjectKernels
+from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
+from audiencekit.sources.jsonlines.rowreading import RowReader, Rows, joined
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
@@ -35,7 +29,6 @@ SNIFFED_LINES: Final = 10  # an object among these, when the first line begins l
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 PIECE_LINES: Final = 4_096  # read at once
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
-BYTES_PER_LETTER: Final = 4
 WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "are not one JSON object each, hold a key twice, or something other than text where an identifier belongs",
@@ -60,10 +53,6 @@ def is_json_lines(name: str, sample: TextSample) -> bool:
     if name.casefold().endswith(NAMES):
         return True
     return begins == b"{" and any(isinstance(read_object(line), dict) for line in lines)
-
-
-Rows: TypeAlias = tuple[npt.NDArray[np.int64], dict[int, Any]]  # their numbers, and their cells by position
-Read: TypeAlias = tuple[dict[int, Any], npt.NDArray[np.bool_]]  # cells by position; the lines that are apart
 
 
 def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
@@ -120,16 +109,16 @@ class JsonLinesTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
         faults, counter = Faults(WORDS), LineCounter()
-        reader = _RowReader(self._keys, mapping)
+        reader = RowReader(self._keys, mapping, self._split_cells)
         self.rows_read = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
         while pieces := list(self._pieces(lines, reader, faults)):
-            yield TextBatch(RawColumns(self._joined(pieces, mapping)), faults.take())
+            yield TextBatch(RawColumns(joined(pieces, mapping)), faults.take())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read:,} rows and the counter {counter.lines:,}")
         faults.refuse_too_many(self.rows_read)
 
-    def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Rows]:
+    def _pieces(self, lines: Iterator[bytes | None], reader: RowReader, faults: Faults) -> Iterator[Rows]:
         """The rows of one batch, a few lines at a time: of these only what is mapped is held any longer."""
         rows = size_bytes = 0
         while rows < BATCH_ROWS and size_bytes <= BATCH_BYTES:
@@ -138,99 +127,8 @@ class JsonLinesTable:
                 return
             numbers = np.arange(self.rows_read + 1, self.rows_read + 1 + len(taken))
             self.rows_read += len(taken)
-            yield from self._rows(numbers, taken, reader, faults)
+            yield from reader.rows(numbers, taken, faults)
             rows, size_bytes = rows + len(taken), size_bytes + sum(len(line or b"") for line in taken)
-
-    def _rows(
-        self, numbers: npt.NDArray[np.int64], lines: list[bytes | None], reader: _RowReader, faults: Faults
-    ) -> Iterator[Rows]:
-        """The rows of some lines: those that are read at once, then the others, read with care."""
-        arrays, apart = _none_of(lines) if self._split_cells is not None else reader.texts(lines)
-        if not apart.any():
-            yield numbers, arrays
-            return
-        if not apart.all():
-            yield numbers[~apart], {place: cells.filter(arrow_array(~apart)) for place, cells in arrays.items()}
-        chosen = ((int(numbers[at]), lines[at]) for at in np.flatnonzero(apart))
-        yield self._careful(chosen, reader, faults)
-
-    def _joined(self, pieces: list[Rows], mapping: ColumnMapping) -> pa.RecordBatch:
-        """The rows of `pieces` in their order, as columns of text, or of lists where one is among the cells."""
-        numbers = np.concatenate([rows for rows, _ in pieces])
-        arrays = {place: _concatenated([cells[place] for _, cells in pieces]) for place in used_positions(mapping)}
-        if (np.diff(numbers) < 0).any():
-            order = np.argsort(numbers)
-            numbers, arrays = numbers[order], {place: cells.take(arrow_array(order)) for place, cells in arrays.items()}
-        return text_columns(arrow_array(numbers), arrays, mapping)
-
-    def _careful(self, lines: Iterable[tuple[int, bytes | None]], reader: _RowReader, faults: Faults) -> Rows:
-        """The sound rows of numbered lines; the others are noted."""
-        kept: list[tuple[int, list[Texts]]] = []
-        for row, line in lines:
-            cells = reader.cells(line)
-            if isinstance(cells, list):
-                kept.append((row, cells))
-            else:
-                faults.add(row, *cells)
-        arrays = {
-            place: _array([cells[at] for _, cells in kept], self._split_cells if reader.is_identifier(place) else None)
-            for at, place in enumerate(reader.places)
-        }
-        return np.array([row for row, _ in kept], dtype=np.int64), arrays
-
-
-class _RowReader:
-    """The used cells of a line, or its fault."""
-
-    def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping) -> None:
-        names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
-        self._for_query = mapping.for_query
-        self._identifiers = {column.position for column in mapping.columns}
-        self.places = used_positions(mapping)
-        self._wanted = [(keys[place], names[place], place in single) for place in self.places]
-
-    def is_identifier(self, place: int) -> bool:
-        """Whether identifiers stand at this place."""
-        return place in self._identifiers
-
-    def texts(self, lines: list[bytes | None]) -> Read:
-        """The cells by position, and which of the lines call for a careful look: their cells mean nothing."""
-        keys = [key for key, *_ in self._wanted]
-        if compiled := kernels(ObjectKernels):
-            arrays, apart = compiled.read_objects([line or b"" for line in lines], keys)
-            for cells in arrays:
-                if _longest(cells) > MAX_CELL_BYTES:
-                    apart |= _are_too_large(cells)
-            return dict(zip(self.places, arrays, strict=True)), apart
-        found = [None if line is None else read_object(line) for line in lines]
-        texts = [_plain_texts([one.get(key) if isinstance(one, dict) else None for one in found]) for key in keys]
-        if any(cells is None for cells in texts) or not all(isinstance(one, dict) for one in found):
-            return _none_of(lines)
-        return dict(zip(self.places, texts, strict=True)), np.zeros(len(lines), dtype=bool)
-
-    def cells(self, line: bytes | None) -> list[Texts] | tuple[Reason, str | None]:
-        """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
-        if line is None:
-            return Reason.TOO_LARGE, None
-        found = read_object(line)
-        if isinstance(found, Reason):
-            return found, None
-        cells: list[Texts] = []
-        for key, name, is_single in self._wanted:
-            if (is_single or self._for_query) and isinstance(found.get(key), bool):
-                cells.append(str(found[key]).lower())  # as a consent may be written, or a query compares
-                continue
-            try:
-                cell = texts_of(found, key, line)
-            except NotText:
-                return Reason.RAGGED, name
-            if is_single and isinstance(cell, list):
-                return Reason.RAGGED, name
-            if cell is not None and _is_too_large(cell):
-                return Reason.TOO_LARGE, name
-            cells.append(cell)
-        return cells
 
 
 def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
@@ -243,62 +141,6 @@ def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
         if size_bytes > BATCH_BYTES:
             break
     return taken
-
-
-def _plain_texts(cells: list[Any]) -> pa.Array | None:
-    """Texts and nulls of bearable size as a column; None when something else is among them."""
-    try:
-        array = pa.array(cells, pa.string())
-    except pa.ArrowException:
-        return None  # it quotes a cell
-    return array if _longest(array) <= MAX_CELL_BYTES else None
-
-
-def _none_of(lines: Sequence[object]) -> Read:
-    return {}, np.ones(len(lines), dtype=bool)
-
-
-def _longest(texts: pa.Array) -> int:
-    longest: int = pc.max(pc.binary_length(texts)).as_py() or 0
-    return longest
-
-
-def _are_too_large(texts: pa.Array) -> npt.NDArray[np.bool_]:
-    sizes: npt.NDArray[np.int32] = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False)
-    return sizes > MAX_CELL_BYTES
-
-
-def _concatenated(parts: list[pa.Array]) -> pa.Array:
-    """All of them in one column, of lists where one of them is."""
-    has_lists = any(pa.types.is_list(part.type) for part in parts)
-    return pa.concat_arrays(list(map(_as_lists, parts)) if has_lists else parts)
-
-
-def _as_lists(cells: pa.Array) -> pa.Array:
-    """Each text as a list of its own, null as null; lists as they are."""
-    if pa.types.is_list(cells.type):
-        return cells
-    places = np.arange(len(cells) + 1, dtype=np.int32)
-    return pa.ListArray.from_arrays(arrow_array(places), cells, mask=cells.is_null())
-
-
-def _is_too_large(cell: str | list[str | None]) -> bool:
-    if isinstance(cell, list):
-        return any(_is_too_large(part) for part in cell if part is not None)
-    return len(cell) * BYTES_PER_LETTER > MAX_CELL_BYTES and len(cell.encode()) > MAX_CELL_BYTES
-
-
-def _array(cells: list[Any], separator: str | None) -> pa.Array:
-    """A column as strings, or as lists when a cell is one or `separator` divides them."""
-    if separator is None and not any(isinstance(cell, list) for cell in cells):
-        return pa.array(cells, pa.string())
-    if separator is None:
-        return pa.array([[cell] if isinstance(cell, str) else cell for cell in cells], TEXTS)
-    joined = split_texts(
-        pa.array([cell if isinstance(cell, str) else None for cell in cells], pa.string()), separator
-    ).to_pylist()
-    pairs = zip(cells, joined, strict=True)
-    return pa.array([cell if isinstance(cell, list) else parts for cell, parts in pairs], TEXTS)
 
 
 def _sample_text(found: dict[str, Any], key: str, line: bytes) -> str:

@@ -16,7 +16,7 @@ from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import find_library, kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
-from audiencekit.sources.jsonlines import jsonlinesfile as jsonlines
+from audiencekit.sources.jsonlines import jsonlinesfile as jsonlines, rowreading
 from audiencekit.sources.jsonlines.jsonobjects import read_object, texts_of
 from audiencekit.sources.jsonlines.objectkernels import ObjectKernels
 from audiencekit.sources.options import SourceOptions
@@ -243,7 +243,7 @@ def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines
         assert read() == expected
         patch.setattr(jsonlines, "PIECE_LINES", 2)
         assert read() == expected
-        patch.setattr(jsonlines, "kernels", lambda _: None)
+        patch.setattr(rowreading, "kernels", lambda _: None)
         assert read() == expected
-        patch.setattr(jsonlines._RowReader, "texts", lambda _, lines: ({}, np.ones(len(lines), dtype=bool)))
+        patch.setattr(rowreading.RowReader, "_texts", lambda _, lines: ({}, np.ones(len(lines), dtype=bool)))
         assert read() == expected
