@@ -25,6 +25,7 @@ _VALUES_A_THREAD: Final = 2**20  # fewer are counted before another thread has b
 _TABLES: Final = 4  # of counters at once, however many processors there are
 _BLOCK: Final = 128  # counters next to each other, of which a value has two: they cost one look into memory
 _TOGETHER: Final = 2**18  # slots of frequent values before those that came several times are left out
+_FEW_A_BATCH: Final = 16  # slots found for each batch: of more, hardly a batch would be without any
 
 _LEAST_MARK_BITS, _MOST_MARK_BITS = 18, 24  # 32 kB to 2 MB
 _MARKS_A_SLOT: Final = 64
@@ -36,7 +37,8 @@ def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: in
     """The slots of the values that stand in more than `most` records of so many `batches`, and hardly any others.
 
     They ascend. All batches have so many `values`, which are counted in parts, by 2**`bits` bytes of counters or fewer
-    each. Every part reads all batches: that costs less than to put parts aside.
+    each. Every part reads all batches: that costs less than to put parts aside. Few slots are then counted exactly: a
+    batch without any is not looked into, and with one other in each batch all of them would be.
     """
     needed = values / (2 * _LOAD * 2**bits)
     threads = min(cores(), values // _VALUES_A_THREAD)
@@ -53,7 +55,20 @@ def find_many(read: ReadSlots, batches: int, values: int, most: int, *, bits: in
         return _distinct(found)
 
     workers = min(cores(), _TABLES, 2**part_bits)
-    return np.concatenate(list(in_order(count, range(2**part_bits), workers=workers)))
+    found = np.concatenate(list(in_order(count, range(2**part_bits), workers=workers)))
+    return _counted(found, read, batches, most) if 0 < len(found) <= _FEW_A_BATCH * batches else found
+
+
+def _counted(slots: Slots, read: ReadSlots, batches: int, most: int) -> Slots:
+    """Those of `slots`, which ascend, that values of more than `most` records have."""
+    listed, counts = ListedSlots(slots), np.zeros(len(slots), dtype=np.int64)
+
+    def find(number: int) -> Places:
+        return np.searchsorted(slots, (held := read(number))[listed.places_in(held)])
+
+    for places in in_order(find, range(batches), workers=cores()):
+        counts += np.bincount(places, minlength=len(slots))
+    return slots[counts > most]
 
 
 def _distinct(slots: list[Slots]) -> Slots:

@@ -31,25 +31,26 @@ impl Characters {
         // Behind the text are zeros, each of which begins one.
         let count = count - (text.len().next_multiple_of(BLOCK) - text.len());
         places[count] = text.len() as u32;
-        let (mut is_wrong, mut end) = (count > 0 && places[0] != 0 || count == 0 && !text.is_empty(), 0);
+        let mut wrong = u32::from(count > 0 && places[0] != 0 || count == 0 && !text.is_empty());
         for (code, ends) in self.codes.iter_mut().zip(places[..=count].windows(2)) {
-            let at = ends[0] as usize;
-            let of = bytes.get(at..at + WIDEST)?;
+            let at = ends[0] as usize % MOST_BYTES;
+            let of: [u8; WIDEST] = std::array::from_fn(|place| bytes[at + place]);
             let form = &FORMS[usize::from(of[0] >> 3)];
-            let rest = |place: usize| u32::from(of[place] & 0x3f) << (6 * (WIDEST - 1 - place));
-            *code = ((u32::from(of[0] & form.bits) << 18) | rest(1) | rest(2) | rest(3)) >> form.shift;
-            is_wrong |= (ends[1] - ends[0] != form.bytes) | (*code < form.least);
-            end += 1;
+            // The last bits of each byte, then of both halves, one behind the other.
+            let bits = u32::from_be_bytes(of) & form.bits;
+            let halves = bits & 0x003f_003f | (bits & 0x7f00_3f00) >> 2;
+            *code = (halves & 0xfff | halves >> 4 & 0x01ff_f000) >> form.shift;
+            wrong |= ((ends[1] - ends[0]) ^ form.bytes) | code.wrapping_sub(form.least) >> 31;
         }
-        (!is_wrong).then_some(&self.codes[..end])
+        (wrong == 0).then_some(&self.codes[..count])
     }
 }
 
 /// How characters of one size are written.
 struct Form {
     bytes: u32,
-    /// Of the first byte.
-    bits: u8,
+    /// Those that tell which it is.
+    bits: u32,
     shift: u32,
     least: u32,
 }
@@ -60,10 +61,10 @@ static FORMS: [Form; 32] = {
     let mut begin = 0;
     while begin < forms.len() {
         forms[begin] = match begin {
-            0b00000..=0b01111 => Form { bytes: 1, bits: 0x7f, shift: 18, least: 0 },
-            0b11000..=0b11011 => Form { bytes: 2, bits: 0x1f, shift: 12, least: 0x80 },
-            0b11100..=0b11101 => Form { bytes: 3, bits: 0x0f, shift: 6, least: 0x800 },
-            0b11110 => Form { bytes: 4, bits: 0x07, shift: 0, least: 0x1_0000 },
+            0b00000..=0b01111 => Form { bytes: 1, bits: 0x7f00_0000, shift: 18, least: 0 },
+            0b11000..=0b11011 => Form { bytes: 2, bits: 0x1f3f_0000, shift: 12, least: 0x80 },
+            0b11100..=0b11101 => Form { bytes: 3, bits: 0x0f3f_3f00, shift: 6, least: 0x800 },
+            0b11110 => Form { bytes: 4, bits: 0x073f_3f3f, shift: 0, least: 0x1_0000 },
             _ => Form { bytes: 0, bits: 0, shift: 0, least: 0 }, // nothing begins so
         };
         begin += 1;

@@ -342,7 +342,7 @@ fn is_encoded(label: &[u8], letters: &Letters) -> bool {
     let is_whole = punycode::decode(basic.len(), digits, |letter, place| {
         let behind = hyphens & u64::MAX << place;
         hyphens += behind; // each of them one place on
-        is_certain &= letters.is_certain_in_domain(letter);
+        is_certain &= letters.is_certain_in_label(letter);
         count += 1;
     });
     is_whole && is_certain && hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::characters::Characters;
-use crate::classes::{class_of_code, is_atom, DIGIT, LETTER};
+use crate::classes::{class_of_code, is_atom, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::emails::{is_dot_atom, is_plain_domain};
@@ -19,14 +19,22 @@ pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
     pub folding: Folding<'a>,
-    /// One bit a letter, by code point: certain in a domain, and no mark.
+    /// By code point: CERTAIN in a label, with BETWEEN for a hyphen; 0 where that is not certain.
     pub domain: &'a [u8],
 }
 
+const CERTAIN: u8 = 1;
+/// It stands between two of which none is such.
+const BETWEEN: u8 = 2;
+
 impl Letters<'_> {
-    pub fn is_certain_in_domain(&self, code: u32) -> bool {
-        let bits = self.domain.get(code as usize / 8).copied().unwrap_or(0);
-        bits >> (code % 8) & 1 != 0
+    fn in_label(&self, code: u32) -> u8 {
+        self.domain.get(code as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether the code point is that of a letter or a digit which is certain wherever it stands in a label.
+    pub fn is_certain_in_label(&self, code: u32) -> bool {
+        self.in_label(code) == CERTAIN
     }
 }
 
@@ -172,14 +180,12 @@ fn is_ascii(codes: &[u32]) -> bool {
 
 /// Whether the label of `codes` is certain letters and digits with single hyphens between them.
 fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
-    let (mut is_certain, mut follows_letter) = (true, false);
+    let (mut all, mut doubled, mut before) = (CERTAIN, 0, BETWEEN);
     for &code in codes {
-        let is_hyphen = code == u32::from(b'-');
-        let is_plain = matches!(class_of_code(code), LETTER | DIGIT);
-        is_certain &= is_plain | (is_hyphen & follows_letter) | letters.is_certain_in_domain(code);
-        follows_letter = !is_hyphen;
+        let one = letters.in_label(code);
+        (all, doubled, before) = (all & one, doubled | before & one, one);
     }
-    is_certain && follows_letter
+    all & CERTAIN != 0 && (doubled | before) & BETWEEN == 0
 }
 
 /// Whether two or more letters of ASCII stand behind the last of one or more dots.
@@ -198,10 +204,11 @@ mod tests {
     const REASONS: Reasons = Reasons::numbered();
 
     fn of(text: &str) -> Result<String, i8> {
-        let mut domain = [0; 0x80];
-        for letter in "\u{fc}\u{e9}".chars() {
-            domain[letter as usize / 8] |= 1 << (letter as usize % 8);
+        let mut domain = [0; 0x100];
+        for letter in "\u{fc}\u{e9}abcdefghijklmnopqrstuvwxyz".chars() {
+            domain[letter as usize] = CERTAIN;
         }
+        domain[usize::from(b'-')] = CERTAIN | BETWEEN;
         let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };

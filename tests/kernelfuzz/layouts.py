@@ -52,6 +52,9 @@ Places = _struct(
     "Places", begins=Pointer, begin_count=Size, ends=Pointer, end_count=Size, apart=Pointer, apart_count=Size
 )
 ReadColumn = _struct("ReadColumn", position=Size, offsets=Pointer, offset_count=Size, data=Pointer, data_bytes=Size)
+Values = _struct(
+    "Values", offsets=Pointer, offset_count=Size, filled=Pointer, filled_count=Size, data=Pointer, data_bytes=Size
+)
 Tagged = _struct("Tagged", tags=Slice, records=Slice, first=I64)
 Buffers = _struct("Buffers", entries=Pointer, room=Size, filled=Pointer, parts=Size)
 PartOfSlots = _struct("PartOfSlots", bits=ctypes.c_uint32, number=ctypes.c_uint32)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import json
 import re
 from typing import Any
 
-from tests.kernelfuzz.drawing import Draw
+from tests.kernelfuzz.drawing import Draw, Texts
 from tests.kernelfuzz.layouts import (
     DONE,
     I32,
@@ -19,6 +20,7 @@ from tests.kernelfuzz.layouts import (
     ReadColumn,
     Shape,
     Size,
+    Values,
     is_utf8,
     slice_of,
 )
@@ -125,3 +127,53 @@ def _texts(draw: Draw, column: Any) -> list[bytes] | None:
         return None
     bounds = itertools.pairwise(offsets)
     return [ctypes.string_at(column.data + begin, end - begin) if end > begin else b"" for begin, end in bounds]
+
+
+def read_objects(draw: Draw, library: Library) -> Called:
+    """Lines of objects, more or less."""
+    lines = [_object(draw) for _ in range(draw.chance.randrange(1, 40))]
+    text = b"\n".join(lines)
+    count = len(lines) if draw.often(0.95) else draw.count()
+    rooms = [_room_for_values(draw, count, len(text)) for _ in range(2 if draw.often(0.98) else 1)]
+    given, keys, apart = draw.slice(text), Texts(draw.numbers("i", (0, 1, 2)), draw.slice(b"ab")), draw.room("B", count)
+    told = ctypes.byref(given), ctypes.byref(keys), ctypes.byref(slice_of(draw, rooms))
+    code = library.audiencekit_read_objects(*told, Pointer(apart), Size(count))
+    fits = len(rooms) == 2 and all(
+        (room.offset_count, room.filled_count, room.data_bytes) == (count + 1, count, len(text)) for room in rooms
+    )
+    if not fits or count > len(lines) or (text and not count):
+        return Called(code, 1)
+    is_apart = draw.read("B", apart, count)
+    right = all(
+        _is_right(line, [_value(draw, room, at) for room in rooms])
+        for at, line in enumerate(lines[:count])
+        if not is_apart[at]
+    )
+    return Called(code, count, right)
+
+
+def _object(draw: Draw) -> bytes:
+    values = (b'"x y"', b'"\xc3\xa4"', b"12", b"null", b"true", b'{"a":[]}', b'"\\n"', b"0.5", b'"\xff"', b"")
+    pairs = [
+        b'"' + draw.chance.choice(b"abc").to_bytes(1, "big") + b'":' + draw.chance.choice(values)
+        for _ in range(draw.chance.randrange(4))
+    ]
+    line = b"{" + b",".join(pairs) + b"}"
+    place = draw.chance.randrange(len(line))
+    return line if draw.often(0.9) else (line[:place] + draw.bytes(2) + line[place:]).replace(b"\n", b"")
+
+
+def _room_for_values(draw: Draw, lines: int, size: int) -> Any:
+    offsets, filled = (count if draw.often(0.98) else draw.count() for count in (lines + 1, lines))
+    return Values(draw.room("i", offsets), offsets, draw.room("B", filled), filled, draw.room("B", size), size)
+
+
+def _value(draw: Draw, room: Any, at: int) -> bytes | None:
+    begin, end = draw.read("i", room.offsets, at + 2)[at:]
+    text = ctypes.string_at(room.data + begin, end - begin) if end > begin else b""
+    return text if draw.read("B", room.filled, at + 1)[at] else None
+
+
+def _is_right(line: bytes, found: list[bytes | None]) -> bool:
+    read = json.loads(line, parse_int=str)
+    return [None if value is None else value.encode() for value in map(read.get, "ab")] == found

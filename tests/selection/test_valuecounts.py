@@ -28,16 +28,23 @@ def _slots(values: list[int]) -> Slots:
 
 @pytest.mark.parametrize("compiled", [True, False])
 @settings(max_examples=examples(100), deadline=None)
-@given(batches=BATCHES, most=st.integers(1, 5), bits=st.integers(0, 10), threads=st.sampled_from([1, 2, 4]))
+@given(
+    batches=BATCHES,
+    most=st.integers(1, 5),
+    bits=st.integers(0, 10),
+    threads=st.sampled_from([1, 2, 4]),
+    few=st.sampled_from([0, 1, 1000]),
+)
 def test_none_that_is_many_is_missed(
-    compiled: bool, batches: list[list[int]], most: int, bits: int, threads: int
+    compiled: bool, batches: list[list[int]], most: int, bits: int, threads: int, few: int
 ) -> None:
-    """In however many parts they are counted, and by however few counters."""
+    """In however many parts they are counted, and by however few counters. Of few, none that is not many is found."""
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
             patch.setattr(valuecounts, "kernels", lambda _: None)
         patch.setattr(valuecounts, "_VALUES_A_THREAD", 1)
         patch.setattr(valuecounts, "_TOGETHER", 10)
+        patch.setattr(valuecounts, "_FEW_A_BATCH", few)
         patch.setattr(valuecounts, "cores", lambda: threads)
         numbers = Counter(value for values in batches for value in values)
         found = find_many(
@@ -45,7 +52,10 @@ def test_none_that_is_many_is_missed(
         ).tolist()
     assert found == sorted(set(found))
     assert set(found) <= set(numbers)
-    assert {value for value in numbers if numbers[value] > most} <= set(found)
+    many = {value for value in numbers if numbers[value] > most}
+    assert many <= set(found)
+    if few == 1000:
+        assert many == set(found)
 
 
 @pytest.mark.parametrize("compiled", [True, False])

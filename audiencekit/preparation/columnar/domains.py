@@ -55,9 +55,8 @@ class CertainLetters:
         self.has = cache(self._find)
 
     def known(self) -> Bytes:
-        """One bit for each code point of the basic plane: set where a letter is known to be certain."""
-        bits: Bytes = np.packbits(self._are_certain, bitorder="little")
-        return bits
+        """One byte for each code point of the basic plane: 1 where a letter is known to be certain, or else 0."""
+        return self._are_certain.astype(np.uint8)
 
     def _find(self, letter: str) -> bool:
         """Whether the definition takes `letter` as it stands, with whatever certain letters beside it."""

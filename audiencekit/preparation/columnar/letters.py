@@ -38,6 +38,11 @@ JOINING: Final = 5
 JOINING_MARK: Final = 6
 CLASSES: Final = 10
 
+# Of a label of a domain, as `kernels/src/international.rs` reads them.
+HYPHEN: Final = 3
+_HYPHEN: Final = ord("-")
+_PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz0123456789"
+
 _FIRST_IDEOGRAPH: Final = 0x4E00
 _FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
 _UNCERTAIN: Final = "\0"  # of two, where it is not certain what becomes of them
@@ -77,7 +82,9 @@ class KnownLetters:
             if self._letters is None:
                 kinds, folds = self._kinds.copy(), folding_table(self._folds)
                 are_letters = (kinds[:BASIC_PLANE] == LETTER) | (kinds[:BASIC_PLANE] == COMPOSED)
-                in_domains = CERTAIN.known() & np.packbits(are_letters, bitorder="little")
+                in_domains: Bytes = CERTAIN.known() * are_letters
+                in_domains[np.frombuffer(_PLAIN, dtype=np.uint8)] = 1
+                in_domains[_HYPHEN] = HYPHEN
                 self._letters = Letters(signs=signs(), local=kinds, domain=in_domains, folds=folds)
             return self._letters
 

@@ -103,8 +103,8 @@ class _Letters(KernelStructure):
 class Letters:
     """The meaning of characters in an address.
 
-    `signs` are those of `columnar/signs.py`, `local` and `folds` those of `columnar/letters.py`; `domain` has a bit a
-    code point, for letters that are certain in domains, and no marks.
+    `signs` are those of `columnar/signs.py`, the others those of `columnar/letters.py`. `local` and `domain` have a
+    byte a code point.
     """
 
     signs: Bytes

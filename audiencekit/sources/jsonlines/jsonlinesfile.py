@@ -5,23 +5,20 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
+from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.sources.arrow.textcolumns import TEXTS, column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.jsonlines.jsonobjects import NotText, Texts, read_object, texts_of
+from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
+from audiencekit.sources.jsonlines.rowreading import RowReader, Rows, joined
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
@@ -32,7 +29,6 @@ SNIFFED_LINES: Final = 10  # an object among these, when the first line begins l
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 PIECE_LINES: Final = 4_096  # read at once
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
-BYTES_PER_LETTER: Final = 4
 WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "are not one JSON object each, hold a key twice, or something other than text where an identifier belongs",
@@ -57,10 +53,6 @@ def is_json_lines(name: str, sample: TextSample) -> bool:
     if name.casefold().endswith(NAMES):
         return True
     return begins == b"{" and any(isinstance(read_object(line), dict) for line in lines)
-
-
-Careful: TypeAlias = list[tuple[int, list[Texts]]]  # sound rows, each with its number and used cells
-Quick: TypeAlias = tuple[int, int, dict[int, Any]]  # the first row, how many, and their cells by position
 
 
 def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
@@ -117,113 +109,26 @@ class JsonLinesTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
         faults, counter = Faults(WORDS), LineCounter()
-        reader = _RowReader(self._keys, mapping)
+        reader = RowReader(self._keys, mapping, self._split_cells)
         self.rows_read = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
         while pieces := list(self._pieces(lines, reader, faults)):
-            yield TextBatch(RawColumns(self._joined(pieces, mapping)), faults.take())
+            yield TextBatch(RawColumns(joined(pieces, mapping)), faults.take())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read:,} rows and the counter {counter.lines:,}")
         faults.refuse_too_many(self.rows_read)
 
-    def _pieces(self, lines: Iterator[bytes | None], reader: _RowReader, faults: Faults) -> Iterator[Quick | Careful]:
+    def _pieces(self, lines: Iterator[bytes | None], reader: RowReader, faults: Faults) -> Iterator[Rows]:
         """The rows of one batch, a few lines at a time: of these only what is mapped is held any longer."""
         rows = size_bytes = 0
         while rows < BATCH_ROWS and size_bytes <= BATCH_BYTES:
             taken = _next_lines(lines, min(PIECE_LINES, BATCH_ROWS - rows))
             if not taken:
                 return
-            arrays = None if self._split_cells is not None else reader.texts(taken)
-            first = self.rows_read + 1
-            yield self._careful(taken, reader, faults) if arrays is None else (first, len(taken), arrays)
+            numbers = np.arange(self.rows_read + 1, self.rows_read + 1 + len(taken))
             self.rows_read += len(taken)
+            yield from reader.rows(numbers, taken, faults)
             rows, size_bytes = rows + len(taken), size_bytes + sum(len(line or b"") for line in taken)
-
-    def _joined(self, pieces: list[Quick | Careful], mapping: ColumnMapping) -> pa.RecordBatch:
-        """The rows of `pieces`, as columns of text where all cells are texts or missing."""
-        quick = [piece for piece in pieces if isinstance(piece, tuple)]
-        if len(quick) < len(pieces):
-            return self._build([row for piece in pieces for row in _rows_of(piece)], mapping)
-        (first, *_), count = quick[0], sum(count for _, count, _ in quick)
-        arrays = {place: pa.concat_arrays([piece[place] for *_, piece in quick]) for place in used_positions(mapping)}
-        return text_columns(arrow_array(np.arange(first, first + count, dtype=np.int64)), arrays, mapping)
-
-    def _careful(self, lines: list[bytes | None], reader: _RowReader, faults: Faults) -> Careful:
-        """The sound rows of `lines`, each with its number and used cells; the others are noted."""
-        kept: Careful = []
-        for row, line in enumerate(lines, self.rows_read + 1):
-            cells = reader.cells(line)
-            if isinstance(cells, list):
-                kept.append((row, cells))
-            else:
-                faults.add(row, *cells)
-        return kept
-
-    def _build(self, rows: Careful, mapping: ColumnMapping) -> pa.RecordBatch:
-        identifiers = {column.position for column in mapping.columns}
-        arrays = {}
-        for at, place in enumerate(used_positions(mapping)):
-            cells = [cells[at] for _, cells in rows]
-            arrays[place] = _array(cells, self._split_cells if place in identifiers else None)
-        return text_columns(pa.array([row for row, _ in rows], pa.int64()), arrays, mapping)
-
-
-class _RowReader:
-    """The used cells of a line, or its fault."""
-
-    def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping) -> None:
-        names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
-        self._for_query = mapping.for_query
-        self._places = {place: keys[place] for place in used_positions(mapping)}
-        self._wanted = [(key, names[place], place in single) for place, key in self._places.items()]
-
-    def texts(self, lines: list[bytes | None]) -> dict[int, pa.Array] | None:
-        """The cells of all lines by position; None when any of them calls for a careful look."""
-        columns: list[tuple[str, list[Any]]] = [(key, []) for key in self._places.values()]
-        for line in lines:
-            found = None if line is None else read_object(line)
-            if not isinstance(found, dict):
-                return None
-            for key, cells in columns:
-                cells.append(found.get(key))
-        arrays = {}
-        for place, (_, cells) in zip(self._places, columns, strict=True):
-            arrays[place] = _plain_texts(cells)
-            if arrays[place] is None:
-                return None
-        return arrays
-
-    def cells(self, line: bytes | None) -> list[Texts] | tuple[Reason, str | None]:
-        """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
-        if line is None:
-            return Reason.TOO_LARGE, None
-        found = read_object(line)
-        if isinstance(found, Reason):
-            return found, None
-        cells: list[Texts] = []
-        for key, name, is_single in self._wanted:
-            if (is_single or self._for_query) and isinstance(found.get(key), bool):
-                cells.append(str(found[key]).lower())  # as a consent may be written, or a query compares
-                continue
-            try:
-                cell = texts_of(found, key, line)
-            except NotText:
-                return Reason.RAGGED, name
-            if is_single and isinstance(cell, list):
-                return Reason.RAGGED, name
-            if cell is not None and _is_too_large(cell):
-                return Reason.TOO_LARGE, name
-            cells.append(cell)
-        return cells
-
-
-def _rows_of(piece: Quick | Careful) -> Careful:
-    if isinstance(piece, list):
-        return piece
-    first, count, arrays = piece
-    columns = [array.to_pylist() for array in arrays.values()]  # in the order of their places
-    return [(first + at, [cells[at] for cells in columns]) for at in range(count)]
 
 
 def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
@@ -236,34 +141,6 @@ def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
         if size_bytes > BATCH_BYTES:
             break
     return taken
-
-
-def _plain_texts(cells: list[Any]) -> pa.Array | None:
-    """Texts and nulls of bearable size as a column; None when something else is among them."""
-    try:
-        array = pa.array(cells, pa.string())
-    except pa.ArrowException:
-        return None  # it quotes a cell
-    return array if (pc.max(pc.binary_length(array)).as_py() or 0) <= MAX_CELL_BYTES else None
-
-
-def _is_too_large(cell: str | list[str | None]) -> bool:
-    if isinstance(cell, list):
-        return any(_is_too_large(part) for part in cell if part is not None)
-    return len(cell) * BYTES_PER_LETTER > MAX_CELL_BYTES and len(cell.encode()) > MAX_CELL_BYTES
-
-
-def _array(cells: list[Any], separator: str | None) -> pa.Array:
-    """A column as strings, or as lists when a cell is one or `separator` divides them."""
-    if separator is None and not any(isinstance(cell, list) for cell in cells):
-        return pa.array(cells, pa.string())
-    if separator is None:
-        return pa.array([[cell] if isinstance(cell, str) else cell for cell in cells], TEXTS)
-    joined = split_texts(
-        pa.array([cell if isinstance(cell, str) else None for cell in cells], pa.string()), separator
-    ).to_pylist()
-    pairs = zip(cells, joined, strict=True)
-    return pa.array([cell if isinstance(cell, list) else parts for cell, parts in pairs], TEXTS)
 
 
 def _sample_text(found: dict[str, Any], key: str, line: bytes) -> str:

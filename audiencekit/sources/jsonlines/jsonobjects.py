@@ -40,6 +40,8 @@ def texts_of(found: dict[str, Any], key: str, line: bytes) -> Texts:
         return value
     if type(value) is int and value:
         return str(value)
+    if isinstance(value, list) and all(part is None or isinstance(part, str) for part in value):
+        return value
     # Digits beyond 64 bits, fractions, exponents and minus zero are lost by now: the line is read once more.
     exact = _exactly(line)[key]
     return [_single(part) for part in exact] if isinstance(exact, list) else _single(exact)

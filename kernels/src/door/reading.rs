@@ -1,7 +1,7 @@
 //! Pieces of text files.
 
-use super::{guarded, slice_mut, Slice};
-use crate::{cells, lines};
+use super::{guarded, slice_mut, Slice, TextSlices};
+use crate::{cells, lines, objects};
 
 /// A column that is read: at `position`, into these two places.
 #[repr(C)]
@@ -118,5 +118,45 @@ pub unsafe extern "C" fn audiencekit_copy_cells(
             let column = cells::Column { position, offsets, data };
             cells::copy(piece, width, quotes, (begins, ends), column);
         }
+    })
+}
+
+/// A column of values, with a note of which are there.
+#[repr(C)]
+pub struct ValueSlices {
+    offsets: *mut i32,
+    offset_count: usize,
+    filled: *mut u8,
+    filled_count: usize,
+    data: *mut u8,
+    data_bytes: usize,
+}
+
+/// Reads the values of `keys` in the lines of `text`, an object each, into `columns`; notes which lines are `apart`.
+///
+/// # Safety
+/// As for `Slice::get` and `slice_mut`, with `lines` notes.
+#[no_mangle]
+pub unsafe extern "C" fn audiencekit_read_objects(
+    text: &Slice<u8>,
+    keys: &TextSlices,
+    columns: &Slice<ValueSlices>,
+    apart: *mut u8,
+    lines: usize,
+) -> i32 {
+    guarded(|| {
+        // SAFETY: promised by the caller.
+        let (text, keys, columns, apart) = unsafe { (text.get(), keys.get(), columns.get(), slice_mut(apart, lines)) };
+        let column = |room: &ValueSlices| {
+            // SAFETY: promised by the caller.
+            unsafe {
+                objects::Column {
+                    offsets: slice_mut(room.offsets, room.offset_count),
+                    filled: slice_mut(room.filled, room.filled_count),
+                    data: slice_mut(room.data, room.data_bytes),
+                }
+            }
+        };
+        objects::read(text, &keys, &mut columns.iter().map(column).collect::<Vec<_>>(), apart);
     })
 }

@@ -358,7 +358,7 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
     """The comparison fails when every letter is taken for a certain one."""
     known = KnownLetters()
     if part == "domain":
-        every = np.full(BASIC_PLANE // 8, 255, dtype=np.uint8)
+        every = np.ones(BASIC_PLANE, dtype=np.uint8)
         monkeypatch.setattr(letters, "CERTAIN", SimpleNamespace(known=lambda: every, has=lambda letter: False))
     else:
         known._kinds[:] = LETTER

@@ -32,12 +32,13 @@ NOT_POSSIBLE = code_of(Reason.NOT_POSSIBLE)
 ADDRESS = b"anna@larchpost.example"
 
 # Umlauts and the sharp s in a local part, the former alone in a domain; one capital.
-BITS = np.zeros(32, dtype=np.uint8)
-BITS[[0xE4 // 8, 0xF6 // 8, 0xFC // 8]] = 1 << np.array([0xE4, 0xF6, 0xFC], dtype=np.uint8) % 8
+DOMAIN = np.zeros(256, dtype=np.uint8)
+DOMAIN[[0xE4, 0xF6, 0xFC, *b"abcdefghijklmnopqrstuvwxyz0123456789"]] = 1
+DOMAIN[ord("-")] = 3
 LOCAL = np.zeros(256, dtype=np.uint8)
 LOCAL[[0xDF, 0xE4, 0xF6, 0xFC]] = 1
 FOLDS = np.array([0xD6 << 42 | 0xF6], dtype=np.int64)
-LETTERS = Letters(signs=signs(), local=LOCAL, domain=BITS, folds=FOLDS)
+LETTERS = Letters(signs=signs(), local=LOCAL, domain=DOMAIN, folds=FOLDS)
 
 
 @pytest.fixture
