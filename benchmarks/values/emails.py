@@ -60,6 +60,7 @@ PARTS = [*LOCALS, *DOMAINS, *["@"] * 8, ".", ".", "-", "<", ">", " ", ".com", ".
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _FOREIGN = "äöüßñçłşığéèøåžαβγσςабвґ花子例한א"
 _TOPS = ["com", "de", "org", "co.uk", "net", "museum", "рф", "test", "local", "x", "c0m", "example"]
+_TOPS += ["中国", "ευ", "ไทย", "한국", "भारत", "гдб", "б1"]
 
 
 def draw_address(chance: random.Random) -> str:

@@ -181,6 +181,10 @@ def _idn(chance: random.Random, size: int) -> str:
     return f"{label}{chance.choice('äöüéñç')}{chance.randrange(10**5)}.example"
 
 
+# Some that are assigned.
+_TOPS: Final = ("рф", "бел", "укр", "қаз", "ευ", "中国", "みんな", "닷컴", "भारत", "ไทย", "გე")
+
+
 def _in_ascii(domain: str) -> str:
     labels = (label if label.isascii() else "xn--" + label.encode("punycode").decode() for label in domain.split("."))
     return ".".join(labels)
@@ -213,6 +217,9 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     ),
     "distinct IDN": lambda chance: f"{_name(chance)}@{_idn(chance, 6)}",
     "long distinct IDN": lambda chance: f"{_name(chance)}{_of_length(chance, 30)}@{_idn(chance, 25)}",
+    "internationalised top": lambda chance: (
+        f"{_name(chance)}@{_idn(chance, 6).rpartition('.')[0]}.{chance.choice(_TOPS)}"
+    ),
     "distinct xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_idn(chance, 6))}",
     "distinct ab--cd": lambda chance: f"{_name(chance)}@{_of_length(chance, 2)}--{_of_length(chance, 6)}.example",
     "local part of 64": lambda chance: f"{_of_length(chance, chance.randrange(60, 68))}@{_domain(chance)}",

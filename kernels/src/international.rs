@@ -153,9 +153,9 @@ fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
 }
 
 /// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
-/// None where it has not two labels or more that are certain, with letters of ASCII at the top.
+/// None where it has not two labels or more that are certain, or digits at the top.
 fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
-    let (mut mark, mut longest) = (b'@', 0);
+    let (mut mark, mut longest, mut is_top) = (b'@', 0, false);
     for label in codes.split(|&code| code == u32::from(b'.')) {
         if !is_certain_label(label, letters) {
             return None;
@@ -164,13 +164,18 @@ fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Optio
         let begin = address.len();
         if is_ascii(label) {
             address.extend(label.iter().map(|&code| code as u8));
-        } else if punycode::encode(label, address).is_none() {
-            longest = usize::MAX;
+            is_top = label.len() > 1 && label.iter().all(|&code| class_of_code(code) == LETTER);
+        } else {
+            is_top = true; // the last digit of a number is less than punycode's MOST, and so a letter
+            if punycode::encode(label, address).is_none() {
+                longest = usize::MAX;
+            }
         }
+        is_top &= mark == b'.';
         longest = longest.max(address.len() - begin);
         mark = b'.';
     }
-    has_plain_top(codes).then_some(longest)
+    is_top.then_some(longest)
 }
 
 /// Whether all of `codes` are, looked at together: where another one stands cannot be foreseen.
@@ -188,13 +193,6 @@ fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
     all & CERTAIN != 0 && (doubled | before) & BETWEEN == 0
 }
 
-/// Whether two or more letters of ASCII stand behind the last of one or more dots.
-fn has_plain_top(codes: &[u32]) -> bool {
-    let dot = codes.iter().rposition(|&code| code == u32::from(b'.'));
-    let top = dot.map_or(&[][..], |dot| &codes[dot + 1..]);
-    top.len() > 1 && top.iter().all(|&code| class_of_code(code) == LETTER)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +206,7 @@ mod tests {
         for letter in "\u{fc}\u{e9}abcdefghijklmnopqrstuvwxyz".chars() {
             domain[letter as usize] = CERTAIN;
         }
+        domain[usize::from(b'1')] = CERTAIN;
         domain[usize::from(b'-')] = CERTAIN | BETWEEN;
         let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
@@ -232,6 +231,9 @@ mod tests {
             ("\u{e32}\u{e48}\u{e38}@b.example", "\u{e32}\u{e38}\u{e48}@b.example"),
             ("i\u{307}\u{e48}@b.example", "i\u{e48}\u{307}@b.example"),
             ("\u{df}.b@x-\u{e9}.b\u{fc}.example", "\u{df}.b@xn--x--cja.xn--b-eha.example"),
+            ("a@b.\u{fc}\u{e9}", "a@b.xn--9ca1b"),
+            ("a@\u{fc}.\u{fc}", "a@xn--tda.xn--tda"),
+            ("a@b.\u{fc}1", "a@b.xn--1-dha"),
         ] {
             assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
         }
@@ -241,6 +243,7 @@ mod tests {
     fn domains_for_special_use_and_long_ones_have_their_reasons() {
         let long = "\u{fc}".repeat(60);
         assert_eq!(of(&format!("a@{long}.example")), Err(REASONS.too_long));
+        assert_eq!(of(&format!("a@b.{long}")), Err(REASONS.too_long));
         assert_eq!(of(&format!("a@{long}.test")), Err(REASONS.special_use_domain));
         assert_eq!(of("a@\u{fc}.test"), Err(REASONS.special_use_domain));
         assert_eq!(of("a..b@\u{fc}.test"), Err(PENDING));
