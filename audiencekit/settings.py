@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
-from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, Kept
+from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
 from audiencekit.machine.userdirectories import user_directory
@@ -137,8 +137,8 @@ class Settings:
     def _completed(self, found: FoundCredentials) -> FoundCredentials:
         found = found.with_environment(self.own_secrets)
         if len(found.origins) < len(PAIRS) and (self.base_url or self.profile.base_url):
-            for place, kept in self.open_store().read():
-                found = found.completed(place, kept)
+            for place, stored in self.open_store().read():
+                found = found.completed(place, stored)
         return found
 
     def require_secrets(self) -> Mapping[str, Secret]:
@@ -174,22 +174,22 @@ class FoundCredentials:
         origins: dict[Pair, Origin] = dict.fromkeys(pairs, "environment")
         return replace(self, secrets={**self.secrets, **secrets}, origins={**self.origins, **origins})
 
-    def completed(self, place: CredentialPlace, kept: Kept) -> FoundCredentials:
-        """This with the pairs of `kept` that it lacks."""
+    def completed(self, place: CredentialPlace, stored: StoredCredentials) -> FoundCredentials:
+        """This with the pairs of `stored` that it lacks."""
         found = self
-        if "application" not in found.origins and _all(kept.secrets, "application"):
-            found = found._with("application", place, kept)
-        if "token" not in found.origins and _all(kept.secrets, "token") and found._is_application_of(kept):
-            found = replace(found._with("token", place, kept), user_id=kept.user_id, screen_name=kept.screen_name)
+        if "application" not in found.origins and _all(stored.secrets, "application"):
+            found = found._with("application", place, stored)
+        if "token" not in found.origins and _all(stored.secrets, "token") and found._is_application_of(stored):
+            found = replace(found._with("token", place, stored), user_id=stored.user_id, screen_name=stored.screen_name)
         return found
 
-    def _with(self, pair: Pair, place: CredentialPlace, kept: Kept) -> FoundCredentials:
-        secrets = {**self.secrets, **{name: kept.secrets[name] for name in PAIRS[pair]}}
+    def _with(self, pair: Pair, place: CredentialPlace, stored: StoredCredentials) -> FoundCredentials:
+        secrets = {**self.secrets, **{name: stored.secrets[name] for name in PAIRS[pair]}}
         return replace(self, secrets=secrets, origins={**self.origins, pair: place})
 
-    def _is_application_of(self, kept: Kept) -> bool:
+    def _is_application_of(self, stored: StoredCredentials) -> bool:
         # A token works only with the application that it was given to.
-        return self.secrets.get("consumer_key") == kept.secrets.get("consumer_key")
+        return self.secrets.get("consumer_key") == stored.secrets.get("consumer_key")
 
 
 def _any(secrets: Mapping[str, Secret], pair: Pair) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
-from audiencekit.machine.credentialstore import TOKEN, Kept
+from audiencekit.machine.credentialstore import TOKEN, StoredCredentials
 from audiencekit.personal import Secret
 from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, RULES, SECRET_NAMES, load_settings
 
@@ -136,9 +136,9 @@ def test_the_login_of_a_named_account_comes_before_the_common_environment(tmp_pa
     common = load_settings(environment, directory=tmp_path, state_dir=tmp_path / "state")
     shop = common.for_account("shop")
     token = {name: Secret(f"invented-kept-{name}") for name in TOKEN}
-    shop.open_store().keep(Kept(secrets={**token, "consumer_key": Secret("invented-of-another")}))
+    shop.open_store().keep(StoredCredentials(secrets={**token, "consumer_key": Secret("invented-of-another")}))
     assert shop.require_secrets()["access_token"].unwrap() == "invented-ACCESS_TOKEN"
-    shop.open_store().keep(Kept(secrets={**token, "consumer_key": Secret("invented-CONSUMER_KEY")}))
+    shop.open_store().keep(StoredCredentials(secrets={**token, "consumer_key": Secret("invented-CONSUMER_KEY")}))
     assert shop.require_secrets()["access_token"].unwrap() == "invented-kept-access_token"
     assert common.require_secrets()["access_token"].unwrap() == "invented-ACCESS_TOKEN"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from audiencekit.api.calls import Calls, listed
+from audiencekit.api.calls import Calls, list_or_none
 from audiencekit.api.wire import Answer, require_entity, require_list
 
 
@@ -23,7 +23,7 @@ class AccountCalls(Calls):
     ) -> Answer:
         """One page of the accounts that the caller may use."""
         parameters = {"q": q, "count": count, "cursor": cursor, "with_deleted": with_deleted}
-        ids = listed("account_ids", account_ids)
+        ids = list_or_none("account_ids", account_ids)
         return require_list(await self.call("list_accounts", {**parameters, "account_ids": ids}), named=True)
 
     async def get_account(self, *, with_deleted: bool | None = None) -> Answer:
@@ -36,7 +36,7 @@ class AccountCalls(Calls):
 
     async def list_features(self, *, feature_keys: Sequence[str] = ()) -> Answer:
         """The features in limited release that the account has, `data` a list of keys."""
-        return await self.call("list_features", {"feature_keys": listed("feature_keys", feature_keys)})
+        return await self.call("list_features", {"feature_keys": list_or_none("feature_keys", feature_keys)})
 
     async def estimate_audience(
         self,

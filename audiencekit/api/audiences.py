@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from audiencekit.api.calls import Calls, listed
+from audiencekit.api.calls import Calls, list_or_none
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Answer, Counts, confirm_counts, require_entity, require_list
 from audiencekit.errors import UsageError
@@ -122,7 +122,7 @@ def _filters(
         "q": q,
         "permission_scope": permission_scope,
         "count": count,
-        "custom_audience_ids": listed("custom_audience_ids", custom_audience_ids),
+        "custom_audience_ids": list_or_none("custom_audience_ids", custom_audience_ids),
         "with_deleted": with_deleted,
-        "sort_by": listed("sort_by", sort_by),
+        "sort_by": list_or_none("sort_by", sort_by),
     }

@@ -231,7 +231,7 @@ def find_endpoint(name: str | Endpoint) -> Endpoint:
     return BY_NAME[name]
 
 
-def listed(name: str, values: Sequence[str]) -> Sequence[str] | None:
+def list_or_none(name: str, values: Sequence[str]) -> Sequence[str] | None:
     """`values`, or None when there are none. Raises UsageError for a text, which is a sequence of characters."""
     if isinstance(values, str):
         raise UsageError(f"{name} is a list")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from audiencekit.api.calls import Calls, listed
+from audiencekit.api.calls import Calls, list_or_none
 from audiencekit.api.wire import Answer, require_entity, require_list
 
 PermissionLevel: TypeAlias = Literal["READ_ONLY", "READ_WRITE"]
@@ -18,7 +18,7 @@ class PermissionCalls(Calls):
         self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
     ) -> Answer:
         """One page of the permissions on a custom audience."""
-        filters = {"granted_account_ids": listed("granted_account_ids", granted_account_ids), "cursor": cursor}
+        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
         parameters = {"custom_audience_id": audience_id, **filters}
         return require_list(await self.call("list_custom_audience_permissions", parameters))
 
@@ -37,7 +37,7 @@ class PermissionCalls(Calls):
         self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
     ) -> Answer:
         """One page of the permissions on a tailored audience."""
-        filters = {"granted_account_ids": listed("granted_account_ids", granted_account_ids), "cursor": cursor}
+        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
         parameters = {"tailored_audience_id": audience_id, **filters}
         return require_list(await self.call("list_tailored_audience_permissions", parameters))
 

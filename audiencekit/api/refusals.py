@@ -15,7 +15,7 @@ from audiencekit.api.catalogue import PARAMETER_NAMES
 from audiencekit.api.documents import Document, read_document
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import read_date, read_rate_limit, read_retry_after
-from audiencekit.api.serviceclock import in_words, seconds_behind
+from audiencekit.api.serviceclock import seconds_behind, skew_in_words
 from audiencekit.errors import (
     MalformedAnswer,
     NotFound,
@@ -163,5 +163,5 @@ def _hint(status: int, codes: tuple[str, ...], response: ApiResponse) -> str:
     if status == 401 and (not codes or not _TIMELY.isdisjoint(codes)):
         behind = seconds_behind(response.received_at, read_date(response.headers))
         if behind:
-            return f"{in_words(behind)}: set it"
+            return f"{skew_in_words(behind)}: set it"
     return next((_HINTS[code] for code in codes if code in _HINTS), _ACCESS_HINT if status in (401, 403) else "")

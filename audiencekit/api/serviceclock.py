@@ -23,7 +23,7 @@ def seconds_behind(now: float, answered_at: float | None) -> float:
     return behind if abs(behind) >= MIN_CLOCK_OFFSET_SECONDS else 0.0
 
 
-def in_words(seconds_behind: float) -> str:
+def skew_in_words(seconds_behind: float) -> str:
     """The same for people."""
     apart = "behind" if seconds_behind > 0 else "ahead of"
     return f"the clock of this machine is {abs(seconds_behind):,.0f} s {apart} the service's"

@@ -55,16 +55,16 @@ class Timeouts:
 
 
 @dataclass(slots=True)
-class Connection:
+class ConnectionFacts:
     """The facts of the connection of one exchange."""
 
-    was_kept: bool = False
+    was_reused: bool = False
     has_answered: bool = False
 
     @property
     def may_be_stale(self) -> bool:
         """Whether the peer may have closed it before the exchange began."""
-        return self.was_kept and not self.has_answered
+        return self.was_reused and not self.has_answered
 
 
 class HttpTransport:
@@ -117,7 +117,7 @@ class HttpTransport:
 
         To be closed. Raises as `exchange` does.
         """
-        address, connection = self._addresses.find(request.base), Connection()
+        address, connection = self._addresses.find(request.base), ConnectionFacts()
         failed: AudiencekitError
         try:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=silence_seconds)
@@ -136,7 +136,7 @@ class HttpTransport:
         address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
-        connection = Connection()
+        connection = ConnectionFacts()
         failed: AudiencekitError
         try:
             return await self._attempt(request, address, payload, connection)
@@ -150,7 +150,7 @@ class HttpTransport:
         raise failed
 
     def _describe(
-        self, failure: Exception, address: HostAddress, payload: BodyPayload | None, connection: Connection
+        self, failure: Exception, address: HostAddress, payload: BodyPayload | None, connection: ConnectionFacts
     ) -> AudiencekitError:
         return describe_failure(
             failure,
@@ -161,7 +161,7 @@ class HttpTransport:
         )
 
     async def _attempt(
-        self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None, connection: Connection
+        self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None, connection: ConnectionFacts
     ) -> ApiResponse:
         async with await self._send(request, address, payload, connection) as answer:
             connection.has_answered = True
@@ -178,7 +178,7 @@ class HttpTransport:
         request: ApiRequest,
         address: HostAddress,
         payload: BodyPayload | None,
-        connection: Connection,
+        connection: ConnectionFacts,
         **more: Any,
     ) -> Awaitable[aiohttp.ClientResponse]:
         if self._session is None:
@@ -255,12 +255,12 @@ class HttpTransport:
 
 def _tracing() -> aiohttp.TraceConfig:
     tracing = aiohttp.TraceConfig()
-    tracing.on_connection_reuseconn.append(_note_kept)
+    tracing.on_connection_reuseconn.append(_note_reuse)
     return tracing
 
 
-async def _note_kept(session: aiohttp.ClientSession, context: Any, given: object) -> None:
-    context.trace_request_ctx.was_kept = True
+async def _note_reuse(session: aiohttp.ClientSession, context: Any, given: object) -> None:
+    context.trace_request_ctx.was_reused = True
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

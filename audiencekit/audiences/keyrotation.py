@@ -21,11 +21,11 @@ from audiencekit.machine.erasurewitness import Mark, Witness
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keyentry import read_entry_name
 from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
-from audiencekit.machine.keyrotation import READY, begin, changing_key, commit, settle, undo
+from audiencekit.machine.keyrotation import READY, begin_rotation, changing_key, commit, settle, undo
 from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.runs.locks import nothing_at_work
-from audiencekit.selection.forgotten.file import alone, read_memory, write_memory, write_serial
+from audiencekit.selection.forgotten.file import only_writer, read_memory, write_memory, write_serial
 from audiencekit.snapshots.store import RECENT, SNAPSHOTS
 
 
@@ -46,9 +46,9 @@ def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyP
         _check_fresh(fresh, old, place)
         drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
         new = StateKey(drawn.unwrap(), (old, *old.earlier))
-        shadow = begin(state_dir)
+        shadow = begin_rotation(state_dir)
         try:
-            with nothing_at_work(state_dir), alone(state_dir):
+            with nothing_at_work(state_dir), only_writer(state_dir):
                 refuse_unfinished(state_dir)
                 _carry_out(state_dir, shadow, old, new, place)
         except AudiencekitError:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from audiencekit.api.opening import open_client
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.audiencesearch import find_audience
+from audiencekit.destinations.audiencesearch import find_audience_id
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:
-    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience`."""
+    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
     if is_service_id(given):
         return given
     policy = RetryPolicy.seeded(SystemClock())
     async with open_client(settings) as client:
-        return await find_audience(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+        return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))

@@ -30,7 +30,7 @@ audience_argument: Final = click.argument("audience", metavar=PLACE, shell_compl
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:
-    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience`."""
+    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
     from audiencekit.audiences import naming
 
     return await naming.audience_id_of(given, settings)

@@ -1,4 +1,4 @@
-"""The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and no error is told.
+"""The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and errors are not shown.
 
 Each is a file or two that are looked at: names in the state directory, and the first bytes of the list.
 """
@@ -80,9 +80,9 @@ def _names(option: str | None) -> Iterator[str]:
     """The names of the columns of the first file that can be read, of those behind `option` or before any."""
     for path in _files(option):
         with contextlib.suppress(Exception):
-            from audiencekit.sources.delimited.firstrow import column_names
+            from audiencekit.sources.delimited.firstrow import first_row_names
 
-            yield from column_names(path)
+            yield from first_row_names(path)
             return
 
 

@@ -1,4 +1,4 @@
-"""`key`: where the state key is, what it opens, and how it gets away from the files that it opens."""
+"""`key`: show where the state key is and what it opens, move it away from these files, or rotate it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def rotate_key(as_json: bool) -> None:
     AUDIENCEKIT_NEW_KEY.
     """
     from audiencekit.audiences.keyrotation import rotate_key as rotate
-    from audiencekit.machine.keyplaces import fingerprint
+    from audiencekit.machine.keyplaces import key_fingerprint
     from audiencekit.machine.keys import parse_key
 
     settings, given = command_settings(), os.environ.get(_NEW, "").strip()
@@ -91,19 +91,19 @@ def rotate_key(as_json: bool) -> None:
     elif fresh is None:
         say(f"the new state key is in: {place}")
     else:
-        say(f"everything is sealed under the key of {_NEW}, fingerprint {fingerprint(fresh)}: bring it to: {place}")
+        say(f"everything is sealed under the key of {_NEW}, fingerprint {key_fingerprint(fresh)}: bring it to: {place}")
 
 
 def _describe() -> dict[str, Any]:
     from audiencekit.audiences.sealedfiles import count_sealed
-    from audiencekit.machine.keyplaces import fingerprint, place_of_key
+    from audiencekit.machine.keyplaces import key_fingerprint, place_of_key
     from audiencekit.machine.keys import existing_state_key
 
     settings = command_settings()
     found = existing_state_key(settings.state_dir, settings.key)
     return {
         "place": place_of_key(settings.state_dir, settings.key),
-        "fingerprint": None if found is None else fingerprint(found),
+        "fingerprint": None if found is None else key_fingerprint(found),
         "files": {} if found is None else count_sealed(settings.state_dir, found),
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.serviceclock import in_words, seconds_behind
+from audiencekit.api.serviceclock import seconds_behind, skew_in_words
 from audiencekit.api.wire import Answer
 from audiencekit.destinations.audiencenames import find_in_name
 from audiencekit.destinations.patientcalls import as_of_a_run, offered
@@ -67,7 +67,7 @@ async def look_at_audience(
         hint = _LIST if found else await _called_so(client, audience_id) or _LIST
         _judge(account_id, audience_id, found[-1].data if found else None, hint)
         if behind := seconds_behind(policy.clock.now(), found[-1].answered_at):
-            tell(f"note: {in_words(behind)}: set it")
+            tell(f"note: {skew_in_words(behind)}: set it")
         if may_only_read(found[-1]):
             raise CredentialsRefused(f"{READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
         if viewing := await viewing_permissions(client):

@@ -20,7 +20,7 @@ class NamedAudiences(Protocol):
         """Pages of audiences whose names start with `q`."""
 
 
-async def find_audience(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
+async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
     """The id of the audience that `given` names. What reads as an id is one, and nothing is asked for it.
 
     The audiences that the service lists are noted as known. Raises UsageError for a name that none has, or several

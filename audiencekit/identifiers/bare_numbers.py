@@ -87,10 +87,10 @@ def reads_as_phone_number(text: str, country: str | None = None) -> bool:
 
 def is_plain_number(digits: str) -> bool:
     """Whether `digits` are a number with its country's code, or one of a large country with its trunk prefix."""
-    return _matches(trunked_pattern(), digits) or is_international(digits)
+    return _matches(trunked_pattern(), digits) or reads_as_international(digits)
 
 
-def is_international(digits: str) -> bool:
+def reads_as_international(digits: str) -> bool:
     """Whether `digits` are an assigned number of any country that has lost its plus sign, or has 00 for it."""
     number = digits.removeprefix("00")
     valid = not isinstance(normalize_phone_number(f"+{number}"), Reason)

@@ -27,7 +27,7 @@ _INVISIBLE: Final = re.compile(f"[{MARKS}{CONTROLS}]")
 _CONTROL: Final = re.compile(f"[\t\n\v\f\r\x85\u2028\u2029{MARKS}{CONTROLS}]")
 
 
-def listed(ranges: str) -> str:
+def characters_of(ranges: str) -> str:
     """Return every character that `ranges`, the inside of a regular expression's class, names."""
     listed: list[str] = []
     for match in re.finditer(r"(.)-(.)|(.)", ranges, re.DOTALL):
@@ -36,7 +36,7 @@ def listed(ranges: str) -> str:
     return "".join(listed)
 
 
-_TRIMMED_OF_ASCII: Final = "".join(filter(str.isascii, listed(WHITE_SPACE)))
+_TRIMMED_OF_ASCII: Final = "".join(filter(str.isascii, characters_of(WHITE_SPACE)))
 # A class finds a character in a fifteenth of the time that str.strip() takes to look through 4,000 of them.
 _TRIMMED: Final = re.compile(f"[{WHITE_SPACE}{MARKS}]*")
 

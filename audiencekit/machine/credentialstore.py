@@ -38,7 +38,7 @@ _LOST: Final = "log in again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredCredentials:
     """Credentials of one service; `secrets` by the names of the settings. The token is of the consumer key in it."""
 
     secrets: Mapping[str, Secret]
@@ -57,19 +57,19 @@ class CredentialStore:
     def __init__(self, state_dir: Path, service: str, given: GivenKey = None) -> None:
         self._path, self._service, self._given = state_dir / FILE_NAME, service, given
 
-    def read(self) -> Iterator[tuple[CredentialPlace, Kept]]:
-        """The kept credentials, and where; usually once or not at all."""
+    def read(self) -> Iterator[tuple[CredentialPlace, StoredCredentials]]:
+        """The stored credentials, and where; usually once or not at all."""
         content = read_keyring(self._service, hint=_HINT)
         if content is not None:
-            yield "keyring", _kept(_parse(content, "what the keyring holds"))
+            yield "keyring", _stored(_parse(content, "what the keyring holds"))
         entry = self._read_file().find(self._service)
         if entry is not None:
-            yield "file", _kept(entry)
+            yield "file", _stored(entry)
 
-    def keep(self, kept: Kept) -> CredentialPlace:
+    def keep(self, stored: StoredCredentials) -> CredentialPlace:
         """Keep this and nothing else, and say where."""
         self.remove()
-        document = _document(kept)
+        document = _document(stored)
         if write_keyring(self._service, document.write(), hint=_HINT):
             return "keyring"
         self._write_file(self._read_file().put(self._service, document))
@@ -185,11 +185,13 @@ def _parse(content: Secret, where: str) -> _Document:
     return _Document(document)
 
 
-def _kept(document: _Document) -> Kept:
+def _stored(document: _Document) -> StoredCredentials:
     secrets = {name: Secret(document.text(name)) for name in SECRET_NAMES if document.text(name)}
-    return Kept(secrets=secrets, user_id=document.text("user_id"), screen_name=document.text("screen_name"))
+    return StoredCredentials(
+        secrets=secrets, user_id=document.text("user_id"), screen_name=document.text("screen_name")
+    )
 
 
-def _document(kept: Kept) -> _Document:
-    secrets = {name: secret.unwrap() for name, secret in kept.secrets.items()}
-    return _Document({**secrets, "user_id": kept.user_id, "screen_name": kept.screen_name})
+def _document(stored: StoredCredentials) -> _Document:
+    secrets = {name: secret.unwrap() for name, secret in stored.secrets.items()}
+    return _Document({**secrets, "user_id": stored.user_id, "screen_name": stored.screen_name})

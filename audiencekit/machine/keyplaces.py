@@ -40,7 +40,7 @@ def place_of_key(state_dir: Path, given: GivenKey) -> KeyPlace | None:
     return "file" if os.path.lexists(state_dir / KEY_FILE) else None
 
 
-def fingerprint(key: StateKey) -> str:
+def key_fingerprint(key: StateKey) -> str:
     """By which people see that two keys are the same one; it says nothing else."""
     return key.derive("fingerprint").unwrap().hex()[:_FINGERPRINT_DIGITS]
 

@@ -56,7 +56,7 @@ def settle(state_dir: Path) -> None:
         undo(state_dir)
 
 
-def begin(state_dir: Path) -> Path:
+def begin_rotation(state_dir: Path) -> Path:
     """The directory for what is sealed anew, empty. From now on no other process gets the key."""
     with explained("the rotation cannot begin", state_dir / ROTATION):
         make_private_directory(state_dir / ROTATION)

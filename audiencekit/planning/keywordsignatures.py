@@ -34,7 +34,7 @@ def with_keywords(keywords: type, more: Mapping[str, object] = _NO_MORE) -> Call
 
         @wraps(function)
         def call(*given: P.args, **named: P.kwargs) -> T:
-            refuse_unknown(named, known, function.__name__.removesuffix("_async"))
+            refuse_unknown_keywords(named, known, function.__name__.removesuffix("_async"))
             signature.bind(*given, **named)
             work = [partial(function, *given, **named)]
             del given, named  # no traceback of what follows is to show a data frame, or identifiers
@@ -47,7 +47,7 @@ def with_keywords(keywords: type, more: Mapping[str, object] = _NO_MORE) -> Call
     return decorate
 
 
-def refuse_unknown(given: Iterable[str], known: Collection[str], function: str = "this") -> None:
+def refuse_unknown_keywords(given: Iterable[str], known: Collection[str], function: str = "this") -> None:
     """Raises UsageError for a name of `given` that is not `known` to the `function`; says what it is called here."""
     for name in given:
         if name in known:

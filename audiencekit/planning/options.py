@@ -21,14 +21,14 @@ from audiencekit.planning.keywords import (
     SyncKeywords as SyncKeywords,
     Time as Time,
 )
-from audiencekit.planning.keywordsignatures import refuse_unknown, with_keywords as with_keywords
+from audiencekit.planning.keywordsignatures import refuse_unknown_keywords, with_keywords as with_keywords
 from audiencekit.preparation.records import fold_consent
 from audiencekit.preparation.refusalbounds import Bounds
 from audiencekit.profile import Profile
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.remote.address import is_kept_whole, kept_address
+from audiencekit.sources.remote.address import is_stored_whole, stored_address
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
@@ -105,7 +105,7 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
 
     `few_people` is the setting.
     """
-    refuse_unknown(keywords, Keywords.__annotations__)
+    refuse_unknown_keywords(keywords, Keywords.__annotations__)
     given = _DEFAULTS | {name: value for name, value in keywords.items() if value is not None}
     if wrong := [name for name in _TEXTS if not isinstance(given[name], str | None)]:
         raise UsageError(f"{', '.join(wrong)} must be text")
@@ -177,7 +177,7 @@ def _check_types(given: Mapping[str, Any]) -> None:
 
 def _whole_path(path: FilePath) -> str:
     """A suppression source, which a run must find again. Raises UsageError for an address that is not kept whole."""
-    if not is_kept_whole(kept_address(path)):
+    if not is_stored_whole(stored_address(path)):
         raise UsageError(
             "a suppression source is an address with a query, which is not kept",
             hint="download it, and give its path: a run that is resumed reads it again",

@@ -19,7 +19,7 @@ from audiencekit.errors import MappingRefused, PlanRefused
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.planning.options import Options, about_lists
-from audiencekit.planning.suppressionforms import forms_of, read_forms
+from audiencekit.planning.suppressionforms import forms_of_batch, read_forms
 from audiencekit.preparation.batches import TextBatch
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.reporting.progress import Progress, ReadingProgress
@@ -118,7 +118,7 @@ def _read_list(
     if not opened.mapping.columns:
         hint = "name one with `suppress_columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
-    forms = list(forms_of(opened.mapping, options.lists.country))
+    forms = list(forms_of_batch(opened.mapping, options.lists.country))
     rows, usable_rows, unread = 0, 0, _Unread()
     reading = ReadingProgress(progress, opened, f"reading {opened.name}")
     for batch in in_order(lambda batch: read_forms(batch, forms, keysets), _batches(opened), workers=cores()):

@@ -51,7 +51,7 @@ class SuppressionBatch:
     unread: pa.RecordBatch
 
 
-def forms_of(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
+def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
     """The forms that the values in the columns of `mapping` could have been sent in."""
     plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
     yield SuppressionForm(mapping, plain)

@@ -68,7 +68,7 @@ def to_chunk(records: HashedRecords) -> RecordChunk:
     batch = records.unwrap()
     rows = batch.column(ROW).to_numpy()
     deletes = np.packbits(bools_of(batch.column(IS_DELETE))).tobytes()
-    return RecordChunk(joined([*row_parts(rows), deletes, *identifier_parts(batch)]))
+    return RecordChunk(joined_chunks([*row_parts(rows), deletes, *identifier_parts(batch)]))
 
 
 def row_parts(rows: Rows) -> list[bytes]:
@@ -128,7 +128,7 @@ def value_counts(lists: Any) -> Counts:
     return counts
 
 
-def joined(parts: Sequence[bytes | memoryview]) -> memoryview:
+def joined_chunks(parts: Sequence[bytes | memoryview]) -> memoryview:
     """Join all of `parts`, one behind the other. Bytes would join them with the lock of the interpreter held."""
     octets = [np.frombuffer(part, dtype=np.uint8) for part in parts if len(part)]
     return np.concatenate(octets).data.toreadonly()

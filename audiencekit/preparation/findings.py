@@ -9,7 +9,7 @@ from typing import Final
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.optiontext import OPTION
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.losses import Loss, describe, remedy_of
+from audiencekit.preparation.losses import Loss, describe_loss, remedy_of
 from audiencekit.preparation.optiontrials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 
@@ -64,7 +64,7 @@ def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[F
             column=column.name,
             count=count,
             share=count / seen.present,
-            message=describe(Reason(reason), column, count, seen.present),
+            message=describe_loss(Reason(reason), column, count, seen.present),
             people=trials.people[reason],
             option=option,
             saves=saves,
@@ -106,7 +106,10 @@ def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterato
 def _of_rows(tally: Tally, of_values: set[str]) -> Iterator[Finding]:
     for reason, count in tally.reasons.items():
         if reason not in of_values:
-            message, remedy = describe(Reason(reason), None, count, tally.rows_read), remedy_of(Reason(reason), None)
+            message, remedy = (
+                describe_loss(Reason(reason), None, count, tally.rows_read),
+                remedy_of(Reason(reason), None),
+            )
             share = count / tally.rows_read
             yield Finding(
                 code=reason, column=None, count=count, share=share, message=message, people=count, remedy=remedy

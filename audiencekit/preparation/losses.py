@@ -82,12 +82,12 @@ def _loss(reason: Reason, column: MappedColumn | None, count: int, of: int) -> L
         column=None if column is None else column.name,
         count=count,
         share=count / of,
-        message=describe(reason, column, count, of),
+        message=describe_loss(reason, column, count, of),
         remedy=remedy_of(reason, column),
     )
 
 
-def describe(reason: Reason, column: MappedColumn | None, count: int, of: int) -> str:
+def describe_loss(reason: Reason, column: MappedColumn | None, count: int, of: int) -> str:
     """Values of `column`, or rows, that are lost for `reason`, in words."""
     what = "rows" if column is None else f"values of column {column.name}"
     verb = "is" if count == 1 else "are"

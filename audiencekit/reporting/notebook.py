@@ -18,7 +18,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, problems, section
 from audiencekit.reporting.webpage.page import report_parts
-from audiencekit.reporting.webpage.pageparts import Document, Section, in_words
+from audiencekit.reporting.webpage.pageparts import Document, Section, code_in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
@@ -103,7 +103,7 @@ def report_html(report: Report) -> str:
 def plan_html(plan: Plan) -> str:
     """The same of a plan."""
     document = plan.to_json()
-    return _fragment(f"Plan: {in_words(plan.verdict)}", document, list_parts(document), plan)
+    return _fragment(f"Plan: {code_in_words(plan.verdict)}", document, list_parts(document), plan)
 
 
 def _fragment(title: str, document: Document, parts: Sequence[Section], whole: object) -> str:

@@ -15,7 +15,7 @@ from audiencekit.profile import find_profile
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.runkeywords import RunOptions
 from audiencekit.settings import Settings
-from audiencekit.sources.files import AnySource, Item, absolute_path, items_of, kept_path
+from audiencekit.sources.files import AnySource, Item, absolute_path, items_of, stored_path
 from audiencekit.sources.frames.frames import Frame
 
 REJECTIONS: Final = "rejections.csv"
@@ -51,7 +51,7 @@ class RunArguments:
             target=self.target,
             operation=self.operation or read_keywords(self.keywords, settings.profile).operation,
             profile=settings.profile.name,
-            sources=[item.mark if isinstance(item, Frame) else kept_path(item) for item in self.items],
+            sources=[item.mark if isinstance(item, Frame) else stored_path(item) for item in self.items],
             rejections=absolute_path(rejections) if rejections else REJECTIONS,
             keywords=dict(self.keywords),
             started_at=format_time(now),

@@ -15,7 +15,7 @@ from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown, refuse_what_came_once
+from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown_destination, refuse_what_came_once
 from audiencekit.runs.run import Run
 from audiencekit.runs.store import RunStore, new_run_id
 from audiencekit.runs.storedreports import known_of, paces_of, read_report
@@ -83,7 +83,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
     sources = facts.sources
     key = journal.check_by(run_id, state_key)
     if journal.ending() is None:
-        refuse_unknown(facts)
+        refuse_unknown_destination(facts)
         refuse_changes(facts)
         settings = settings_of(facts, settings)
         # How far it came is looked at under the lock only: until then another process may be writing.

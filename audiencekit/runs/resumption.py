@@ -15,9 +15,9 @@ from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.databases.databasequery import DatabaseQuery
-from audiencekit.sources.files import FilePath, absolute_path, kept_path
+from audiencekit.sources.files import FilePath, absolute_path, stored_path
 from audiencekit.sources.frames.frames import Frame, OpenFile
-from audiencekit.sources.remote.address import is_kept_whole
+from audiencekit.sources.remote.address import is_stored_whole
 
 KEPT: Final = "spool.sealed"
 # Sources that cannot be read again, in words, and the reason of the refusal.
@@ -43,7 +43,7 @@ def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
 
 def given_again(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
     """The `kept` sources of a run; in full where they are `given` once more."""
-    again = {kept_path(path): absolute_path(path) for path in given}
+    again = {stored_path(path): absolute_path(path) for path in given}
     return [again.get(source, source) for source in kept]
 
 
@@ -81,7 +81,7 @@ def _what_is_gone(
 
 
 def _gone(source: str) -> tuple[str, str] | None:
-    return _CAME_ONCE.get(source) if is_kept_whole(source) else _SIGNED
+    return _CAME_ONCE.get(source) if is_stored_whole(source) else _SIGNED
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def forget_spool(directory: Path) -> None:
     destroy_spool(directory / KEPT)
 
 
-def refuse_unknown(facts: RunFacts) -> None:
+def refuse_unknown_destination(facts: RunFacts) -> None:
     """Raises ResumeRefused for a run whose destination this installation does not know."""
     if not facts.target.is_known:
         name = facts.target.destination.name

@@ -17,7 +17,7 @@ from audiencekit.runs.journal.facts import PlanFacts, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.store import RUNS, RunStore
 from audiencekit.settings import Settings
-from audiencekit.sources.files import FilePath, Item, kept_path
+from audiencekit.sources.files import FilePath, Item, stored_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Run:
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
         """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
         return (
-            self.facts.sources == [kept_path(path) for path in paths]
+            self.facts.sources == [stored_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)

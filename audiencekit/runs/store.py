@@ -167,7 +167,7 @@ class Store:
         one, however they are called.
         """
         changes = self.last_changes()
-        return {run_id: place_of(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
+        return {run_id: place_in_time(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
 
     def last_changes(self) -> dict[str, float]:
         """When each directory last changed, in epoch seconds; that of one that has ended stays as it is."""
@@ -245,7 +245,7 @@ def time_of(run_id: str) -> str | None:
     return None if made is None else format_time(made)
 
 
-def place_of(run_id: str) -> RunPlace | None:
+def place_in_time(run_id: str) -> RunPlace | None:
     """Where an id that `new_run_id` makes stands in time, as in `Store.places`; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
     made = _second_of(found["second"]) if found else None

@@ -140,7 +140,7 @@ def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:
         values = tagged.tags[keys]
         pairs.append(_paired(values, _sum(others, range(size - 1)), is_whole=True))
         pairs += [_paired(values, _sum(others, part), is_whole=False) for part in _parts(size - 1)]
-    return joined(pairs)
+    return joined_candidates(pairs)
 
 
 def _places_of(tagged: TaggedKeys, records: npt.NDArray[np.uint32], size: int) -> Places:
@@ -182,6 +182,6 @@ def _paired(values: Tags, beside: Tags, *, is_whole: bool) -> Pairs:
     return pairs
 
 
-def joined(pieces: list[Pairs]) -> Pairs:
+def joined_candidates(pieces: list[Pairs]) -> Pairs:
     """One behind the other. As bytes: for each piece of entries numpy would compare their types, name by name."""
     return np.concatenate([piece.view(np.uint8) for piece in pieces]).view(pieces[0].dtype)

@@ -28,7 +28,7 @@ from audiencekit.selection.candidates import (
     Pairs,
     SharedValues,
     candidates_at,
-    joined,
+    joined_candidates,
 )
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.taggedrows import TaggedRows
@@ -202,12 +202,12 @@ class _Aside:
             return [np.zeros(0, dtype=self._dtype)] * len(self._numbers)
         parts = (np.concatenate(self._chosen_by) >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
         ends = np.cumsum(np.bincount(parts, minlength=len(self._numbers)))
-        return np.split(joined(self._waiting)[np.argsort(parts, kind="stable")], ends[:-1])
+        return np.split(joined_candidates(self._waiting)[np.argsort(parts, kind="stable")], ends[:-1])
 
     def pieces(self) -> Iterator[Pairs]:
         """The entries of each part that holds any."""
         for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
             if numbers:
-                yield joined([np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype), own])
+                yield joined_candidates([np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype), own])
             elif len(own):
                 yield own

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.chunks import NO_VALUES, ChunkReader, count_parts, joined, row_parts
+from audiencekit.preparation.chunks import NO_VALUES, ChunkReader, count_parts, joined_chunks, row_parts
 from audiencekit.preparation.columnar.buffers import offsets_of
 from audiencekit.selection.tags import Places, Slots, TaggedKeys, tags_with
 
@@ -47,7 +47,7 @@ def to_chunk(batch: TaggedRows) -> memoryview:
     for kind in Kind:
         offsets = batch.keys.offsets.get(kind)
         parts += [bytes([NO_VALUES])] if offsets is None else count_parts(np.diff(offsets))
-    return joined([*parts, batch.keys.tags["high"].copy().view(np.uint8).data])
+    return joined_chunks([*parts, batch.keys.tags["high"].copy().view(np.uint8).data])
 
 
 def from_chunk(chunk: bytes | memoryview, slots: Slots) -> TaggedRows:

@@ -20,7 +20,7 @@ from audiencekit.snapshots.members import (
     count_members,
     from_bytes,
     identifiers_of,
-    joined,
+    joined_members,
     to_bytes,
 )
 from audiencekit.snapshots.partsfile import PARTS
@@ -44,7 +44,7 @@ class PartEffects:
         """All of them, in order."""
         if not effects:
             return cls()
-        return cls(joined([each.members for each in effects]), Marks.joined([each.marks for each in effects]))
+        return cls(joined_members([each.members for each in effects]), Marks.joined([each.marks for each in effects]))
 
 
 class Effects:
@@ -72,7 +72,7 @@ class Effects:
         """All have come that come."""
         if not self._gathered:
             return
-        members, self._gathered = joined(self._gathered), []
+        members, self._gathered = joined_members(self._gathered), []
         for part, own in _split(members, self._tagger):
             waiting = self._waiting[part]
             waiting.append(own)

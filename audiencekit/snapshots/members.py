@@ -132,7 +132,7 @@ def between(members: HashedRecords, begin: int, end: int) -> HashedRecords:
 
 
 @guarded
-def joined(parts: Sequence[HashedRecords]) -> HashedRecords:
+def joined_members(parts: Sequence[HashedRecords]) -> HashedRecords:
     """All of them, in order."""
     parts = [part for part in parts if count_members(part)]
     if len(parts) <= 1:

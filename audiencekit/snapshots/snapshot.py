@@ -18,7 +18,7 @@ from audiencekit.personal import HashedRecords
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.marks import NO_MARKS, Marks
-from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, day_of, joined, with_days
+from audiencekit.snapshots.members import DROPPED, NO_MEMBERS, Days, chosen, day_of, joined_members, with_days
 from audiencekit.snapshots.partsfile import PartIndex, PartsFile
 
 NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
@@ -80,7 +80,7 @@ class Snapshot:
         """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
         in_whole = index.rows < index.whole
         rows = (index.rows[in_whole], index.rows[~in_whole] - index.whole)
-        members = joined(
+        members = joined_members(
             [
                 NO_MEMBERS if file is None else file.identifiers(part, own)
                 for file, own in zip((self.whole, self.recent), rows, strict=True)

@@ -26,7 +26,7 @@ from audiencekit.snapshots.members import (
     chosen,
     days_of,
     identifiers_of,
-    joined,
+    joined_members,
     with_days,
 )
 from audiencekit.snapshots.partsfile import PARTS, NewParts, PartIndex
@@ -91,7 +91,7 @@ class Successor:
         earlier = [] if file is None else [file.identifiers(part) for part in parts]
         rows = np.concatenate([kept, len(recent.days) + written])[order]
         is_bare = np.concatenate([np.zeros(len(kept), dtype=bool), in_whole[written]])[order]
-        members = chosen(joined([*earlier, changed.members]), rows, bare=is_bare)
+        members = chosen(joined_members([*earlier, changed.members]), rows, bare=is_bare)
         members = with_days(members, np.concatenate([recent.days[kept], changed.days[written]])[order])
         days, identifiers = changed.difference()
         return NewParts(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
@@ -121,7 +121,7 @@ class Successor:
         days = np.concatenate([days, changed.days])[order]
         stays = (days == DOUBTFUL) | (days >= max(self.lapsed_before, 1))
         order, days = order[stays], days[stays]
-        members = chosen(joined([self.snapshot.chosen(part, index), changed.members]), order)
+        members = chosen(joined_members([self.snapshot.chosen(part, index), changed.members]), order)
         return whole_part(Marks.joined([index.marks, changed.marks]).take(order), with_days(members, days))
 
 

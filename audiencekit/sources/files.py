@@ -19,7 +19,7 @@ from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
 from audiencekit.sources.frames.rowobjects import Rows, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.remote.address import SourceAddress, is_address, kept_address
+from audiencekit.sources.remote.address import SourceAddress, is_address, stored_address
 from audiencekit.sources.table import Look
 
 FilePath = str | os.PathLike[str]
@@ -100,9 +100,9 @@ def absolute_path(path: FilePath) -> str:
     raise InputOutputFailed(f"{shown_path(text)}: the working directory is gone", hint="change to one that exists")
 
 
-def kept_path(path: FilePath) -> str:
+def stored_path(path: FilePath) -> str:
     """`absolute_path` as journals keep it: of an address without its query, which may be a signature."""
-    return kept_address(absolute_path(path))
+    return stored_address(absolute_path(path))
 
 
 def names_of(items: Iterable[Item]) -> tuple[str, ...]:

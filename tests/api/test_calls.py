@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api import calls
-from audiencekit.api.calls import find_endpoint, listed
+from audiencekit.api.calls import find_endpoint, list_or_none
 from audiencekit.api.catalogue import ENDPOINTS
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
@@ -192,6 +192,6 @@ def test_unknown_names_have_hints() -> None:
 
 def test_a_text_is_no_list() -> None:
     """It would be taken for its characters."""
-    assert (listed("ids", ["a"]), listed("ids", ())) == (["a"], None)
+    assert (list_or_none("ids", ["a"]), list_or_none("ids", ())) == (["a"], None)
     with pytest.raises(UsageError, match="ids is a list"):
-        listed("ids", "abc")
+        list_or_none("ids", "abc")

@@ -19,7 +19,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, CredentialsRefused, PlanRefused, UsageError
 from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.machine.keyplaces import move_key
 from audiencekit.machine.keyrotation import ROTATION, changing_key
 from audiencekit.machine.keys import StateKey, find_state_key
@@ -160,7 +160,9 @@ async def test_a_key_from_elsewhere_is_given(filled: Settings) -> None:
     key = find_state_key(filled.state_dir, filled.key)
     (filled.state_dir / "key").unlink()
     given = Secret(key.unwrap().hex())
-    CredentialStore(filled.state_dir, "service", given).keep(Kept(secrets={"access_token": Secret("hidden")}))
+    CredentialStore(filled.state_dir, "service", given).keep(
+        StoredCredentials(secrets={"access_token": Secret("hidden")})
+    )
     with pytest.raises(UsageError, match="where this tool cannot store a new one"):
         rotate_key(filled.state_dir, given, None)
     assert rotate_key(filled.state_dir, given, NEW) == "environment"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.sealedfiles import count_sealed
-from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
 from tests.cli.conftest import Run, Service
@@ -30,7 +30,9 @@ def filled(run: Run, service: Service, tmp_path: Path) -> Path:
     service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
     assert run("forget", text="person1@example.com\n", **service.env).returncode != 0
     state = tmp_path / "state"
-    CredentialStore(state, "service").keep(Kept(secrets={name: Secret(f"hidden-{name}") for name in SECRETS}))
+    CredentialStore(state, "service").keep(
+        StoredCredentials(secrets={name: Secret(f"hidden-{name}") for name in SECRETS})
+    )
     return state
 
 

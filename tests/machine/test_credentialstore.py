@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed
-from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.personal import Secret
 from tests.fakekeyring import NoKeyringError, install_calls
 
 SERVICE = "spec http://127.0.0.1:1"
-KEPT = Kept(
+KEPT = StoredCredentials(
     secrets={name: Secret(f"{name}-canary") for name in ("consumer_key", "access_token", "access_token_secret")},
     user_id="7",
     screen_name="someone",
@@ -139,6 +139,6 @@ def test_nothing_is_shown(tmp_path: Path) -> None:
     (tmp_path / "credentials.json").touch(mode=0o600)
     (tmp_path / "credentials.json").write_text(json.dumps({SERVICE: {"access_token": 7, "user_id": None}}))
     store = CredentialStore(tmp_path, SERVICE)
-    assert list(store.read()) == [("file", Kept(secrets={}))]
+    assert list(store.read()) == [("file", StoredCredentials(secrets={}))]
     store.keep(KEPT)
     assert "canary" not in repr((store, list(store.read())))

@@ -13,7 +13,7 @@ from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.machine.crashpoints import KEY_POINTS, set_hook
 from audiencekit.machine.keycommand import GivenKey, KeyCommand
 from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE
-from audiencekit.machine.keyplaces import KeyPlace, fingerprint, move_key, place_of_key
+from audiencekit.machine.keyplaces import KeyPlace, key_fingerprint, move_key, place_of_key
 from audiencekit.machine.keys import KEY_FILE, StateKey, find_state_key, write_earlier
 from audiencekit.personal import Secret
 from tests.fakekeyring import install_keyring
@@ -152,8 +152,8 @@ def test_where_there_is_no_key_there_is_nothing_to_move(tmp_path: Path, keyring:
 
 def test_a_fingerprint_tells_keys_apart_and_is_no_part_of_them(tmp_path: Path) -> None:
     one, other = find_state_key(tmp_path, Secret(OTHER)), find_state_key(tmp_path, Secret("7c" * 32))
-    assert fingerprint(one) != fingerprint(other)
-    assert fingerprint(one) not in OTHER
+    assert key_fingerprint(one) != key_fingerprint(other)
+    assert key_fingerprint(one) not in OTHER
 
 
 def test_a_key_may_be_in_base64(tmp_path: Path) -> None:

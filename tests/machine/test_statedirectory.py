@@ -14,7 +14,7 @@ from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.delivery.limiter.waitinglinefile import LineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.credentialstore import CredentialStore, Kept
+from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
 from audiencekit.personal import Secret
@@ -24,7 +24,7 @@ from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.snapshots.store import SnapshotStore
 
 KEY, GIVEN = StateKey(b"k" * 32), Secret("6b" * 32)
-KEPT = Kept(secrets={"consumer_key": Secret("invented")})
+KEPT = StoredCredentials(secrets={"consumer_key": Secret("invented")})
 
 
 def _lock(root: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_kind_that_came_later_names_itself(
         assert from_chunk(to_chunk(records)) == records
         without = bytes(to_chunk(others).unwrap())
         patch.setattr(chunks, "Kind", first)  # an earlier version
-        assert bytes(chunks.joined(list(chunks.identifier_parts(others.unwrap())))) == without[_head(others) :]
+        assert bytes(chunks.joined_chunks(list(chunks.identifier_parts(others.unwrap())))) == without[_head(others) :]
 
 
 def _without(late: list[Kind], had: dict[Kind, list[str]]) -> dict[Kind, list[str]]:

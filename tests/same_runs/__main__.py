@@ -2,7 +2,8 @@
 
 BEFORE and AFTER are Python interpreters of environments that have audiencekit installed. Compared are exit codes,
 reports, rejected rows, prepared files and every body that an emulator received; only ids and times of a run may differ.
-A change that is not to change behaviour is held to it by this.
+A change that is not to change behaviour is held to it by this. `--reworded` is for versions between which messages were
+rewritten: it leaves out the sentences in a report, and compares only whether a command failed with one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +32,15 @@ _OF_THE_RUN = re.compile(
     r"(forget-)?\d{8}-\d{6}-[0-9a-f]{6,8}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
     r"|\"pace\": \{[^}]*\}|/\S*/(?=[\w.-]+)|in \d+(\.\d+)? s|\"(identity|digest)\": \"[0-9a-f]{32}\""
 )
+# Sentences for people, in a report and in the manifest of a prepared list.
+_SENTENCES = re.compile(r'"(?:message|remedy|hint)":\s*"(?:[^"\\]|\\.)*"|"notes":\s*\[[^\]]*\]')
 
 
 class Version:
     """One installed version, with an emulator of its own."""
 
-    def __init__(self, python: str, emulator: dict[str, Any]) -> None:
-        self._python, self._emulator = python, emulator
+    def __init__(self, python: str, emulator: dict[str, Any], *, reworded: bool) -> None:
+        self._python, self._emulator, self._reworded = python, emulator, reworded
 
     def live(self, number: int) -> list[Any]:
         """Execute run `number`; return the exit code and outputs of each command, and the requests of the service."""
@@ -45,7 +49,7 @@ class Version:
             seen = len(self._log())
             found: list[Any] = [self._carry_out(step, folder) for step in steps_of(number, folder)]
             found.append(self._log()[seen:])
-            found += [[path.name, _digest(path)] for path in sorted(folder.rglob("*")) if _is_made(path, folder)]
+            found += [[path.name, self._digest(path)] for path in sorted(folder.rglob("*")) if _is_made(path, folder)]
             return found
 
     def _carry_out(self, step: Step, folder: Path) -> list[Any]:
@@ -59,7 +63,17 @@ class Version:
                 cwd=folder, env=environment, stdin=given, capture_output=True, timeout=SECONDS, check=False,
             )  # fmt: skip
         said = _last_line(ended.stderr.decode()) if ended.returncode else ""  # else progress, with its pace
-        return [step.arguments[0], ended.returncode, _plain(ended.stdout.decode()), said]
+        told = self._plain(ended.stdout.decode())
+        return [step.arguments[0], ended.returncode, told, "…" if said and self._reworded else said]
+
+    def _plain(self, text: str) -> str:
+        return _plain(_SENTENCES.sub("…", text) if self._reworded else text)
+
+    def _digest(self, path: Path) -> str:
+        content = path.read_bytes()
+        if path.name == "manifest.json":
+            content = self._plain(content.decode()).encode()
+        return hashlib.sha256(content).hexdigest()
 
     def _log(self) -> list[Any]:
         with urllib.request.urlopen(f"{self._emulator['ads_url']}/__log") as answer:
@@ -68,13 +82,13 @@ class Version:
 
 
 @contextmanager
-def running(python: str) -> Iterator[Version]:
+def running(python: str, *, reworded: bool) -> Iterator[Version]:
     command = [python, "-m", "audiencekit", "emulator", "--seed", "1", "--rate", "1000000/1"]
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             assert process.stdout is not None
-            yield Version(python, json.loads(process.stdout.readline()))
+            yield Version(python, json.loads(process.stdout.readline()), reworded=reworded)
         finally:
             process.terminate()
             process.wait()
@@ -91,13 +105,6 @@ def _last_line(text: str) -> str:
 def _is_made(path: Path, folder: Path) -> bool:
     """Whether it is a result: what a command made outside of its state."""
     return path.is_file() and ".state" not in path.parts and (path.parent != folder or path.name == "rejected.csv")
-
-
-def _digest(path: Path) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".json" and path.name == "manifest.json":
-        content = _plain(content.decode()).encode()
-    return hashlib.sha256(content).hexdigest()
 
 
 def difference(before: list[Any], after: list[Any]) -> str:
@@ -125,10 +132,12 @@ def main() -> int:
     parser.add_argument("after", help="the interpreter of the version after")
     parser.add_argument("--runs", type=int, default=RUNS, help="how many")
     parser.add_argument("--run", type=int, help="the one run to compare, shown whole")
+    parser.add_argument("--reworded", action="store_true", help="leave the sentences for people out")
     options = parser.parse_args()
+    live = partial(running, reworded=options.reworded)
     numbers = range(options.runs) if options.run is None else [options.run]
     different = 0
-    with running(options.before) as before, running(options.after) as after, ThreadPoolExecutor(2) as pool:
+    with live(options.before) as before, live(options.after) as after, ThreadPoolExecutor(2) as pool:
         for number in numbers:
             one, other = pool.map(Version.live, (before, after), (number, number))
             if found := difference(one, other):

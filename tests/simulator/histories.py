@@ -26,7 +26,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
+from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
@@ -176,7 +176,7 @@ class History:
     async def _forget(self) -> None:
         people = [self._person() for _ in range(self.chance.randint(1, 3))]
         lines = [text for mail, name in people for text in (mail, f"handle={name}" if name else "") if text]
-        records = to_records(read_lines(Lines(lines), country=None).keys)
+        records = to_records(read_identifier_lines(Lines(lines), country=None).keys)
         now = datetime.fromtimestamp(self.clock.now(), UTC)
         self.files += 1
         receipt = Receipt(

@@ -13,7 +13,7 @@ from audiencekit.selection.tags import tags_of_sets
 from audiencekit.snapshots import memberchanges as module
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.memberchanges import Effects
-from audiencekit.snapshots.members import joined
+from audiencekit.snapshots.members import joined_members
 from audiencekit.snapshots.partsfile import PARTS
 from tests.audiences.synchronisation.people import TAGGER, days, members
 from tests.audiences.synchronisation.service import Person
@@ -41,7 +41,7 @@ def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.
             found |= days(own.members, list(PEOPLE))
         several = effects.of_parts(range(7, 11))
         alone = [effects.of_parts(range(part, part + 1)) for part in range(7, 11)]
-        assert several.members == joined([each.members for each in alone])
+        assert several.members == joined_members([each.members for each in alone])
         assert several.marks.high.tolist() == [high for each in alone for high in each.marks.high.tolist()]
     assert found == PEOPLE
     assert (effects.members, effects.identifiers) == (600, 800)

@@ -26,7 +26,7 @@ from audiencekit.snapshots.members import (
     UNSURE,
     chosen,
     identifiers_of,
-    joined,
+    joined_members,
     to_bytes,
 )
 from audiencekit.snapshots.partsfile import PARTS
@@ -55,7 +55,7 @@ def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TO
 def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
     """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
-        batch = joined([snapshot.members(part) for part in range(PARTS)])
+        batch = joined_members([snapshot.members(part) for part in range(PARTS)])
         known = days(batch, ALL_PEOPLE)
         assert snapshot.facts.members == len(known)
         assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}

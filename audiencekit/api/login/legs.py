@@ -45,7 +45,9 @@ class Grant:
     screen_name: str
 
 
-async def begin(settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True) -> Pending:
+async def begin_authorization(
+    settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True
+) -> Pending:
     """A pending authorization that leads back to `callback`, or to a PIN. Raises an ExchangeError.
 
     Unless it `may_write`, its token is one that reads.

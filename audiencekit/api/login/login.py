@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from audiencekit.api.login.callback import Callback
-from audiencekit.api.login.legs import OUT_OF_BAND, Grant, application_only, begin, finish, invalidate
+from audiencekit.api.login.legs import OUT_OF_BAND, Grant, application_only, begin_authorization, finish, invalidate
 from audiencekit.api.oauth import Credentials
 from audiencekit.errors import CredentialsRefused, ExchangeError, HostRefused
-from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, Kept
+from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, StoredCredentials
 from audiencekit.personal import Secret
 from audiencekit.settings import PREFIX, Settings
 
@@ -62,19 +62,19 @@ async def log_in(
     else:
         asking, is_ours = application_only(*application), True
     if ask_pin is not None:
-        pending = await begin(settings, asking, OUT_OF_BAND, may_write=may_write)
+        pending = await begin_authorization(settings, asking, OUT_OF_BAND, may_write=may_write)
         show(pending.page(settings.require_base_url()))
         verifier = ask_pin()
     else:
         async with callback or Callback() as returned:
-            pending = await begin(settings, asking, returned.url, may_write=may_write)
+            pending = await begin_authorization(settings, asking, returned.url, may_write=may_write)
             returned.expect(pending.request_token)
             show(pending.page(settings.require_base_url()))
             verifier = await returned.receive()
     grant = await finish(settings, pending, verifier)
     if confirm is not None:
         await _require_right(settings, grant, confirm)
-    place = store.keep(_kept(grant, with_application=is_ours))
+    place = store.keep(_stored(grant, with_application=is_ours))
     overruled = any(name in settings.own_secrets for name in TOKEN)
     return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
 
@@ -107,19 +107,19 @@ async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> 
         )
 
 
-def _kept(grant: Grant, *, with_application: bool) -> Kept:
+def _stored(grant: Grant, *, with_application: bool) -> StoredCredentials:
     secrets = {name: getattr(grant.credentials, name) for name in SECRET_NAMES}
     if not with_application:
         # The key stays, to tell whose token it is; the secret is where it was found.
         del secrets["consumer_secret"]
-    return Kept(secrets=secrets, user_id=grant.user_id, screen_name=grant.screen_name)
+    return StoredCredentials(secrets=secrets, user_id=grant.user_id, screen_name=grant.screen_name)
 
 
 async def log_out(settings: Settings) -> Logout:
     """Ends the kept token at the service and removes all that `log_in` kept, which it does even when the service
     cannot be told. A token of the environment stays. Raises as the CredentialStore does."""
     store = settings.open_store()
-    tokens = [kept.secrets for _, kept in store.read() if all(name in kept.secrets for name in TOKEN)]
+    tokens = [stored.secrets for _, stored in store.read() if all(name in stored.secrets for name in TOKEN)]
     invalidated, failure = False, ""
     for secrets in tokens:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.keys import fingerprint
+from audiencekit.audiences.erasure.keys import keys_fingerprint
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.audiences.erasure.surroundings import surroundings_of
@@ -30,7 +30,7 @@ def begin_or_continue(
 ) -> Receipt:
     """The receipt of a new erasure, or of one of the same people that ended early. To be called under its lock."""
     key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated while people were read
-    found = store.unfinished(fingerprint(records, key), settings.require_account(), do_not_reach=do_not_reach)
+    found = store.unfinished(keys_fingerprint(records, key), settings.require_account(), do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
         return found

@@ -23,7 +23,7 @@ class Lines(Personal[Iterable[str]]):
 
 
 @guarded
-def read_lines(lines: Lines, *, country: str | None = None) -> Asked:
+def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
     """All people that `lines` name; blank lines are none. `country` is that of phone numbers which name none.
 
     Raises UsageError for what is no text.

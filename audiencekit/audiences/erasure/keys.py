@@ -63,7 +63,7 @@ def count_by_kind(records: HashedRecords) -> dict[str, int]:
 
 
 @guarded
-def fingerprint(records: HashedRecords, key: StateKey) -> str:
+def keys_fingerprint(records: HashedRecords, key: StateKey) -> str:
     """A digest that is equal for the same keys, in hex, and of no use without `key`: it finds their erasure again."""
     content, own = to_chunk(records).unwrap(), key.derive(DIGESTS, _FINGERPRINTS)
     return hashlib.blake2b(content, key=own.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
+from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.rows import read_rows
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError
@@ -58,10 +58,10 @@ class People:
         return "row" if self.lines is None else "line"
 
     def read(self, progress: Progress) -> Asked:
-        """All people who are named. Raises what `read_rows` and `read_lines` raise."""
+        """All people who are named. Raises what `read_rows` and `read_identifier_lines` raise."""
         if self.source is not None:
             return read_rows(self.source, self.options, progress)
-        return read_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
+        return read_identifier_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
 
 
 def _has_columns(identifiers: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
-from audiencekit.audiences.erasure.keys import count_by_kind, fingerprint
+from audiencekit.audiences.erasure.keys import count_by_kind, keys_fingerprint
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords
@@ -111,7 +111,7 @@ class Receipt:
             forms=count_by_kind(records),
             rejected=asked.reasons(),
             do_not_reach_until=until,
-            fingerprint=fingerprint(records, key),
+            fingerprint=keys_fingerprint(records, key),
         )
 
     @classmethod

@@ -50,7 +50,7 @@ from audiencekit.settings import (
     variable_part,
 )
 from audiencekit.sources.files import FilePath
-from audiencekit.sources.remote.address import is_address, is_kept_whole, kept_address
+from audiencekit.sources.remote.address import is_address, is_stored_whole, stored_address
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})
@@ -268,7 +268,7 @@ class _Reader:
 def _wrong_address(text: str) -> str:
     """Why an address cannot stand in a setup; an empty text where it can."""
     try:
-        if is_kept_whole(kept_address(text)):
+        if is_stored_whole(stored_address(text)):
             return ""
     except UsageError as error:
         return str(error)

@@ -11,7 +11,7 @@ from audiencekit.errors import NotFound, Refused
 from audiencekit.settings import Settings
 
 
-async def find_audience(settings: Settings, audience_id: str) -> Readiness:
+async def own_audience(settings: Settings, audience_id: str) -> Readiness:
     """The audience as the service tells. Raises Refused when it is deleted, or not one of the account."""
     async with open_client(settings) as client:
         try:

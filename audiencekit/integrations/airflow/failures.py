@@ -22,7 +22,7 @@ def task_failure(error: AudiencekitError) -> AirflowException:
 
     A failure for good is not tried again: nothing was sent, and nothing would be.
     """
-    return failure_from(describe(error), passing=may_pass(error))
+    return failure_from(describe_failure(error), passing=may_pass(error))
 
 
 def failure_from(message: str, *, passing: bool) -> AirflowException:
@@ -30,7 +30,7 @@ def failure_from(message: str, *, passing: bool) -> AirflowException:
     return AirflowException(f"{message}; a retry of this task goes on") if passing else AirflowFailException(message)
 
 
-def describe(error: AudiencekitError) -> str:
+def describe_failure(error: AudiencekitError) -> str:
     """The message and what to do next, in one line."""
     return shown("; ".join(filter(None, (str(error), error.hint))))
 

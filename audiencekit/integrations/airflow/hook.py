@@ -9,7 +9,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.integrations.airflow.connection import CONNECTION_TYPE, LABELS, settings_from
-from audiencekit.integrations.airflow.failures import describe
+from audiencekit.integrations.airflow.failures import describe_failure
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.personal import Secret
@@ -55,7 +55,7 @@ class AudiencekitHook(BaseHook):
         try:
             return True, asyncio.run(_describe_account(self.settings()))
         except AudiencekitError as error:
-            return False, describe(error)
+            return False, describe_failure(error)
 
     def _find(self) -> Any:
         missing = UsageError(

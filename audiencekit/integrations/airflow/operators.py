@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
-from audiencekit.integrations.airflow.audience import find_audience
+from audiencekit.integrations.airflow.audience import own_audience
 from audiencekit.integrations.airflow.peopletask import PeopleOperator, SendingOperator
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
@@ -35,7 +35,7 @@ class AudienceUploadOperator(AudienceOperator):
         """The report of the upload."""
         from audiencekit.pipeline import upload_async
 
-        await find_audience(settings, self.audience_id)
+        await own_audience(settings, self.audience_id)
         given = self.given(settings, progress)
         return await upload_async(self.source, audience_id=self.audience_id, run_id=run_id, **given)
 
@@ -56,7 +56,7 @@ class AudienceSyncOperator(AudienceOperator):
         """The report of the sync."""
         from audiencekit.audiences.synchronisation.sync import sync_async
 
-        await find_audience(settings, self.audience_id)
+        await own_audience(settings, self.audience_id)
         return await sync_async(self.source, audience_id=self.audience_id, **self.given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:

@@ -11,8 +11,14 @@ from audiencekit.audiences.matchrate import Health
 from audiencekit.audiences.readiness import DEFAULT_INTERVAL, DEFAULT_TIMEOUT
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.errors import AudiencekitError
-from audiencekit.integrations.airflow.audience import find_audience, from_event
-from audiencekit.integrations.airflow.failures import describe, failure_from, may_pass, require_rendered, task_failure
+from audiencekit.integrations.airflow.audience import from_event, own_audience
+from audiencekit.integrations.airflow.failures import (
+    describe_failure,
+    failure_from,
+    may_pass,
+    require_rendered,
+    task_failure,
+)
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.trigger import AWAY, LATE, READY, AudienceReadyTrigger
 from audiencekit.integrations.airflow.versions import AirflowSensorTimeout, BaseSensorOperator, PokeReturnValue, conf
@@ -73,10 +79,10 @@ class AudienceReadySensor(BaseSensorOperator):
         """One look. A service that is away is asked again at the next one."""
         try:
             settings = AudiencekitHook(self.conn_id).settings()
-            readiness = asyncio.run(find_audience(settings, self.audience_id))
+            readiness = asyncio.run(own_audience(settings, self.audience_id))
         except AudiencekitError as error:
             if may_pass(error):
-                self.log.warning("%s: asked again in %s s", describe(error), self.poke_interval)
+                self.log.warning("%s: asked again in %s s", describe_failure(error), self.poke_interval)
                 return PokeReturnValue(is_done=False)
             failure = task_failure(error)
         else:

@@ -13,7 +13,7 @@ from audiencekit.audiences.readiness import wait_until_targetable
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound
 from audiencekit.integrations.airflow.audience import not_ours, to_event
-from audiencekit.integrations.airflow.failures import describe, may_pass
+from audiencekit.integrations.airflow.failures import describe_failure, may_pass
 from audiencekit.integrations.airflow.hook import AudiencekitHook
 from audiencekit.integrations.airflow.versions import BaseTrigger, TriggerEvent
 
@@ -43,7 +43,7 @@ class AudienceReadyTrigger(BaseTrigger):
         except NotFinished as error:
             event = {"state": LATE, "message": str(error)}
         except AudiencekitError as error:
-            event = {"state": AWAY if may_pass(error) else REFUSED, "message": describe(error)}
+            event = {"state": AWAY if may_pass(error) else REFUSED, "message": describe_failure(error)}
         yield TriggerEvent(event)
 
     async def _wait(self) -> dict[str, Any]:

@@ -18,15 +18,15 @@ from audiencekit.identifiers.bare_numbers import (
     MIN_INTERNATIONAL,
     NOT_OF_IT,
     WRITTEN,
-    is_international,
     mobile_pattern,
     own_pattern,
+    reads_as_international,
     trunked_pattern,
 )
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.identifiers.signs import plain_signs
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import matches, trim
+from audiencekit.preparation.columnar.checks import matches, trim_texts
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.recordbits import Bools
@@ -96,7 +96,7 @@ def _reach(digits: Any) -> dict[str, tuple[int, int]]:
 
 def _trimmed(texts: Any) -> Any:
     """As the definition trims: of other scripts there is more than ASCII white space at the ends, and more dashes."""
-    trimmed = trim(texts)
+    trimmed = trim_texts(texts)
     others = pc.invert(pc.string_is_ascii(trimmed))
     if not pc.any(others).as_py():
         return trimmed
@@ -134,6 +134,6 @@ def _are_international(digits: Any) -> Bools:
     valid: Bools = codes == VALID
     undecided = np.flatnonzero(codes == UNDECIDED)
     left = digits.take(arrow_array(undecided)).to_pylist()
-    valid[undecided] = np.fromiter(map(is_international, left), np.bool_, len(left))
+    valid[undecided] = np.fromiter(map(reads_as_international, left), np.bool_, len(left))
     long_enough: Bools = pc.binary_length(numbers).to_numpy(zero_copy_only=False) >= MIN_INTERNATIONAL
     return valid & long_enough

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.invisible import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, listed
+from audiencekit.identifiers.invisible import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, characters_of
 from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
@@ -23,7 +23,7 @@ from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of, put
 
 SPACES: Final = " \t\n\v\f\r"  # the white space that is ASCII
-_TRIMMED: Final = listed(WHITE_SPACE + MARKS)
+_TRIMMED: Final = characters_of(WHITE_SPACE + MARKS)
 # The one letter beyond ASCII that is one of ASCII in lower case.
 KELVIN: Final = "\u212a"
 
@@ -48,14 +48,14 @@ class Check(NamedTuple):
     least: int = 0
 
 
-def one_of(texts: Sequence[str]) -> str:
+def pattern_of(texts: Sequence[str]) -> str:
     """A pattern for exactly one of `texts`, of which there is at least one."""
     return rf"\A(?:{'|'.join(map(re.escape, texts))})\z"
 
 
 BLANK: Final = Check(rf"\A[{WHITE_SPACE}{MARKS}]*\z", code_of(Reason.EMPTY))
 NOT_ASCII: Final = Check(r"[^\x00-\x7f]", UNDECIDED)
-WORD: Final = Check(one_of(sorted(WORDS)).replace("k", f"[k{KELVIN}]"), code_of(Reason.PLACEHOLDER))
+WORD: Final = Check(pattern_of(sorted(WORDS)).replace("k", f"[k{KELVIN}]"), code_of(Reason.PLACEHOLDER))
 HASHED: Final = Check(rf"\A[0-9a-f]{{{SHA256_HEX_LENGTH}}}\z", code_of(Reason.ALREADY_HASHED), least=SHA256_HEX_LENGTH)
 # Arrow holds no surrogates.
 INVISIBLE: Final = Check(f"[{MARKS}{CONTROLS.removesuffix(SURROGATES)}]", code_of(Reason.INVISIBLE_CHARACTER))
@@ -64,7 +64,7 @@ INVISIBLE: Final = Check(f"[{MARKS}{CONTROLS.removesuffix(SURROGATES)}]", code_o
 OPENING: Final = (BLANK, WORD, HASHED, INVISIBLE)
 
 
-def trim(texts: Any) -> Any:
+def trim_texts(texts: Any) -> Any:
     """`texts` without white space and invisible marks at their ends; null becomes the empty text."""
     filled = pc.fill_null(texts, "") if texts.null_count else texts
     trimmed = pc.ascii_trim(filled, SPACES)
@@ -98,7 +98,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace(r"\z", r"\Z"))
 
 
-def begin(plain: npt.NDArray[np.bool_]) -> Codes:
+def begin_codes(plain: npt.NDArray[np.bool_]) -> Codes:
     """VALID for the texts that are `plain`, PENDING for those that checks must decide."""
     return np.where(plain, VALID, PENDING).astype(np.int8)
 

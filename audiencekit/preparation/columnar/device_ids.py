@@ -9,7 +9,15 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.device_id import SHARED
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
-from audiencekit.preparation.columnar.checks import ALWAYS, OPENING, Check, begin, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    OPENING,
+    Check,
+    begin_codes,
+    decide_in_order,
+    matches,
+    trim_texts,
+)
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
 _FORM: Final = r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16})"
@@ -29,10 +37,10 @@ def decide_device_ids(texts: Any, rules: Rules = DEFAULT_RULES) -> Decisions:
 
     Holds raw values: to be called from a guarded function only.
     """
-    trimmed = trim(texts)
+    trimmed = trim_texts(texts)
     lowered = pc.ascii_lower(trimmed)
     plain = matches(lowered, rf"\A{_FORM}\z") & ~matches(lowered, rf"\A(?:{_NOBODYS})\z")
-    codes = begin(plain)
+    codes = begin_codes(plain)
     decide_in_order(lowered, codes, (*OPENING, *_FORM_CHECKS))
     # A valid id holds no braces but those around it.
     kept = lowered if rules.device_id_case == "lower" else trimmed

@@ -24,10 +24,10 @@ from audiencekit.preparation.columnar.checks import (
     OPENING,
     Check,
     are_ascii,
-    begin,
+    begin_codes,
     decide_in_order,
     matches,
-    trim,
+    trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.international import decide_international
@@ -95,11 +95,11 @@ def decide_emails(texts: Any) -> Decisions:
     Holds raw values: to be called from a guarded function only.
     """
     lowered = pc.ascii_lower(pc.fill_null(texts, "") if texts.null_count else texts)
-    codes = begin(_is_plain(lowered))
+    codes = begin_codes(_is_plain(lowered))
     rest = np.flatnonzero(codes == PENDING)
     if len(rest):
         # Cells that look like no address are often the same: a word for a missing value, two spaces before a name.
-        left = trim(lowered.take(arrow_array(rest))).dictionary_encode()
+        left = trim_texts(lowered.take(arrow_array(rest))).dictionary_encode()
         addresses, found = _decide_distinct(left.dictionary)
         codes[rest] = found.take(left.indices.to_numpy())
         lowered = put(lowered, rest, addresses.take(left.indices))
@@ -108,7 +108,7 @@ def decide_emails(texts: Any) -> Decisions:
 
 def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     """Addresses and codes of texts in lower case."""
-    codes = begin(_is_plain(trimmed))
+    codes = begin_codes(_is_plain(trimmed))
     decide_in_order(trimmed, codes, OPENING)
     codes[(codes == PENDING) & _may_be_another(trimmed)] = UNDECIDED
     decide_in_order(trimmed, codes, _checks())

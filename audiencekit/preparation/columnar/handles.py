@@ -16,11 +16,11 @@ from audiencekit.preparation.columnar.checks import (
     INVISIBLE,
     WORD,
     Check,
-    begin,
+    begin_codes,
     decide_in_order,
     matches,
-    one_of,
-    trim,
+    pattern_of,
+    trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Decisions, code_of
 
@@ -28,7 +28,7 @@ _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
 _PLAIN: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
 
-_PAGE: Final = one_of(sorted(PAGES))
+_PAGE: Final = pattern_of(sorted(PAGES))
 
 _WHOLE_CHECKS: Final = (BLANK, Check(r"\A＠", UNDECIDED), HASHED, WORD)
 _NAME_CHECKS: Final = (
@@ -45,9 +45,9 @@ def decide_handles(texts: Any) -> Decisions:
 
     Holds raw values: to be called from a guarded function only.
     """
-    lowered = pc.ascii_lower(trim(texts))
+    lowered = pc.ascii_lower(trim_texts(texts))
     names = _bare_names(lowered)
-    codes = begin(matches(names, _PLAIN) & ~matches(names, WORD.pattern))
+    codes = begin_codes(matches(names, _PLAIN) & ~matches(names, WORD.pattern))
     decide_in_order(lowered, codes, _WHOLE_CHECKS)
     decide_in_order(names, codes, _NAME_CHECKS)
     return Decisions.of(names, codes)

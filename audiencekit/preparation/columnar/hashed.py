@@ -16,10 +16,10 @@ from audiencekit.preparation.columnar.checks import (
     HASHED,
     WORD,
     Check,
-    begin,
+    begin_codes,
     decide_in_order,
     matches,
-    trim,
+    trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import Decisions, code_of
 
@@ -40,8 +40,8 @@ def decide_hashed(texts: Any) -> Decisions:
 
     Holds personal data: to be called from a guarded function only.
     """
-    lowered = pc.ascii_lower(trim(texts))
+    lowered = pc.ascii_lower(trim_texts(texts))
     known = pc.is_in(lowered, value_set=_REFUSED).to_numpy(zero_copy_only=False)
-    codes = begin(matches(lowered, HASHED.pattern) & ~known)
+    codes = begin_codes(matches(lowered, HASHED.pattern) & ~known)
     decide_in_order(lowered, codes, _CHECKS)
     return Decisions.of(lowered, codes)

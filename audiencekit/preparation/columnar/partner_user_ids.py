@@ -15,7 +15,7 @@ from audiencekit.identifiers.disguises import ENCODED
 from audiencekit.identifiers.partner_user_id import SPELLED_AT
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
-from audiencekit.preparation.columnar.checks import ALWAYS, BLANK, WORD, Check, begin, decide_in_order, matches
+from audiencekit.preparation.columnar.checks import ALWAYS, BLANK, WORD, Check, begin_codes, decide_in_order, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, Decisions, code_of
 
 _DIGITS: Final = r"[0-9]+"
@@ -35,7 +35,7 @@ def decide_partner_user_ids(texts: Any) -> Decisions:
     """
     filled = pc.fill_null(texts, "")
     plain = matches(filled, _PLAIN) & ~matches(pc.ascii_lower(filled), WORD.pattern)
-    codes = begin(plain & ~matches(filled, _DOUBTFUL))
+    codes = begin_codes(plain & ~matches(filled, _DOUBTFUL))
     decide_in_order(filled, codes, _CHECKS)
     are_long = pc.utf8_length(filled).to_numpy(zero_copy_only=False) > MAX_PARTNER_USER_ID_LENGTH
     codes[are_long & (codes != BLANK.code)] = code_of(Reason.TOO_LONG)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.payment_numbers import MIN_LENGTH, WRITTEN, is_payment_number
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import matches, trim
+from audiencekit.preparation.columnar.checks import matches, trim_texts
 from audiencekit.preparation.tally import PaymentNumbers
 
 _WRITTEN: Final = rf"\A{WRITTEN}\z"
@@ -24,7 +24,7 @@ def count_payment_numbers(texts: Any) -> PaymentNumbers:
     """The counts of `texts` (pa.StringArray). Holds raw values: to be called from a guarded function only."""
     lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
     fitting = _evenly(np.flatnonzero((lengths >= MIN_LENGTH) & (lengths <= _LONGEST)), _TRIED)
-    likely = trim(texts.take(arrow_array(fitting)))
+    likely = trim_texts(texts.take(arrow_array(fitting)))
     written = _evenly(np.flatnonzero(matches(likely, _WRITTEN)), _LOOKED_AT)
     looked_at = likely.take(arrow_array(written)).to_pylist()
     return PaymentNumbers(len(looked_at), sum(map(is_payment_number, looked_at)))

@@ -15,10 +15,10 @@ from audiencekit.preparation.columnar.checks import (
     OPENING,
     SPACES,
     Check,
-    begin,
+    begin_codes,
     decide_in_order,
     matches,
-    trim,
+    trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of
 from audiencekit.preparation.columnar.signs import foreign_digits
@@ -54,8 +54,8 @@ def decide_platform_ids(texts: Any) -> Decisions:
 
     Holds raw values: to be called from a guarded function only.
     """
-    lowered = pc.ascii_lower(trim(texts))
-    codes = begin(matches(lowered, _PLAIN))
+    lowered = pc.ascii_lower(trim_texts(texts))
+    codes = begin_codes(matches(lowered, _PLAIN))
     if not (codes == PENDING).any():
         return Decisions.of(lowered, codes)
     decide_in_order(lowered, codes, (*OPENING, *_FOREIGN_CHECKS))

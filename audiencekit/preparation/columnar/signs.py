@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.identifiers.invisible import CONTROLS, MARKS, WHITE_SPACE, listed
+from audiencekit.identifiers.invisible import CONTROLS, MARKS, WHITE_SPACE, characters_of
 from audiencekit.identifiers.phone_number import DASHES, NARROW_SPACES, PLAIN
 from audiencekit.preparation.columnar.buffers import Bytes
 
@@ -47,10 +47,14 @@ def signs() -> Bytes:
     """Return the table: BREAK, MARK, CONTROL, DOUBT, the sign of ASCII that is meant, or 0 for all others."""
     table = np.zeros(CODE_POINTS, dtype=np.uint8)
     table[0x20:0x7F] = np.arange(0x20, 0x7F)
-    for characters, meaning in ((listed(CONTROLS), CONTROL), (listed(WHITE_SPACE), BREAK), (listed(MARKS), MARK)):
+    for characters, meaning in (
+        (characters_of(CONTROLS), CONTROL),
+        (characters_of(WHITE_SPACE), BREAK),
+        (characters_of(MARKS), MARK),
+    ):
         table[[ord(character) for character in characters if ord(character) < CODE_POINTS]] = meaning
-    table[[ord(space) for space in listed(NARROW_SPACES) + " "]] = ord(" ")
-    table[[ord(dash) for dash in listed(DASHES)]] = ord("-")
+    table[[ord(space) for space in characters_of(NARROW_SPACES) + " "]] = ord(" ")
+    table[[ord(dash) for dash in characters_of(DASHES)]] = ord("-")
     table[ord("／")] = ord("/")
     table[[ord(character) for character in _DOUBTFUL]] = DOUBT
     for character, sign in PLAIN.items():

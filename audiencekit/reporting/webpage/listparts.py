@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.reporting.webpage.pageparts import Bars, Cell, Document, Overlap, Row, Section, count, in_words, share
+from audiencekit.reporting.webpage.pageparts import (
+    Bars,
+    Cell,
+    Document,
+    Overlap,
+    Row,
+    Section,
+    code_in_words,
+    count,
+    share,
+)
 from audiencekit.reporting.webpage.smallcounts import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
 from audiencekit.shown import shown as printable
 
@@ -71,7 +81,7 @@ def _losses(document: Document, shown: Shown) -> Iterator[Section]:
         caption="Values by cause, most first",
         columns=("cause", "values", "share"),
         rows=[
-            Row(in_words(cause), (shown.cell(key, number), _share(shown, key, number, total)))
+            Row(code_in_words(cause), (shown.cell(key, number), _share(shown, key, number, total)))
             for cause, key, number in lost
         ],
         pictures=_bars("losses", shown, [(cause, key, number) for cause, key, number in lost], is_loss=True),
@@ -90,7 +100,7 @@ def _share(shown: Shown, key: str, number: int, whole: int) -> Cell:
 
 def _bars(name: str, shown: Shown, counts: Iterable[tuple[str, str, int]], *, is_loss: bool = False) -> Sequence[Bars]:
     """The picture of (word, place in the document, count); none where no count is shown."""
-    bars = [(in_words(word), shown.rounded(key, number), shown.text(key, number)) for word, key, number in counts]
+    bars = [(code_in_words(word), shown.rounded(key, number), shown.text(key, number)) for word, key, number in counts]
     drawn = [bar for bar in bars if bar[1] or bar[2] == "0"]
     return [Bars(name=name, bars=drawn, is_loss=is_loss)] if drawn else ()
 
@@ -106,7 +116,7 @@ def _kinds(document: Document, shown: Shown) -> Iterator[Section]:
         columns=("kind", "filled cells", "can be used", "lost"),
         rows=[
             Row(
-                in_words(kind),
+                code_in_words(kind),
                 [shown.cell(f"identifiers.{kind}.{name}", numbers[name]) for name in ("present", "valid", "rejected")],
             )
             for kind, numbers in kinds.items()
@@ -136,10 +146,10 @@ def _combinations(document: Document, shown: Shown) -> Iterator[Section]:
         columns=("kinds", "rows", "share"),
         rows=[
             Row(
-                " + ".join(map(in_words, kinds)) + (" only" if len(kinds) == 1 else ""),
+                " + ".join(map(code_in_words, kinds)) + (" only" if len(kinds) == 1 else ""),
                 (shown.cell(key, rows), _share(shown, key, rows, whole)),
             )
             for kinds, key, rows in counted
         ],
-        pictures=[Overlap(name="overlap", sets=[in_words(kind) for kind in sets], columns=drawn)] if drawn else (),
+        pictures=[Overlap(name="overlap", sets=[code_in_words(kind) for kind in sets], columns=drawn)] if drawn else (),
     )

@@ -97,6 +97,6 @@ def share(number: int, whole: int) -> Cell:
     return Cell(f"{100 * number / whole:.1f} %" if whole else "")
 
 
-def in_words(code: str) -> str:
+def code_in_words(code: str) -> str:
     """A code of a document as people read it."""
     return code.replace("_", " ")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from audiencekit.reporting.webpage.pageparts import Cell, Columns, Document, Row, Section, count, in_words
+from audiencekit.reporting.webpage.pageparts import Cell, Columns, Document, Row, Section, code_in_words, count
 from audiencekit.reporting.webpage.smallcounts import shown_counts
 
 _CHANGES: Final = ("additions", "renewals", "removals", "returned", "unchanged", "members", "members_after")
@@ -73,7 +73,7 @@ def change_parts(document: Document) -> Iterator[Section]:
             heading="Members",
             caption="What changed in the audience, in people",
             columns=("change", "people"),
-            rows=[Row(in_words(name), [Cell(count(changes[name]), f"changes.{name}")]) for name in names],
+            rows=[Row(code_in_words(name), [Cell(count(changes[name]), f"changes.{name}")]) for name in names],
         )
 
 

@@ -14,7 +14,7 @@ from audiencekit.machine.privatefiles import explained
 from audiencekit.machine.statedirectory import make_directory
 from audiencekit.runs.purge.expired import RUNNING, UNFINISHED, Expired
 from audiencekit.runs.purge.receipt import PREFIX, PURGES, PurgeReceipt, write_receipt
-from audiencekit.runs.purge.removal import alone, remove
+from audiencekit.runs.purge.removal import remove, run_alone
 from audiencekit.runs.runorder import Succession
 
 
@@ -61,7 +61,7 @@ def remove_all(
         try:
             with ExitStack() as stack:
                 if each.kind in UNFINISHED:
-                    stack.enter_context(alone(state_dir, each.path))
+                    stack.enter_context(run_alone(state_dir, each.path))
                 receipt.bytes += remove(each.path, succession.forget)
             receipt.removed[each.kind] += 1
         except AudienceBusy:

@@ -53,7 +53,7 @@ def remove(path: Path, forget: Callable[[str], None]) -> int:
 
 
 @contextmanager
-def alone(state_dir: Path, directory: Path) -> Iterator[None]:
+def run_alone(state_dir: Path, directory: Path) -> Iterator[None]:
     """No process goes on with the run in `directory` meanwhile. Raises AudienceBusy when one is at work on its target.
 
     Of a journal that does not say its target, no process can go on.

@@ -169,7 +169,7 @@ def write_serial(state_dir: Path, key: StateKey, mark: Mark) -> None:
 
 
 @contextmanager
-def alone(state_dir: Path) -> Iterator[None]:
+def only_writer(state_dir: Path) -> Iterator[None]:
     """One process at a time writes the memory. Raises InputOutputFailed."""
     path = make_directory(state_dir) / f".{FORGOTTEN}.lock"
     with ExitStack() as stack:

@@ -32,7 +32,7 @@ def append_line(state_dir: Path, **line: Any) -> dict[str, Any]:
     return line
 
 
-def read_lines(state_dir: Path) -> list[dict[str, Any]]:
+def read_log(state_dir: Path) -> list[dict[str, Any]]:
     """The lines so far, oldest first; those that cannot be read are left out."""
     try:
         lines = read_file(state_dir / LOG, _MOST_BYTES).splitlines()

@@ -19,13 +19,13 @@ from audiencekit.machine.statedirectory import check_root
 from audiencekit.selection.forgotten.file import (
     FORGOTTEN,
     MemoryPart,
-    alone,
     new_identity,
     new_tag_key,
+    only_writer,
     read_memory,
     write_memory,
 )
-from audiencekit.selection.forgotten.log import append_line, read_lines
+from audiencekit.selection.forgotten.log import append_line, read_log
 from audiencekit.selection.forgotten.notes import check_memory, gather_notes, needs_key
 from audiencekit.selection.forgotten.people import note_memory
 from audiencekit.selection.tags import TAG
@@ -48,7 +48,7 @@ def describe_memory(state_dir: Path, given: GivenKey, witness: Witness | None = 
         check_memory(memory, notes, state_dir, witness)
     except (MemoryRefused, InputOutputFailed) as error:
         found |= {"state": "refused", "why": str(error), "hint": error.hint}
-    return {**found, "accepted": [line for line in read_lines(state_dir) if "empty" in line]}
+    return {**found, "accepted": [line for line in read_log(state_dir) if "empty" in line]}
 
 
 def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Witness | None = None) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Wit
     place, and InputOutputFailed.
     """
     witness = witness or Witness.of_user()
-    with alone(state_dir):
+    with only_writer(state_dir):
         before = describe_memory(state_dir, given, witness)
         if before["state"] != "refused":
             state = "is sound" if before["state"] == "sound" else "does not exist, and nothing tells of one"

@@ -26,9 +26,9 @@ from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.forgotten.file import (
     Memory,
     MemoryPart,
-    alone,
     new_identity,
     new_tag_key,
+    only_writer,
     read_memory,
     write_memory,
     write_serial,
@@ -129,7 +129,7 @@ def add_parts(
     The mark of the new memory comes back, and whether it is noted outside, too. Raises as `read_forgotten`.
     """
     witness = witness or Witness.of_user()
-    with alone(state_dir):
+    with only_writer(state_dir):
         read_earlier(state_dir, key)  # refuses a key that was rotated meanwhile
         notes = gather_notes(state_dir, witness, key)
         known = read_memory(state_dir, key)
@@ -145,7 +145,7 @@ def _settle(state_dir: Path, key: StateKey, memory: Memory, notes: Notes, witnes
     """Note what a kill, or another machine, or an earlier version, has left to be noted."""
     if memory.serial and memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
         return
-    with alone(state_dir):
+    with only_writer(state_dir):
         known = read_memory(state_dir, key)
         if known is None or known.mark != memory.mark:
             return  # who has written since has noted it

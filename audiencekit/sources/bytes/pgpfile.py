@@ -127,7 +127,7 @@ class Decrypted(DecryptedHandle):
         pipe = _pipe(self._process.stdin)
         try:
             with suppress(OSError), pipe:  # a broken pipe: gpg says why
-                for piece in alone(self._reading.blocks(_PIECE_BYTES)):
+                for piece in only_message(self._reading.blocks(_PIECE_BYTES)):
                     pipe.write(piece)
         except (InputOutputFailed, SourceRefused) as error:
             self._failure = error
@@ -138,7 +138,7 @@ class Decrypted(DecryptedHandle):
                 self._process.kill()
 
 
-def alone(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def only_message(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The same blocks. Raises SourceRefused when an armour has no end or something follows it: gpg passes over both."""
     tail = b""
     has_begun = has_armor = has_ended = False

@@ -12,7 +12,7 @@ from typing import Any, Final
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.shown import shown
 from audiencekit.sources.databases.databaseurl import SECRETS, DatabaseUrl
-from audiencekit.sources.databases.failures import failure_of
+from audiencekit.sources.databases.failures import query_failure
 from audiencekit.sources.frames.frames import BatchReader
 
 _SHOWN_LENGTH: Final = 200  # letters of what a driver says of a connection
@@ -62,7 +62,7 @@ def _begun(cursor: Any, connecting: Connecting, sql: str) -> Any:
         cursor.execute(sql)
         return _reader_of(cursor)
     except _errors() as error:
-        failure = failure_of(error, sql)
+        failure = query_failure(error, sql)
     raise failure
 
 
@@ -90,7 +90,7 @@ def _next(reader: Any, sql: str) -> Any:
     except StopIteration:
         return None
     except _errors() as error:
-        failure = failure_of(error, sql)
+        failure = query_failure(error, sql)
     raise failure
 
 

@@ -19,7 +19,7 @@ _WRONG_WORDS: Final = frozenset({"NOT_FOUND", "INVALID_ARGUMENT", "NOT_IMPLEMENT
 _NO_RIGHTS: Final = frozenset({"UNAUTHENTICATED", "UNAUTHORIZED"})
 
 
-def failure_of(error: BaseException, sql: str) -> AudiencekitError:
+def query_failure(error: BaseException, sql: str) -> AudiencekitError:
     """Why a query failed, or did not begin. `error` is one of ADBC."""
     state = getattr(error, "sqlstate", None)
     status = getattr(getattr(error, "status_code", None), "name", "")

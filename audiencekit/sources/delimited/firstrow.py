@@ -16,7 +16,7 @@ from audiencekit.sources.sampling import sample_records
 _LOOKED_AT_BYTES: Final = 65_536
 
 
-def column_names(path: str) -> list[str]:
+def first_row_names(path: str) -> list[str]:
     """The header; `column1`, `column2` … where there is none, so that the first row, a person, is not shown.
 
     Raises SourceRefused for what is no delimited text in a regular file.

@@ -36,7 +36,7 @@ from audiencekit.sources.query.messages import (
     Gone,
     Pipes,
     packed,
-    unpacked,
+    unpacked_batch,
 )
 
 TABLE: Final = "source"
@@ -177,7 +177,7 @@ class PipedTable(ds.Dataset):  # type: ignore[misc]
             kind, content = self.answers.get()
         if kind == FAILED:
             raise ReadingFailed
-        return None if kind == END else unpacked(content)
+        return None if kind == END else unpacked_batch(content)
 
 
 class PipedReading:

@@ -28,7 +28,7 @@ from audiencekit.sources.query.messages import (
     Gone,
     Pipes,
     packed,
-    unpacked,
+    unpacked_batch,
 )
 
 # Its modules are those of this process, and none of the working directory.
@@ -90,7 +90,7 @@ class EngineProcess:
         self._readings.clear()
         self._say(BEGIN)
         while (found := self._ask(NEXT))[0] == ROWS:
-            yield unpacked(found[1])
+            yield unpacked_batch(found[1])
 
     def _ask(self, kind: bytes, content: bytes = b"") -> tuple[bytes, pa.Buffer]:
         self._say(kind, content)

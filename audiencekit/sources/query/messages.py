@@ -65,7 +65,7 @@ def packed(batch: pa.RecordBatch) -> pa.Buffer:
     return sink.getvalue()
 
 
-def unpacked(content: pa.Buffer) -> pa.RecordBatch:
+def unpacked_batch(content: pa.Buffer) -> pa.RecordBatch:
     """The batch that was packed."""
     with pa.ipc.open_stream(content) as reader:
         return reader.read_next_batch()

@@ -98,7 +98,7 @@ class SourceAddress:
         return hashlib.sha256(self.full.encode()).hexdigest()
 
     @property
-    def kept(self) -> str:
+    def stored(self) -> str:
         """The address as journals and receipts keep it."""
         return self.text + UNKEPT if self.query else self.text
 
@@ -114,13 +114,13 @@ class SourceAddress:
         return self.scheme not in ("https", _PLAIN) and (self.path.endswith("/") or "*" in self.path or not self.path)
 
 
-def kept_address(path: str | os.PathLike[str]) -> str:
+def stored_address(path: str | os.PathLike[str]) -> str:
     """An address as it is kept; any other path as it is."""
     text = os.fspath(path)
-    return SourceAddress.read(text).kept if is_address(text) else text
+    return SourceAddress.read(text).stored if is_address(text) else text
 
 
-def is_kept_whole(path: str) -> bool:
+def is_stored_whole(path: str) -> bool:
     """Whether what was kept of a source still names it."""
     return not (is_address(path) and path.endswith(UNKEPT))
 

@@ -14,7 +14,7 @@ AHEAD: Final = 4  # behind a piece that is read in order
 MOST_AT_ONCE: Final = 6  # on their way
 
 
-class Pieces:
+class PrefetchedPieces:
     """Pieces of a file of `size_bytes`, by number. `begin` asks for so many bytes from an offset on."""
 
     def __init__(self, size_bytes: int, begin: Callable[[int, int], Future[bytes]]) -> None:

@@ -12,7 +12,7 @@ from audiencekit.errors import AudiencekitError
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Connection, Version, changed
 from audiencekit.sources.remote.loopthread import LoopThread
-from audiencekit.sources.remote.prefetch import PIECE_BYTES, Pieces
+from audiencekit.sources.remote.prefetch import PIECE_BYTES, PrefetchedPieces
 from audiencekit.sources.remote.retries import Patience
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class Handle(io.RawIOBase, BinaryIO):
         self._connection: asyncio.Task[Connection] | None = None
         self._position = 0
         self.version = version or self._first_look()
-        self._pieces = Pieces(self.version.size_bytes, self._begin)
+        self._pieces = PrefetchedPieces(self.version.size_bytes, self._begin)
 
     def readable(self) -> bool:
         """It is."""

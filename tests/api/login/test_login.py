@@ -14,7 +14,7 @@ import pytest
 
 from audiencekit.api.login.callback import Callback
 from audiencekit.api.login.identity import who_am_i
-from audiencekit.api.login.legs import OUT_OF_BAND, begin, finish
+from audiencekit.api.login.legs import OUT_OF_BAND, begin_authorization, finish
 from audiencekit.api.login.login import application_of, log_in, log_out
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, RequestRefused, Unauthorized, UsageError
@@ -58,7 +58,7 @@ async def test_a_browser_brings_a_token_that_works(person: Person, tmp_path: Pat
 async def test_a_pin_does_as_well(person: Person) -> None:
     """For a browser that is on another machine."""
     settings = person.settings()
-    pending = await begin(settings, application_of(settings.secrets), OUT_OF_BAND)
+    pending = await begin_authorization(settings, application_of(settings.secrets), OUT_OF_BAND)
     pin = await person.read_pin(pending.page(person.emulator.base_url))
     grant = await finish(settings, pending, pin)
     assert grant.credentials.access_token.unwrap() in person.emulator.store.tokens.access
@@ -210,7 +210,7 @@ async def test_a_callback_that_is_not_registered_is_refused(person: Person) -> N
     """By the service, before any page is shown."""
     settings = person.settings()
     with pytest.raises((RequestRefused, Unauthorized)):
-        await begin(settings, application_of(settings.secrets), Secret("https://shop.example/back"))
+        await begin_authorization(settings, application_of(settings.secrets), Secret("https://shop.example/back"))
 
 
 @pytest.mark.parametrize("may_write", [True, False])

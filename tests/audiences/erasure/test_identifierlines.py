@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from audiencekit.audiences.erasure.identifierlines import Lines, read_lines, standard_input_lines
+from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines, standard_input_lines
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.limits import MAX_LINE_BYTES
 
@@ -36,7 +36,7 @@ HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 )
 def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
     """`KIND=VALUE` where the first word is a kind."""
-    asked = read_lines(Lines([line + "\n"]), country="DE")
+    asked = read_identifier_lines(Lines([line + "\n"]), country="DE")
     assert (dict(asked.identifiers), asked.rejected, asked.rows) == ({kind: 1}, [], 1)
 
 
@@ -44,7 +44,7 @@ def test_the_kind_is_recognised_or_said(line: str, kind: str) -> None:
 def test_a_line_that_is_no_text_is_refused_by_its_number(other: object) -> None:
     """As a frame holds a missing cell; no line is left out without a message."""
     with pytest.raises(UsageError, match="identifier 2 is no text"):
-        read_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
+        read_identifier_lines(Lines(["ada@example.org", other]))  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_line_that_is_no_text_is_refused_by_its_number(other: object) -> None:
 )
 def test_an_unreadable_value_is_told_by_its_line(line: str, reason: str) -> None:
     """With the reason, never with the value."""
-    asked = read_lines(Lines(["", line]))
+    asked = read_identifier_lines(Lines(["", line]))
     assert asked.rejected == [(2, None, reason)]
     with pytest.raises(PlanRefused, match="line 2: ") as refused:
         asked.check(what="line", skip_rejected=False)
@@ -70,14 +70,14 @@ def test_an_unreadable_value_is_told_by_its_line(line: str, reason: str) -> None
 def test_a_list_with_every_line_left_out_is_refused() -> None:
     """Even when lines may be left out, at least one person must be named."""
     with pytest.raises(PlanRefused, match="no one was named"):
-        read_lines(Lines(["?", "??"])).check(what="line", skip_rejected=True)
+        read_identifier_lines(Lines(["?", "??"])).check(what="line", skip_rejected=True)
     with pytest.raises(PlanRefused, match="no one was named"):
-        read_lines(Lines(["", " \u200b"])).check(what="line", skip_rejected=False)
+        read_identifier_lines(Lines(["", " \u200b"])).check(what="line", skip_rejected=False)
 
 
 def test_many_rejections_are_counted() -> None:
     """A message names the first few."""
-    asked = read_lines(Lines(["?"] * 9))
+    asked = read_identifier_lines(Lines(["?"] * 9))
     assert asked.rejections_in_words("line").endswith("line 5: its kind is not recognised; and 4 more")
     assert asked.reasons() == {"no_identifier": 9}
 
@@ -94,7 +94,7 @@ class _Piped(io.BytesIO):
 def test_standard_input_is_read_line_by_line() -> None:
     """A byte order mark and Windows line ends are no part of an identifier."""
     lines = standard_input_lines(_Piped("\ufeffada@example.org\r\nbo@example.org".encode()))
-    assert dict(read_lines(lines).identifiers) == {"email": 2}
+    assert dict(read_identifier_lines(lines).identifiers) == {"email": 2}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_failure_shows_no_line() -> None:
         raise RuntimeError("canary-7391@example.org")
 
     with pytest.raises(AudiencekitError) as failed:
-        read_lines(Lines(failing()))  # type: ignore[arg-type]
+        read_identifier_lines(Lines(failing()))  # type: ignore[arg-type]
     told = traceback.TracebackException.from_exception(failed.value, capture_locals=True)
     own_frames = [line for line in told.format() if "test_identifierlines" not in line]
     assert "canary" not in "".join(own_frames)

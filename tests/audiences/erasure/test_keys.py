@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from audiencekit.audiences.erasure.keys import ErasureKeys, as_updates, count_by_kind, fingerprint, to_records
+from audiencekit.audiences.erasure.keys import ErasureKeys, as_updates, count_by_kind, keys_fingerprint, to_records
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.batches import IS_DELETE
@@ -30,9 +30,9 @@ def test_the_same_keys_have_one_fingerprint_in_any_order() -> None:
     """Of another key, or under another secret, it is another one."""
     one, other = (to_records(ErasureKeys(frozenset(keys))) for keys in (KEYS, KEYS[::-1]))
     secret, another = StateKey(b"a" * 32), StateKey(b"b" * 32)
-    assert fingerprint(one, secret) == fingerprint(other, secret)
-    assert fingerprint(one, secret) != fingerprint(one, another)
-    assert fingerprint(one, secret) != fingerprint(to_records(ErasureKeys(frozenset(KEYS[1:]))), secret)
+    assert keys_fingerprint(one, secret) == keys_fingerprint(other, secret)
+    assert keys_fingerprint(one, secret) != keys_fingerprint(one, another)
+    assert keys_fingerprint(one, secret) != keys_fingerprint(to_records(ErasureKeys(frozenset(KEYS[1:]))), secret)
 
 
 def test_updates_are_those_of_the_kinds_that_a_list_takes() -> None:

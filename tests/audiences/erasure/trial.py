@@ -24,7 +24,7 @@ from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.identifierlines import Lines, read_lines
+from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.limiter import PacedLimiter
@@ -175,7 +175,7 @@ class World:
         first = Process(self.account, self.state_dir)
         lines = [line for person in self.people for line in person.lines]
         self.chance.shuffle(lines)
-        records = to_records(read_lines(Lines(lines), country="DE").keys)
+        records = to_records(read_identifier_lines(Lines(lines), country="DE").keys)
         begun = Receipt(
             erasure_id="forget-20261121-120000-abcdef", account_id=ACCOUNT, profile="spec",
             started_at=format_time(_moment(EPOCH)), asked=len(lines), identifiers={}, forms=count_by_kind(records),

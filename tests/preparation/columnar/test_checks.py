@@ -20,7 +20,15 @@ from audiencekit.preparation.columnar import (
     partner_user_ids,
     platform_ids,
 )
-from audiencekit.preparation.columnar.checks import FEW, Check, begin, decide_in_order, matches, one_of, trim
+from audiencekit.preparation.columnar.checks import (
+    FEW,
+    Check,
+    begin_codes,
+    decide_in_order,
+    matches,
+    pattern_of,
+    trim_texts,
+)
 from audiencekit.preparation.columnar.decisions import PENDING, VALID
 from audiencekit.preparation.columnar.phones import numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
@@ -31,14 +39,14 @@ _CODES = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]
 def test_first_check_wins() -> None:
     """The first check that holds decides; `holds=False` asks for no match; decided texts are not asked again."""
     texts = pa.array(["ab", "b", "c", "a"])
-    codes = begin(np.array([False, False, False, True]))
+    codes = begin_codes(np.array([False, False, False, True]))
     decide_in_order(texts, codes, [Check("a", 5), Check("b", 6), Check("a", 7, holds=False)])
     assert codes.tolist() == [5, 6, 7, VALID]
 
 
 def test_pending_stays_without_a_check() -> None:
     """A text for which no check holds stays PENDING."""
-    codes = begin(np.array([False, False]))
+    codes = begin_codes(np.array([False, False]))
     decide_in_order(pa.array(["a", "b"]), codes, [Check("b", 1)])
     assert codes.tolist() == [PENDING, 1]
 
@@ -46,8 +54,8 @@ def test_pending_stays_without_a_check() -> None:
 def test_trim() -> None:
     """White space and marks go from both ends as in the definition; control characters and inner space stay."""
     texts = [f"{chr(one)}{chr(two)}a b{chr(one)}" for one in _CODES for two in (9, 32, 28, 97)]
-    assert trim(pa.array(texts)).to_pylist() == [trim_text(text) for text in texts]
-    assert trim(pa.array([None, " "])).to_pylist() == ["", ""]
+    assert trim_texts(pa.array(texts)).to_pylist() == [trim_text(text) for text in texts]
+    assert trim_texts(pa.array([None, " "])).to_pylist() == ["", ""]
 
 
 def test_invisible_is_what_the_definition_refuses() -> None:
@@ -75,7 +83,7 @@ def test_words_are_the_definitions() -> None:
 @pytest.mark.parametrize("text", ["a.b", "a|b", "(a", "a\\b", "^$", "a b", "–"])
 def test_one_of_takes_texts_literally(text: str) -> None:
     """Characters that mean something in patterns stand for themselves."""
-    assert matches(pa.array([text, "axb", f"{text} "]), one_of([text])).tolist() == [True, False, False]
+    assert matches(pa.array([text, "axb", f"{text} "]), pattern_of([text])).tolist() == [True, False, False]
 
 
 PATTERNS = [
@@ -107,11 +115,11 @@ def test_short_texts_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check for longer texts than there are is passed over, as one that does not match."""
     asked: list[str] = []
     monkeypatch.setattr(checks, "matches", lambda texts, pattern: asked.append(pattern) or matches(texts, pattern))
-    codes = begin(np.array([False, False]))
+    codes = begin_codes(np.array([False, False]))
     long = Check("a{9}", 5, least=9)
     decide_in_order(pa.array(["ab", "b"]), codes, [long, Check("b{4}", 6, holds=False, least=4)])
     assert codes.tolist() == [6, 6]
     assert asked == []
-    codes = begin(np.array([False]))
+    codes = begin_codes(np.array([False]))
     decide_in_order(pa.array(["a" * 9]), codes, [long])
     assert codes.tolist() == [5]

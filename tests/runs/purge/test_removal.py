@@ -16,7 +16,7 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.purge.removal import ASIDE, alone, leftovers, remove
+from audiencekit.runs.purge.removal import ASIDE, leftovers, remove, run_alone
 from audiencekit.runs.resumption import KEPT
 from audiencekit.runs.store import RunStore
 from tests.runs.journal.conftest import FACTS
@@ -166,12 +166,12 @@ def test_no_process_goes_on_with_a_run_that_goes(tmp_path: Path, kind: str) -> N
     target = Target.audience(FACTS.target.id)
     with TargetLock(tmp_path, FACTS.account_id, target, "another-run"):
         if kind == "resumable":
-            with pytest.raises(AudienceBusy), alone(tmp_path, directory):
+            with pytest.raises(AudienceBusy), run_alone(tmp_path, directory):
                 pass
         else:
-            with alone(tmp_path, directory):
+            with run_alone(tmp_path, directory):
                 pass
-    with alone(tmp_path, directory):
+    with run_alone(tmp_path, directory):
         other = TargetLock(tmp_path, FACTS.account_id, target, "another-run")
         if kind == "resumable":
             with pytest.raises(AudienceBusy), other:

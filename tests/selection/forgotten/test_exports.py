@@ -13,7 +13,7 @@ from audiencekit.machine.keys import StateKey
 from audiencekit.personal import Secret
 from audiencekit.selection.forgotten.exports import export_memory, import_memory, recipient_of
 from audiencekit.selection.forgotten.file import EARLIER_PURPOSE, read_memory
-from audiencekit.selection.forgotten.log import read_lines
+from audiencekit.selection.forgotten.log import read_log
 from audiencekit.selection.forgotten.memoryacceptance import accept_memory
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from tests.planning.memories import GIVEN, KEY, Place, records_of
@@ -81,7 +81,7 @@ def test_it_is_passed_on(hosts: list[Host]) -> None:
     assert third.holds(1, 2) == [True, True]
     first.take(third.export_to(first))
     assert first.holds(1, 2) == [True, True]
-    assert [line["keys"] for line in read_lines(first.state)] == [2]
+    assert [line["keys"] for line in read_log(first.state)] == [2]
 
 
 def test_an_older_export_forgets_no_one(hosts: list[Host]) -> None:
@@ -100,7 +100,7 @@ def test_only_the_recipient_opens_it(hosts: list[Host]) -> None:
     with pytest.raises(MemoryRefused, match="another recipient: nothing was added"):
         thief.take(here.export_to(there))
     assert thief.holds(1) == [False]
-    assert read_lines(thief.state) == []
+    assert read_log(thief.state) == []
 
 
 def test_a_changed_export_is_refused(hosts: list[Host], tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_state_directory_that_can_only_be_read_is_read(place: Place, tmp_path:
     def fail(state_dir: Path) -> None:
         raise InputOutputFailed("read-only file system")
 
-    monkeypatch.setattr(forgotten, "alone", fail)
+    monkeypatch.setattr(forgotten, "only_writer", fail)
     assert place.holds(1, 2) == [True, True]
     place.restore(tmp_path / "backup")
     assert place.is_refused()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.bytes.pgpfile import Decrypted, PgpFile, alone, is_pgp
+from audiencekit.sources.bytes.pgpfile import Decrypted, PgpFile, is_pgp, only_message
 from audiencekit.sources.bytes.regularfile import RegularFile
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sourceopening import open_source
@@ -261,9 +261,9 @@ def test_text_that_follows_an_armour_is_found_in_any_pieces() -> None:
     armor = b"-----BEGIN PGP MESSAGE-----\n\nabcd\n-----END PGP MESSAGE-----\n"
     for size in (27, 30, 40, 200):
         pieces = [(armor + b" \n")[at : at + size] for at in range(0, len(armor) + 2, size)]
-        assert b"".join(alone(pieces)) == armor + b" \n"
+        assert b"".join(only_message(pieces)) == armor + b" \n"
         pieces = [(armor + b"email\n")[at : at + size] for at in range(0, len(armor) + 6, size)]
         with pytest.raises(SourceRefused, match="something follows"):
-            list(alone(pieces))
+            list(only_message(pieces))
     with pytest.raises(SourceRefused, match="truncated"):
-        list(alone([armor[:-20]]))
+        list(only_message([armor[:-20]]))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.databases.failures import failure_of
+from audiencekit.sources.databases.failures import query_failure
 
 SQL = "SELECT email,\n  phne FROM people"
 
@@ -41,7 +41,7 @@ class Failed(Exception):
 )
 def test_the_state_decides(sqlstate: str, kind: type[AudiencekitError], words: str) -> None:
     """And is told; the text is not."""
-    failure = failure_of(Failed(sqlstate), SQL)
+    failure = query_failure(Failed(sqlstate), SQL)
     assert type(failure) is kind
     assert words in str(failure)
     assert sqlstate in str(failure)
@@ -62,17 +62,17 @@ def test_the_state_decides(sqlstate: str, kind: type[AudiencekitError], words: s
 )
 def test_without_a_state_the_status_decides(status: str, kind: type[AudiencekitError]) -> None:
     """Of drivers that have none."""
-    assert type(failure_of(Failed(None, status), SQL)) is kind
+    assert type(query_failure(Failed(None, status), SQL)) is kind
 
 
 def test_the_place_is_told() -> None:
     """As line and column of the query; one that is not in it is not."""
     place = [(b"PG_DIAG_STATEMENT_POSITION", str(SQL.index("phne") + 1).encode())]
-    assert "line 2, column 3" in str(failure_of(Failed("42703", details=place), SQL))
+    assert "line 2, column 3" in str(query_failure(Failed("42703", details=place), SQL))
     for odd in (b"999", b"x", b""):
-        assert "line" not in str(failure_of(Failed("42703", details=[(b"PG_DIAG_STATEMENT_POSITION", odd)]), SQL))
+        assert "line" not in str(query_failure(Failed("42703", details=[(b"PG_DIAG_STATEMENT_POSITION", odd)]), SQL))
 
 
 def test_an_odd_state_is_not_quoted() -> None:
     """A driver may put anything there."""
-    assert "ann" not in str(failure_of(Failed("ann@example.com"), SQL))
+    assert "ann" not in str(query_failure(Failed("ann@example.com"), SQL))

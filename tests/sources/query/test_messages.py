@@ -9,7 +9,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pytest
 
-from audiencekit.sources.query.messages import BATCH, END, Gone, Pipes, packed, unpacked
+from audiencekit.sources.query.messages import BATCH, END, Gone, Pipes, packed, unpacked_batch
 
 
 def _ends() -> tuple[BinaryIO, BinaryIO]:
@@ -28,7 +28,7 @@ def test_messages_of_several_threads_are_heard_one_after_the_other() -> None:
             thread.start()
         for _ in threads:
             kind, content = pipes.hear()
-            assert (kind, unpacked(content).equals(batch)) == (BATCH, True)
+            assert (kind, unpacked_batch(content).equals(batch)) == (BATCH, True)
         for thread in threads:
             thread.join()
         pipes.say(END)
@@ -39,7 +39,7 @@ def test_messages_of_several_threads_are_heard_one_after_the_other() -> None:
 def test_rows_without_columns_are_counted() -> None:
     """A query may ask how many there are, and nothing else."""
     batch = pa.record_batch({"email": ["a", "b"]}).select([])
-    assert unpacked(packed(batch)).num_rows == 2
+    assert unpacked_batch(packed(batch)).num_rows == 2
 
 
 def test_half_a_message_is_none() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import UsageError
-from audiencekit.sources.remote.address import SourceAddress, is_address, is_kept_whole, kept_address
+from audiencekit.sources.remote.address import SourceAddress, is_address, is_stored_whole, stored_address
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_an_address_that_is_not_taken(text: str, why: str) -> None:
 def test_a_query_is_neither_shown_nor_kept() -> None:
     """It may be a signature, which lets everyone in who reads it."""
     address = SourceAddress.read("https://example.com/people.csv?X-Amz-Signature=secret")
-    shown = f"{address!r}{address}{address.kept}{address.name}{address.identity}"
+    shown = f"{address!r}{address}{address.stored}{address.name}{address.identity}"
     assert "secret" not in shown
-    assert address.kept == "https://example.com/people.csv?…"
-    assert not is_kept_whole(address.kept)
-    assert is_kept_whole(kept_address("https://example.com/people.csv"))
-    assert is_kept_whole("what?…")
+    assert address.stored == "https://example.com/people.csv?…"
+    assert not is_stored_whole(address.stored)
+    assert is_stored_whole(stored_address("https://example.com/people.csv"))
+    assert is_stored_whole("what?…")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.snapshots.markkernels import Compared, DecidingDays, MarkKernels
 from audiencekit.snapshots.marks import Marks
-from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, day_of, joined, to_bytes
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, day_of, joined_members, to_bytes
 from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Index, Snapshot
 
@@ -140,5 +140,5 @@ def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: H
 @guarded
 def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
     """The number of the chunk, and how many members it holds."""
-    members = joined(leaving)
+    members = joined_members(leaving)
     return aside.append(to_bytes(members).unwrap()), count_members(members)

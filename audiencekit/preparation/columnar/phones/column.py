@@ -24,7 +24,7 @@ from audiencekit.preparation.columnar.phones.tables import (
     calling_codes,
     number_of,
     phone_tables,
-    unpacked,
+    unpacked_outcomes,
 )
 from audiencekit.preparation.columnar.phones.trunks import DigitOutcome
 
@@ -108,7 +108,7 @@ class NumberColumn:
         rows = np.flatnonzero(digits.has_zeros & (self.codes > VALID))
         tables, ends, known = self._run_behind(rows, np.full(len(rows), _ZEROS_IN_FRONT, dtype=np.int32))
         rows = rows[known]
-        better = np.isin(CODES[unpacked(tables.readings[ends])[0]], (VALID, UNDECIDED))
+        better = np.isin(CODES[unpacked_outcomes(tables.readings[ends])[0]], (VALID, UNDECIDED))
         self._take(tables, rows[better], ends[better], np.int32(_ZEROS_IN_FRONT))
         # Two zeros with something between them are not 00 to the definition.
         apart = np.flatnonzero(digits.is_read & ~digits.has_plus & ~digits.has_zeros & (self._first_two() == 0))
@@ -170,7 +170,7 @@ class NumberColumn:
 
     def _take(self, tables: Tables, rows: Rows, ends: States, passed: Places | np.int32) -> States:
         """Takes over what the tables say of `rows`, and gives its outcomes; `passed` digits were not shown to them."""
-        outcomes, dropped, calling_codes = unpacked(tables.readings.take(ends))
+        outcomes, dropped, calling_codes = unpacked_outcomes(tables.readings.take(ends))
         self.codes[rows] = CODES.take(outcomes)
         self.dropped[rows] = dropped + passed
         self.calling_codes[rows] = calling_codes

@@ -13,7 +13,15 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import ALWAYS, NOT_ASCII, OPENING, Check, decide_in_order, matches, trim
+from audiencekit.preparation.columnar.checks import (
+    ALWAYS,
+    NOT_ASCII,
+    OPENING,
+    Check,
+    decide_in_order,
+    matches,
+    trim_texts,
+)
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
 from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
@@ -60,7 +68,7 @@ def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Dec
     `countries` (pa.StringArray of codes, or a dictionary of them; null where the row names none; None: no row does) are
     those of the rows. Holds raw values: to be called from a guarded function only.
     """
-    trimmed = trim(texts)
+    trimmed = trim_texts(texts)
     regions = regions_of(countries, len(texts), rules)
     column = _read(trimmed, regions, rules)
     _decide_unread(trimmed, column)
@@ -117,11 +125,11 @@ def _undecorated(texts: Any) -> Any:
     """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` in front."""
     for like, sign in _LIKE.items():
         texts = pc.replace_substring_regex(texts, like, sign)
-    texts = trim(texts)
+    texts = trim_texts(texts)
     behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
     unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
-    texts = trim(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
-    return trim(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
+    texts = trim_texts(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
+    return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
 
 
 def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:

@@ -48,7 +48,7 @@ class Tables:
     """The plans compiled so far. A state is the place of its row in `following`, so that a digit is only added.
 
     `national` (by region) and `international` (by calling code, -1: not yet) are where to begin; `readings` tell, by
-    number of the row, what digits are that end there: see `unpacked`.
+    number of the row, what digits are that end there: see `unpacked_outcomes`.
     """
 
     following: States
@@ -72,7 +72,7 @@ def _packed(reading: DigitReading) -> int:
     return packed | (int(f"1{digits}") | (kept | skipped << _BITS) << 2 * _BITS) << _REWRITING
 
 
-def unpacked(readings: Readings) -> tuple[States, States, npt.NDArray[np.int16]]:
+def unpacked_outcomes(readings: Readings) -> tuple[States, States, npt.NDArray[np.int16]]:
     """Numbers of outcomes, digits before the national significant number, calling codes; only kernels rewrite."""
     outcomes = np.where(readings >> _REWRITING, number_of(DigitOutcome.UNKNOWN), readings & _LAST_BITS).astype(np.int32)
     dropped = (readings >> _BITS & _LAST_BITS).astype(np.int32)

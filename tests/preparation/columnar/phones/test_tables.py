@@ -12,7 +12,7 @@ from audiencekit.preparation.columnar.phones.tables import (
     Tables,
     calling_codes,
     number_of,
-    unpacked,
+    unpacked_outcomes,
 )
 from audiencekit.preparation.columnar.phones.trunks import DigitOutcome
 
@@ -25,7 +25,7 @@ def _end(tables: Tables, start: int, digits: str) -> int:
 
 
 def _read(tables: Tables, start: int, digits: str) -> tuple[DigitOutcome, int]:
-    outcome, dropped, _ = unpacked(tables.readings[_end(tables, start, digits)])
+    outcome, dropped, _ = unpacked_outcomes(tables.readings[_end(tables, start, digits)])
     return list(DigitOutcome)[int(outcome)], int(dropped)
 
 
