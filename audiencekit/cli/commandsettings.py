@@ -1,4 +1,4 @@
-"""The settings of a command, and the one line that says what a file in the working directory had to do with them."""
+"""The settings of a command, and the line that names those from a file in the working directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and no error is told.
+"""The words that a shell completes: runs, audiences, columns of the list. Nothing is sent, and errors are not shown.
 
 Each is a file or two that are looked at: names in the state directory, and the first bytes of the list.
 """

@@ -1,4 +1,4 @@
-"""`forgotten`: the memory of erased people: when it is not the last of which anything tells, and for other hosts."""
+"""`forgotten`: exchange the memory of erased people with other hosts, and accept one that is not the latest known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command speaks: in colour or not, quiet or verbose, and into a log. Options of the whole tool."""
+"""Options of the whole tool: colour, verbosity, and the log file."""
 
 from __future__ import annotations
 

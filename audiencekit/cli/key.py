@@ -1,4 +1,4 @@
-"""`key`: where the state key is, what it opens, and how it gets away from the files that it opens."""
+"""`key`: show where the state key is and what it opens, move it away from these files, or rotate it."""
 
 from __future__ import annotations
 

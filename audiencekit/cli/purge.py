@@ -1,4 +1,4 @@
-"""`purge`: what is kept of old runs goes."""
+"""`purge`: destroy the files of old runs."""
 
 from __future__ import annotations
 

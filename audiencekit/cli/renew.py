@@ -1,4 +1,4 @@
-"""`renew` and `expiry`: entries of an audience under sync that expire."""
+"""`renew` and `expiry`: extend entries of an audience under sync that expire, and count them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that was let in is applied, at once or late, with the faults that stand before and behind it."""
+"""Apply a call that was let in, at once or late, and meet the faults before and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of requests: taken in up to the limit, and read as JSON without mercy."""
+"""Bodies of requests: received up to the limit, and read as strict JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections: each stands between the wire and the server, so that it can be cut, held, and waited for."""
+"""Connections of clients, which faults can cut, hold and wait for."""
 
 from __future__ import annotations
 

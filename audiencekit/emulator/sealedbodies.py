@@ -1,4 +1,4 @@
-"""Bodies that are kept for the log, out of memory: in a file without a name, under a key that is in memory alone.
+"""Bodies for the log, sealed in a file without a name, under a key that only memory holds.
 
 They hold hashes of people. The file goes with the process, however that ends.
 """

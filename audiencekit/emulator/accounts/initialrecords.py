@@ -1,4 +1,4 @@
-"""Records that an account has from the start: promotable users, tweets of a partner, apps; no endpoint makes them."""
+"""Records that an account has from the start, which no endpoint makes: promotable users, tweets of a partner, apps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of one request: its places, and the effects of the faults at each."""
+"""The points of a request at which faults can strike, and the effects of the faults at each."""
 
 from __future__ import annotations
 

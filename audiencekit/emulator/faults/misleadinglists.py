@@ -1,4 +1,4 @@
-"""Answers that lead astray: ids that are paths, and pages without an end."""
+"""Lists that mislead a client: ids that are paths, and pages without an end."""
 
 from __future__ import annotations
 
