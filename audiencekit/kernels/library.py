@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import site
 import sysconfig
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.machinery import PathFinder
@@ -33,7 +34,10 @@ def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
 
 @cache
 def find_library() -> ctypes.CDLL | None:
-    """The library of this installation; None where it has none, one of another version, or one that does not load."""
+    """The library of this installation; None where it has none, or one that does not load.
+
+    None with a warning where it has one of another version.
+    """
     for place in _places():
         spec = PathFinder.find_spec(LIBRARY, [place])
         if spec is not None and spec.origin is not None:
@@ -58,4 +62,9 @@ def _loaded(path: str) -> ctypes.CDLL | None:
         found = library.audiencekit_version()
     except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
         return None
-    return library if found == VERSION else None
+    if (
+        found != VERSION
+    ):  # an editable installation after a change of the kernels: all works, so nothing else would tell
+        warnings.warn(f"kernels of version {found} are not used; install audiencekit again for {VERSION}", stacklevel=2)
+        return None
+    return library

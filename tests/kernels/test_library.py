@@ -39,7 +39,8 @@ def test_without_a_library_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_p
     (tmp_path / FILE).write_bytes(b"nothing to be run")
     assert _found(monkeypatch, tmp_path) is None
     assert _found(monkeypatch, tmp_path, SimpleNamespace()) is None
-    assert _found(monkeypatch, tmp_path, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
+    with pytest.warns(UserWarning, match="install audiencekit again"):
+        assert _found(monkeypatch, tmp_path, SimpleNamespace(audiencekit_version=lambda: door.VERSION + 1)) is None
     assert _found(monkeypatch, tmp_path, SimpleNamespace(audiencekit_version=lambda: door.VERSION)) is not None
 
 
