@@ -8,21 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.kernels.library import find_library, kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
-from audiencekit.sources.jsonlines import jsonlinesfile as jsonlines, rowreading
-from audiencekit.sources.jsonlines.jsonobjects import read_object, texts_of
-from audiencekit.sources.jsonlines.objectkernels import ObjectKernels
+from audiencekit.sources.jsonlines import jsonlinesfile as jsonlines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
-from tests.examples import examples
 
 Open = Callable[..., Source]
 Write = Callable[..., Path]
@@ -164,86 +158,3 @@ def test_options_of_delimited_text_are_not_silently_ignored(write: Write, option
     else:
         with pytest.raises(UsageError, match="`header=False` is for delimited text"):
             open_source(path, SourceOptions(**options))
-
-
-VALUE = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.lists(st.text())
-)
-LINE = st.dictionaries(st.sampled_from(["email", "y", "x"]), VALUE).map(json.dumps) | st.sampled_from(
-    ["", "{}", "[]", "{", '{"email":1,"email":2}', '{"email":{"a":"b"}}', '{"email":"\\ud800"}',
-     ' {"email" : "b@example.com" , "y":-0}\r', '{"y":"ü","x":[{"email":1,"email":2}]}', '{"x":1,"y":2,"x":3}',
-     '{"email":"é","y":12345678901234567890}', '{"y":1e2}', '{"y":0.10}', '{"y":true}', '{"email":["a",null],"y":0}',
-     '{"e\\u006dail":"c@example.com"}', '{"email":"\\/"}', '{"x":"\\ud83d\\ude00","y":"z"}']
-)  # fmt: skip
-PARTS = st.lists(
-    st.sampled_from(
-        ["{", "}", "[", "]", ",", ":", '"', "\\", '"y":', '"email":', '"x":', "null", "true", "1", "0", "-", ".5", "e1",
-         " ", "\t", "\x00", "\x7f", "é", '"a"', "\\n", "\\u0041", "\\ud800", "/", "NaN"]
-    ),
-    max_size=12,
-).map("".join)  # fmt: skip
-CHANGED = st.tuples(LINE, st.integers(0, 60), st.integers(0, 3), PARTS).map(
-    lambda drawn: drawn[0][: drawn[1]] + drawn[3] + drawn[0][drawn[1] + drawn[2] :]
-)
-
-
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
-@settings(max_examples=examples(2_000), deadline=None)
-@given(
-    lines=st.lists(
-        (LINE | CHANGED | PARTS | PARTS.map("{{{}}}".format)).map(str.encode)
-        | st.tuples(LINE.map(str.encode), st.integers(0, 30), st.binary(max_size=3)).map(
-            lambda drawn: drawn[0][: drawn[1]] + drawn[2] + drawn[0][drawn[1] :]
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_kernels_read_objects_as_python_reads_them(lines: list[bytes]) -> None:
-    """Whatever stands in a line; the lines of plain objects are not apart."""
-    lines = [line.replace(b"\n", b"") for line in lines]
-    compiled = kernels(ObjectKernels)
-    assert compiled is not None
-    columns, apart = compiled.read_objects(lines, ["email", "y"])
-    texts = [column.to_pylist() for column in columns]
-    for column in columns:
-        column.validate(full=True)
-    for number, line in enumerate(lines):
-        found = read_object(line)
-        if not apart[number]:
-            assert isinstance(found, dict)
-            assert [texts_of(found, key, line) for key in ("email", "y")] == [column[number] for column in texts]
-        elif isinstance(found, dict) and b"\\" not in line:
-            values = [value for value in found.values() if not isinstance(value, str | None)]
-            assert values
-
-
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(lines=st.lists(LINE, max_size=12), batch_rows=st.integers(1, 5))
-def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines: list[str], batch_rows: int) -> None:
-    """Whatever stands in a line; also across batches."""
-    path = tmp_path / "people.jsonl"
-    path.write_text("\n".join(['{"email":"a@example.com","y":"u1"}', *lines]))
-    columns = ((Kind.EMAIL, "email"), (Kind.PARTNER_USER_ID, "y"))
-
-    def read() -> tuple[list[Any], list[Any]]:
-        source = open_source(path, SourceOptions(columns=columns))
-        batches = list(source.batches())
-        rows = [row for batch in batches for row in batch.columns.unwrap().to_pylist()]
-        # Within a batch single values become lists beside a list.
-        single = [
-            [cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in row.values()] for row in rows
-        ]
-        return single, [fault for batch in batches for fault in batch.faults.to_pylist()]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("audiencekit.sources.unreadablerows.tolerated_fault_rows", lambda rows: rows)
-        expected = read()
-        patch.setattr(jsonlines, "BATCH_ROWS", batch_rows)
-        assert read() == expected
-        patch.setattr(jsonlines, "PIECE_LINES", 2)
-        assert read() == expected
-        patch.setattr(rowreading, "kernels", lambda _: None)
-        assert read() == expected
-        patch.setattr(rowreading.RowReader, "_texts", lambda _, lines: ({}, np.ones(len(lines), dtype=bool)))
-        assert read() == expected
