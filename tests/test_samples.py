@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.flexible.document import read_definitions
+from audiencekit.audiences.flexible.document import read_document
 from audiencekit.audiences.flexible.words import to_sentence
 from audiencekit.emulator import Emulator
 from audiencekit.errors import MappingRefused
@@ -195,7 +195,7 @@ def test_a_warehouse_reaches_its_audience(tmp_path: Path) -> None:
 
 def test_the_flexible_audiences_read_as_they_are_explained() -> None:
     """Every rule is kept, and the page about the format shows the same file."""
-    audiences = read_definitions(SAMPLES / "flexible.toml").audiences
+    audiences = read_document(SAMPLES / "flexible.toml").audiences
     assert {audience.name: to_sentence(audience) for audience in audiences} == FLEXIBLE
     page = (ROOT / "docs/flexible.md").read_text(encoding="utf-8")
     shown = "".join(re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))

@@ -68,10 +68,10 @@ def create_from_file(file: Path, yes: bool, allow_name: bool, dry_run: bool, as_
 
 
 def _read(file: Path, *, as_json: bool) -> Document:
-    from audiencekit.audiences.flexible.document import read_definitions
+    from audiencekit.audiences.flexible.document import read_document
 
     try:
-        return read_definitions(file)
+        return read_document(file)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
 

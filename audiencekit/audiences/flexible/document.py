@@ -74,7 +74,7 @@ class Document:
         return tuple(f"audiences[{index}]" for index in range(len(self.audiences)))
 
 
-def read_definitions(path: Path) -> Document:
+def read_document(path: Path) -> Document:
     """The audiences defined in the file at `path`, which is TOML unless its name ends in `.json`.
 
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule.

@@ -13,7 +13,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.flexible.creation import Creation, create_audiences
-from audiencekit.audiences.flexible.document import Document, read_definitions
+from audiencekit.audiences.flexible.document import Document, read_document
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults import read_faults
 from audiencekit.errors import (
@@ -84,7 +84,7 @@ def _document(tmp_path: Path, *names: str, audience: str = "abc1") -> Document:
 def _read(tmp_path: Path, content: Any) -> Document:
     path = tmp_path / "audiences.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    return read_definitions(path)
+    return read_document(path)
 
 
 async def _refused(document: Document, service: Service | AdsClient) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.flexible.document import read_definitions
+from audiencekit.audiences.flexible.document import read_document
 from audiencekit.audiences.flexible.tree import Comparator, Group, Leaf, Operator
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
 
@@ -37,13 +37,13 @@ def _one(segments: Any, **members: Any) -> dict[str, Any]:
 
 def _problems(tmp_path: Path, content: Any) -> dict[str, str]:
     with pytest.raises(DefinitionRefused) as refused:
-        read_definitions(_write(tmp_path, content))
+        read_document(_write(tmp_path, content))
     return dict(refused.value.problems)
 
 
 def test_a_toml_file_gives_its_trees(tmp_path: Path) -> None:
     """Groups, leaves with their defaults, and a segment that is negated because it says so."""
-    (audience,) = read_definitions(_write(tmp_path, TOML, "audiences.toml")).audiences
+    (audience,) = read_document(_write(tmp_path, TOML, "audiences.toml")).audiences
     assert audience.name == "Lapsed buyers"
     assert audience.root == Group(
         operator=Operator.AND,
@@ -68,14 +68,14 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
         ]
     }
     content = {"audiences": [{"name": "Lapsed buyers", "segments": segments}]}
-    assert read_definitions(_write(tmp_path, content)) == read_definitions(_write(tmp_path, TOML, "audiences.toml"))
+    assert read_document(_write(tmp_path, content)) == read_document(_write(tmp_path, TOML, "audiences.toml"))
 
 
 def test_a_document_knows_where_it_names_an_audience(tmp_path: Path) -> None:
     """Every place of each, whatever the case of its id."""
     again = {"not": {"or": [{**LEAF, "audience": "ABC1"}]}}
     content = {"audiences": [{"name": "a", "segments": LEAF}, {"name": "b", "segments": {"and": [LEAF, again]}}]}
-    document = read_definitions(_write(tmp_path, content))
+    document = read_document(_write(tmp_path, content))
     assert document.leaf_paths == {
         "abc1": (
             "audiences[0].segments.audience",
@@ -89,7 +89,7 @@ def test_a_document_knows_where_it_names_an_audience(tmp_path: Path) -> None:
 @pytest.mark.parametrize("segments", [LEAF, {"not": LEAF}, {"not": {"or": [LEAF]}}])
 def test_a_root_is_always_a_group_that_is_not_negated(tmp_path: Path, segments: Any) -> None:
     """A single segment, or a negated one, is wrapped."""
-    (audience,) = read_definitions(_write(tmp_path, _one(segments))).audiences
+    (audience,) = read_document(_write(tmp_path, _one(segments))).audiences
     assert audience.root.operator is Operator.AND
     assert not audience.root.negated
     assert len(audience.root.segments) == 1
@@ -184,7 +184,7 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
 def test_an_invalid_document_is_refused(tmp_path: Path, name: str, text: str, word: str) -> None:
     """It says which format was expected, and where."""
     with pytest.raises(DefinitionRefused, match=word):
-        read_definitions(_write(tmp_path, text, name))
+        read_document(_write(tmp_path, text, name))
 
 
 def test_other_encodings_are_refused(tmp_path: Path) -> None:
@@ -192,10 +192,10 @@ def test_other_encodings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_bytes(b'name = "\xff"')
     with pytest.raises(DefinitionRefused, match="UTF-8"):
-        read_definitions(path)
+        read_document(path)
 
 
 def test_a_file_that_is_not_there_is_an_input_fault(tmp_path: Path) -> None:
     """Exit code 74, not 3."""
     with pytest.raises(InputOutputFailed, match=r"nowhere\.toml"):
-        read_definitions(tmp_path / "nowhere.toml")
+        read_document(tmp_path / "nowhere.toml")
