@@ -58,13 +58,13 @@ def test_a_damaged_list_is_refused(place: Place, form: Form, name: str, upload: 
 
 
 class _Swapping(NoProgress):
-    """Puts another file in the place of the list once reading has begun."""
+    """Puts another file in the place of the list once reading has begun, and `rows` rows were read."""
 
-    def __init__(self, swap: Callable[[], object]) -> None:
-        self._swap, self.is_done = swap, False
+    def __init__(self, swap: Callable[[], object], *, rows: int = 0) -> None:
+        self._swap, self._rows, self.is_done = swap, rows, False
 
     def step(self, stage: str, done: int, total: int, **_: Any) -> None:
-        if stage == "reading" and not self.is_done:
+        if stage == "reading" and done >= self._rows and not self.is_done:
             self.is_done = True
             self._swap()
 
@@ -177,7 +177,7 @@ def test_a_database_that_goes_away_is_refused(place: Place, upload: Upload, sent
     server = place.ask("server")
     sql = "SELECT 'canary' || i || '@example.com' AS email FROM generate_series(1, 2000000) AS i"
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%'"
-    progress = _Swapping(lambda: execute(server, end))
+    progress = _Swapping(lambda: execute(server, end), rows=1)  # before the first row the server may not have begun
     assert "lost" in str(_refusal(upload, audiencekit.from_sql(server, sql), sent, progress=progress))
     assert progress.is_done
     late = "SELECT 'canary' || (i / (500000 - i)) || '@example.com' AS email FROM generate_series(1, 600000) AS i"
