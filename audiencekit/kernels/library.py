@@ -62,9 +62,8 @@ def _loaded(path: str) -> ctypes.CDLL | None:
         found = library.audiencekit_version()
     except (OSError, AttributeError):  # of another machine, damaged, or something else of that name
         return None
-    if (
-        found != VERSION
-    ):  # an editable installation after a change of the kernels: all works, so nothing else would tell
+    if found != VERSION:
+        # An editable installation after a change of the kernels: all works, more slowly, and nothing else would tell.
         warnings.warn(f"kernels of version {found} are not used; install audiencekit again for {VERSION}", stacklevel=2)
         return None
     return library

@@ -7,7 +7,7 @@ asked for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
 from typing import Any, Final, TypeAlias
@@ -142,38 +142,49 @@ class PhoneTables:
 _Place: TypeAlias = tuple[StateRows, int]
 
 
-@dataclass(slots=True)
 class _Places:
-    """Where readings begin, by region and by calling code."""
+    """Where readings begin, by region and by calling code, and one table of all states that they need.
 
-    national: dict[str, _Place] = field(default_factory=dict)
-    international: dict[int, _Place] = field(default_factory=dict)
+    The table only grows: earlier `Tables` are views of the same rows. The rows of a calling code that got more of them
+    stand behind the others once more.
+    """
+
+    def __init__(self) -> None:
+        self.national: dict[str, _Place] = {}
+        self.international: dict[int, _Place] = {}
+        self._following = np.zeros((0, WIDTH), dtype=np.int32)
+        self._readings = np.zeros(0, dtype=np.int64)
+        self._count = 0
+        self._firsts: dict[
+            StateRows, tuple[int, int]
+        ] = {}  # their first row in the table, and how many they have there
 
     def tables(self) -> Tables:
-        """All states that are needed as one table."""
-        firsts = self._firsts()
-        following = np.zeros((sum(map(len, firsts)), WIDTH), dtype=np.int32)
-        following[:, STAY] = np.arange(len(following)) * WIDTH
-        readings = np.empty(len(following), dtype=np.int64)
-        for states, first in firsts.items():
-            end = first + len(states)
-            rows, readings[first:end] = states.arrays()
-            following[first:end, :DIGITS] = (rows + np.int32(first)) * np.int32(WIDTH)
-        national = {region: (firsts[states] + start) * WIDTH for region, (states, start) in self.national.items()}
-        international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
-        for code, (states, start) in self.international.items():
-            international[code] = (firsts[states] + start) * WIDTH
-        return Tables(following.reshape(-1), readings, national, international)
-
-    def _firsts(self) -> dict[StateRows, int]:
-        """The number in the table of the first state of each calling code."""
-        firsts: dict[StateRows, int] = {}
-        count = 0
+        """All that is placed."""
         for states, _ in (*self.national.values(), *self.international.values()):
-            if states not in firsts:
-                firsts[states] = count
-                count += len(states)
-        return firsts
+            if self._firsts.get(states, (0, 0))[1] < len(states):
+                self._append(states)
+        international = np.full(10**_LONGEST_CODE, -1, dtype=np.int32)
+        for code, place in self.international.items():
+            international[code] = self._row(*place)
+        national = {region: self._row(*place) for region, place in self.national.items()}
+        return Tables(
+            self._following[: self._count].reshape(-1), self._readings[: self._count], national, international
+        )
+
+    def _row(self, states: StateRows, start: int) -> int:
+        return (self._firsts[states][0] + start) * WIDTH
+
+    def _append(self, states: StateRows) -> None:
+        first, end = self._count, self._count + len(states)
+        if end > len(self._readings):
+            room = max(end, 2 * len(self._readings)) - first
+            self._following = np.concatenate([self._following[:first], np.zeros((room, WIDTH), dtype=np.int32)])
+            self._readings = np.concatenate([self._readings[:first], np.zeros(room, dtype=np.int64)])
+        rows, self._readings[first:end] = states.arrays()
+        self._following[first:end, :DIGITS] = (rows + np.int32(first)) * np.int32(WIDTH)
+        self._following[first:end, STAY] = np.arange(first, end) * WIDTH
+        self._firsts[states], self._count = (first, len(states)), end
 
 
 def _explored(machine: Any, position: Any, states: StateRows, known: dict[Any, int]) -> int:

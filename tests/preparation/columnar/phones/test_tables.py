@@ -116,3 +116,17 @@ def test_the_code_of_each_region_is_that_of_the_library() -> None:
     """It is told without reading what else is known of the region."""
     known = {region: phonenumbers.country_code_for_region(region) for region in phonenumbers.SUPPORTED_REGIONS}
     assert known.items() <= phone_tables._CODE_OF_REGION.items()
+
+
+def test_a_calling_code_that_gets_more_states_keeps_its_earlier_ones() -> None:
+    """Regions of one calling code that are met one after the other are read as those that are met at once."""
+    growing = PhoneTables()
+    first = growing.covering(["US"], ())
+    later = growing.covering(["CA", "FR"], [1])
+    at_once = PhoneTables().covering(["CA", "FR", "US"], [1])
+    for region, number in (("US", "2015550123"), ("CA", "5062345678"), ("FR", "0612345678")):
+        expected = _read(at_once, at_once.national[region], number)
+        assert expected[0] is DigitOutcome.VALID
+        assert _read(later, later.national[region], number) == expected
+    assert _read(first, first.national["US"], "2015550123") == (DigitOutcome.VALID, 0)
+    assert _read(later, int(later.international[1]), "12015550123") == (DigitOutcome.VALID, 1)
