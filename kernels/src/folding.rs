@@ -218,6 +218,7 @@ pub mod tests {
         for (letters, kind) in [
             ("\u{df}\u{e19}\u{e32}\u{4e00}\u{1100}\u{ac00}\u{ac01}", LETTER),
             ("\u{fc}\u{e9}\u{1ea5}\u{1ea1}", COMPOSED),
+            ("\u{3bf}\u{3c2}\u{3c3}", LETTER),
             ("\u{e31}", MARK),
             ("\u{ddd}", COMPOSED_MARK),
             ("\u{1161}\u{11a8}", JOINING),
@@ -281,6 +282,10 @@ pub mod tests {
             ("a\u{1161}\u{11a8}", "a\u{1161}\u{11a8}"),
             ("\u{1100}\u{330}\u{1161}", "\u{1100}\u{330}\u{1161}"),
             ("\u{4e00}\u{9be}", "\u{4e00}\u{9be}"),
+            ("\u{3a3}\u{3a3}", "\u{3c3}\u{3c2}"),
+            ("\u{3bf}\u{3a3}1", "\u{3bf}\u{3c2}1"),
+            ("\u{3bf}\u{3a3}.b", "\u{3bf}\u{3c3}.b"),
+            ("1.\u{3a3}", "1.\u{3c3}"),
         ] {
             assert_eq!(folded(text).as_deref(), Some(expected), "{text}");
         }
@@ -290,6 +295,7 @@ pub mod tests {
     fn uncertain_texts_are_left() {
         for text in [
             "\u{e8}",
+            "\u{e19}\u{3a3}",
             "a\u{301}",      // their letter is not certain
             "\u{301}a",      // no letter before it
             "\u{e9}\u{323}", // it passes the mark of the letter

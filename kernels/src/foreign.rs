@@ -109,3 +109,52 @@ fn has_wrong_signs(label: &[u32]) -> bool {
         || label.last().is_none_or(is_hyphen)
         || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::Texts;
+    use crate::folding::{self, Folding};
+    use crate::international::tests::labels;
+    use crate::signs::{tests::table, Signs};
+
+    const REASONS: Reasons = Reasons::numbered();
+
+    fn of(text: &str) -> i8 {
+        let (signs, domain, (kinds, folds)) = (table(), labels(), folding::tests::tables());
+        let none = || Texts { offsets: &[], data: b"" };
+        let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
+        let special_use = Texts { offsets: &[0, 4], data: b"test" };
+        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let folding = Folding { kinds: &kinds, folds: &folds };
+        let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
+        refuse(text, &doubts, &letters, &mut Room::new(), &REASONS)
+    }
+
+    #[test]
+    fn texts_that_are_certainly_no_address_have_their_reason() {
+        for (text, reason) in [
+            ("j\u{fc}rgen", REASONS.invalid_syntax),
+            ("j\u{fc}rgen b@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen..b@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fffd}rgen@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@larchpost", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@larchpost..example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@my_larch.example", REASONS.invalid_syntax),
+            ("a@b\u{fc}cher,example", REASONS.invalid_syntax),
+            ("a@b\u{dc}cher..example", REASONS.invalid_syntax),
+            ("a@b\u{fc}--c.example1", REASONS.invalid_syntax),
+            ("a@b\u{2665}.example", REASONS.invalid_syntax),
+            ("a@b\u{2665}.test", PENDING),
+            ("a@b\u{e8}..example", PENDING),
+            ("a@b\u{fc}.example", PENDING),
+            ("nobody@b\u{fc}..example", PENDING),
+            ("a@b\u{338}<.example", PENDING),
+            ("b\u{fc} <a@b.example>", REASONS.display_name),
+            ("a\u{200b}@b\u{fc}", REASONS.invisible_character),
+        ] {
+            assert_eq!(of(text), reason, "{text}");
+        }
+        assert_eq!(of(&format!("a@{}..example", "\u{fc}".repeat(60))), PENDING);
+    }
+}

@@ -298,20 +298,73 @@ fn is_of_one_direction(codes: &[u32], any: u8, others: u8, letters: &Letters) ->
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::columns::Texts;
     use crate::folding;
 
     const REASONS: Reasons = Reasons::numbered();
 
-    fn of(text: &str) -> Result<String, i8> {
-        let mut domain = [0; 0x100];
+    /// What a few characters are in a label.
+    pub fn labels() -> Vec<u8> {
+        let mut domain = vec![0; 0x2700];
         for letter in "\u{fc}\u{e9}abcdefghijklmnopqrstuvwxyz".chars() {
             domain[letter as usize] = CERTAIN | LEFT | STAYS;
         }
+        for letter in "\u{5d0}\u{5d1}".chars() {
+            domain[letter as usize] = CERTAIN | RIGHT | STAYS;
+        }
+        domain['\u{e31}' as usize] = CERTAIN | MARK | STAYS;
+        domain['\u{2b9}' as usize] = CERTAIN | NEUTRAL | STAYS;
+        domain['\u{2665}' as usize] = REFUSED;
         domain[usize::from(b'1')] = CERTAIN | STAYS;
         domain[usize::from(b'-')] = CERTAIN | HYPHEN | STAYS;
+        domain
+    }
+
+    #[test]
+    fn labels_are_in_the_order_of_their_letters() {
+        let (domain, (kinds, folds)) = (labels(), folding::tests::tables());
+        let folding = Folding { kinds: &kinds, folds: &folds };
+        let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
+        for (label, is_certain) in [
+            ("\u{fc}\u{e31}", true),
+            ("b-\u{e31}", true),
+            ("\u{e31}\u{fc}", false),
+            ("\u{5d0}1-\u{5d1}", true),
+            ("\u{5d0}\u{e31}1", true),
+            ("\u{5d0}-\u{e31}", false),
+            ("1\u{5d0}", false),
+            ("\u{5d0}b", false),
+            ("b\u{5d0}", false),
+            ("b\u{2b9}", true),
+            ("\u{5d0}\u{2b9}", false),
+            ("b\u{2665}", false),
+            ("-b", false),
+            ("b-", false),
+            ("", false),
+        ] {
+            let codes: Vec<u32> = label.chars().map(u32::from).collect();
+            assert_eq!(is_certain_label(&codes, CERTAIN, &letters), is_certain, "{label}");
+        }
+    }
+
+    #[test]
+    fn wide_domains_stand_for_those_of_ascii() {
+        for (text, expected) in [
+            ("a@\u{ff42}\u{ff23}.example", "a@bc.example"),
+            ("a@b\u{3002}example", "a@b.example"),
+            ("\u{fc}@b\u{ff0d}c\u{ff61}example", "\u{fc}@b-c.example"),
+        ] {
+            assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(of("a@b\u{ff3f}c.example"), Err(PENDING));
+        assert_eq!(of("a@b\u{ff0e}test"), Err(REASONS.special_use_domain));
+        assert_eq!(of(&format!("a@{}.example", "\u{ff42}".repeat(60))), Err(PENDING));
+    }
+
+    fn of(text: &str) -> Result<String, i8> {
+        let domain = labels();
         let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
