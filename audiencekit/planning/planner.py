@@ -13,7 +13,7 @@ from audiencekit.planning.planassembly import Revise, assemble
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
-from audiencekit.planning.sharedvaluefilter import set_shared_apart
+from audiencekit.planning.sharedvaluefilter import leave_out_shared_values
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
 from audiencekit.planning.unfitoptions import refuse_options, refuse_other_kinds, refuse_written_over
@@ -56,8 +56,8 @@ def plan_run(
         found = ReadSource.of(opened)
         if keeping is not None:
             keeping.finish(found)
-        apart = set_shared_apart(gathered, found.mapping, terms, listeners)
-    return assemble(found, gathered, apart, terms, lists, revise=revise)
+        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners)
+    return assemble(found, gathered, shared, terms, lists, revise=revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -73,5 +73,5 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-        apart = set_shared_apart(gathered, reading.source.mapping, terms, listeners)
-    return assemble(reading.source, gathered, apart, terms, lists)
+        shared = leave_out_shared_values(gathered, reading.source.mapping, terms, listeners)
+    return assemble(reading.source, gathered, shared, terms, lists)
