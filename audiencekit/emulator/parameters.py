@@ -169,9 +169,9 @@ class Parameters:
         self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
         return numbers
 
-    def longs(self, name: str, *, most: int = MAX_IDS) -> list[int] | None:
+    def longs(self, name: str) -> list[int] | None:
         """Return comma-separated numbers of tweets; None when they are not given."""
-        return self.required_longs(name, most=most) if name in self._unread else None
+        return self.required_longs(name) if name in self._unread else None
 
     def time(self, name: str) -> int | None:
         """Return epoch seconds of an ISO 8601 time; None when it is not given."""
