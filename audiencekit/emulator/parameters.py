@@ -56,6 +56,10 @@ class Parameters:
             parameters._unread[name] = given if isinstance(given, str) else json.dumps(given)
         return parameters
 
+    def echo_without_account(self) -> dict[str, Any]:
+        """Return the echo as tweets have it."""
+        return {name: value for name, value in self.echo.items() if name != "account_id"}
+
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
         """Return the refusal of one parameter."""
         return self._call.refuse(400, code, message, name)
