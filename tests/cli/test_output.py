@@ -119,7 +119,7 @@ def test_a_failure_leaves_with_what_is_known_and_its_code(
         assert (out.splitlines() or [None])[-1] == printed
 
 
-def test_what_to_do_is_said_where_stdout_takes_nothing(
+def test_the_remedy_is_said_where_stdout_takes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
