@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,14 @@ def test_a_file_is_trusted_once_it_was_said(setup: Path, trusted: TrustedSetups)
     other.write_text("")
     with pytest.raises(UsageError, match="was not named before"):
         trusted.check(other)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 here")
+def test_a_path_that_is_not_utf_8_is_trusted_too(trusted: TrustedSetups, tmp_path: Path) -> None:
+    setup = tmp_path / os.fsdecode(b"M\xe4rz.toml")
+    setup.write_text("")
+    trusted.remember(setup)
+    assert trusted.check(setup) == setup
 
 
 def test_a_file_that_others_can_write_must_be_named_each_time(setup: Path, trusted: TrustedSetups) -> None:
