@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import stat
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,16 @@ def make_directory(root: Path, *names: str) -> Path:
         with explained("the directory cannot be made", directory):
             make_private_directory(directory)
     return directory
+
+
+def check_writable(root: Path, *names: str) -> None:
+    """Returns when new files can be put into `root` and its directories `names`, which are made as a run makes them.
+
+    Raises InputOutputFailed.
+    """
+    for directory in (make_directory(root), *(make_directory(root, name) for name in names)):
+        with explained("the state directory cannot be written", directory), tempfile.TemporaryFile(dir=directory):
+            pass
 
 
 def make_missing(directory: Path) -> None:
