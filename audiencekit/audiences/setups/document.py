@@ -86,8 +86,9 @@ def read_setup(path: Path, *, now: datetime | None = None) -> Setup:
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule. No value of a secret is
     in its message.
     """
+    content = _load(path)
     reader = _Reader(path.absolute(), now or datetime.now(UTC))
-    audiences = reader.read(_load(path))
+    audiences = reader.read(content)
     if reader.problems:
         raise DefinitionRefused(str(path), reader.problems)
     return Setup(path.absolute(), audiences)

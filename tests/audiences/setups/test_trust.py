@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.trust import FILE, TrustedSetups
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, UsageError
 
 
 @pytest.fixture
@@ -35,6 +36,19 @@ def test_a_file_is_trusted_once_it_was_said(setup: Path, trusted: TrustedSetups)
     other.write_text("")
     with pytest.raises(UsageError, match="was not named before"):
         trusted.check(other)
+
+
+def test_a_directory_that_is_gone_has_no_setup(
+    trusted: TrustedSetups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one that was named before, nor one that is named."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match="there is no audiencekit.toml in this directory"):
+        trusted.check(Path("audiencekit.toml"))
+    with pytest.raises(InputOutputFailed, match="No such file"):
+        read_setup(Path("audiencekit.toml"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 here")
