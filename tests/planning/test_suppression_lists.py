@@ -67,7 +67,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
 
 def test_an_option_of_suppression_lists_needs_one(tmp_path: Path, source: Path) -> None:
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
-    with pytest.raises(UsageError, match="there is no suppression source"):
+    with pytest.raises(UsageError, match="`suppress_columns=`: there is no suppression source"):
         checked(tmp_path, source, suppress_columns={"email": "email"})
     with pytest.raises(UsageError, match="suppression source: `delimiter=` must be one"):
         checked(tmp_path, source, suppress=source, suppress_delimiter=";;")
