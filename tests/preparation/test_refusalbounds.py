@@ -99,7 +99,8 @@ def test_a_remedy_is_said_once() -> None:
     """That of addresses of another form is to read the rejections, which comes before the loss is allowed."""
     *_, problem = judge(_tally(6, 6, invalid_syntax=4), _mapping(), BOUNDS)
     assert problem.hint is not None
-    assert [problem.hint.count(words) for words in ("`rejections=", "`split_cells=", "`max_rejected_share=`")] == [1] * 3
+    said = [problem.hint.count(words) for words in ("`rejections=", "`split_cells=", "`max_rejected_share=`")]
+    assert said == [1, 1, 1]
 
 
 def test_the_likely_kind_is_named() -> None:

@@ -45,7 +45,7 @@ def test_a_directory_that_is_gone_has_no_setup(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(UsageError, match="there is no audiencekit.toml in this directory"):
+    with pytest.raises(UsageError, match=r"there is no audiencekit\.toml in this directory"):
         trusted.check(Path("audiencekit.toml"))
     with pytest.raises(InputOutputFailed, match="No such file"):
         read_setup(Path("audiencekit.toml"))
