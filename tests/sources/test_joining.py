@@ -160,6 +160,16 @@ def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
     assert same.count("email: email, by name and content") == 1
 
 
+def test_what_the_pass_finds_in_a_file_is_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:
+    """As of a workbook, or of NDJSON."""
+    (tmp_path / "a.csv").write_text("email\na1@example.com\n")
+    lines = [f'{{"email":"b{number}@example.com"}}' for number in range(1_500)]
+    (tmp_path / "b.jsonl").write_text("\n".join([*lines, *('{"email":"c@example.com","id":1}',) * 100]))
+    source = _open([tmp_path / "a.csv", tmp_path / "b.jsonl"])
+    assert len(rows_of(source)) == 1_601
+    assert [note for note in source.notes if note.startswith("b.jsonl: row 1,505 has a key")]
+
+
 @pytest.mark.parametrize("source", [[], (), b"people.csv", 7, [7]])
 def test_an_invalid_path_is_no_source(source: Any) -> None:
     """Nor is an empty list: it would be an empty upload."""
