@@ -128,26 +128,16 @@ def _lists() -> Iterator[DoctorCheck]:
 def _state(settings: Settings) -> Iterator[DoctorCheck]:
     import shutil
 
-    from audiencekit.delivery.limiter.waitinglinefile import FOLDER as LIMITER
-    from audiencekit.machine.keys import existing_state_key
-    from audiencekit.machine.statedirectory import check_writable
-    from audiencekit.runs.locks import LOCKS
-    from audiencekit.runs.store import RUNS
+    from audiencekit.machine.keys import check_state
 
     place = shown(settings.state_dir)
     try:
-        check_writable(settings.state_dir, RUNS, LOCKS, LIMITER)
+        check_state(settings.state_dir, settings.key)
         free = shutil.disk_usage(settings.state_dir).free
     except AudiencekitError as error:
         yield _failed("state directory", error)
         return
     yield DoctorCheck("state directory", "ok", place)
-    try:
-        key = existing_state_key(settings.state_dir, settings.key)
-    except AudiencekitError as error:
-        yield _failed("state key", error)
-    else:
-        yield DoctorCheck("state key", "ok", "the first run makes it" if key is None else "found")
     gigabytes = f"{free / 1e9:,.1f} GB are free on the disk of {place}"
     if free >= FREE_BYTES:
         yield DoctorCheck("disk", "ok", gigabytes)

@@ -25,7 +25,7 @@ def write_json(document: dict[str, Any], option: int = 0) -> bytes:
 
 
 def read_json(content: bytes | str) -> Any:
-    """What `write_json` has written. Raises ValueError for what is not JSON."""
+    """The document that `write_json` has written. Raises ValueError for what is not JSON."""
     try:
         return orjson.loads(content)
     except ValueError:

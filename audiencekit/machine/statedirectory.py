@@ -40,12 +40,15 @@ def make_directory(root: Path, *names: str) -> Path:
     return directory
 
 
-def check_writable(root: Path, *names: str) -> None:
-    """Returns when new files can be put into `root` and its directories `names`, which are made as a run makes them.
+def check_writable(root: Path) -> None:
+    """Returns when new files can be put into `root`, which is made when it is missing, and into the directories there.
 
     Raises InputOutputFailed.
     """
-    for directory in (make_directory(root), *(make_directory(root, name) for name in names)):
+    make_directory(root)
+    with explained("the state directory cannot be looked at", root):
+        names = sorted(one.name for one in root.iterdir() if one.is_dir() and not one.name.startswith("."))
+    for directory in (root, *(make_directory(root, name) for name in names)):
         with explained("the state directory cannot be written", directory), tempfile.TemporaryFile(dir=directory):
             pass
 

@@ -76,7 +76,7 @@ class Source:
 
     @property
     def later_notes(self) -> tuple[str, ...]:
-        """What the last pass found."""
+        """The notes on what the last pass found."""
         return self._later_notes()
 
     @property

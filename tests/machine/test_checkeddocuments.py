@@ -25,12 +25,12 @@ def test_another_half_of_a_character_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": "\\udcff"', b'"\\udcff" x', b'{"a": \xff}'])
-def test_what_is_no_json_is_no_document(content: bytes) -> None:
+def test_content_that_is_no_json_is_no_document(content: bytes) -> None:
     assert decode_checked(content) == (None, False)
 
 
 @pytest.mark.parametrize("document", [{1: 2}, {"a": object()}, {"a": HALF, "b": object()}])
-def test_what_json_does_not_have_is_not_written(document: dict[Any, Any]) -> None:
+def test_objects_that_json_does_not_have_are_not_written(document: dict[Any, Any]) -> None:
     with pytest.raises(TypeError):
         encode_checked(document)
 

@@ -146,7 +146,7 @@ def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source
     assert checked(tmp_path, source, suppress=listed).suppression[0]["unread"] == 0
 
 
-def test_what_is_found_while_a_list_is_read_is_told(tmp_path: Path, source: Path) -> None:
+def test_findings_of_the_pass_over_a_list_are_told(tmp_path: Path, source: Path) -> None:
     """A person whose identifier stands under a key that comes too late is not kept out."""
     phone = {"phone": "+12015550104"}
     lines = [

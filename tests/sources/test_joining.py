@@ -160,7 +160,7 @@ def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
     assert same.count("email: email, by name and content") == 1
 
 
-def test_what_the_pass_finds_in_a_file_is_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:
+def test_findings_of_the_pass_over_a_file_are_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:
     """As of a workbook, or of NDJSON."""
     (tmp_path / "a.csv").write_text("email\na1@example.com\n")
     lines = [f'{{"email":"b{number}@example.com"}}' for number in range(1_500)]

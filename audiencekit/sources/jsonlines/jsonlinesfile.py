@@ -107,7 +107,7 @@ class JsonLinesTable:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the last pass has seen of keys that are not read."""
+        """The first row seen by the last pass that has a key which is not read."""
         if not self._other_key_row:
             return ()
         told = (
