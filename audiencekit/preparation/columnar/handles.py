@@ -1,4 +1,4 @@
-"""Handles in bulk: every text is decided, but those with a full-width `@` in front."""
+"""Handles in bulk: every text is decided."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from audiencekit.preparation.columnar.checks import (
     pattern_of,
     trim_texts,
 )
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
 _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
@@ -30,7 +30,7 @@ _PLAIN: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
 
 _PAGE: Final = pattern_of(sorted(PAGES))
 
-_WHOLE_CHECKS: Final = (BLANK, Check(r"\A＠", UNDECIDED), HASHED, WORD)
+_WHOLE_CHECKS: Final = (BLANK, HASHED, WORD)
 _NAME_CHECKS: Final = (
     WORD,
     INVISIBLE,
@@ -55,7 +55,8 @@ def decide_handles(texts: Any) -> Decisions:
 
 def _bare_names(lowered: Any) -> Any:
     """Each text without profile address or one `@`; nothing of a page that names no one."""
-    names = pc.if_else(pc.starts_with(lowered, "@"), pc.utf8_slice_codeunits(lowered, 1, None), lowered)
+    marked = pc.or_(pc.starts_with(lowered, "@"), pc.starts_with(lowered, "＠"))
+    names = pc.if_else(marked, pc.utf8_slice_codeunits(lowered, 1, None), lowered)
     addressed = pc.match_substring_regex(lowered, _ADDRESS)
     if not pc.any(addressed).as_py():
         return names

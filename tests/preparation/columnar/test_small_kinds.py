@@ -162,7 +162,7 @@ def test_ascii_is_decided(kind: SmallKind, tried: Any) -> None:
 LEFT: list[tuple[SmallKind, list[str]]] = [
     (DEVICE_ID, []),
     (HASH, []),
-    (HANDLE, ["＠bob"]),
+    (HANDLE, []),
     (PLATFORM_ID, ["١٢", "'\u30001", '="\u30001"']),
 ]
 
@@ -171,7 +171,7 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
 def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
     """Other characters than those of ASCII are decided, whether they come off, are refused or are foreign."""
     decided = ["\ufeff1\u200b", "\u2029", "b\xadob", "bób", "–", "un\u212anown", "ſ", "'aé", "=é", "1é", "é1.0"]
-    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000]
+    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000, "＠bob", "＠@bob", "＠un\u212anown"]
     assert kind.decide([*decided, *left]).undecided.tolist() == [len(decided) + at for at in range(len(left))]
     assert kind.differs([*decided, *left]) == []
 
