@@ -191,7 +191,7 @@ def test_device_ids_in_the_case_as_given(tried: Any) -> None:
     assert compare(device_ids.decide_device_ids(pa.array(texts), rules), expected) == []
 
 
-@pytest.mark.parametrize("form", ["digits", "uuid", "hex", "dotted"])
+@pytest.mark.parametrize("form", ["digits", "float", "groups", "uuid", "hex", "dotted", "address", "two parts", "hash"])
 def test_clean_partner_user_ids_are_decided(form: str) -> None:
     """Of the usual forms of ids nothing is left to the definition."""
     chance = random.Random(5)
@@ -201,6 +201,11 @@ def test_clean_partner_user_ids_are_decided(form: str) -> None:
         "uuid": lambda number: str(uuid.UUID(int=number)),
         "hex": lambda number: f"u{number:032X}",
         "dotted": lambda number: f"crm.{number}:de",
+        "float": lambda number: f"{number % 10**6}.0",
+        "groups": lambda number: f"2024-{number % 10**6:06}",
+        "address": lambda number: f"gid://shop/Customer/{number % 10**13}",
+        "two parts": lambda number: f"auth0|{number:032x}",
+        "hash": lambda number: f"CUST#{number % 10**6:06}",
     }
     decisions = PARTNER_USER_ID.decide([forms[form](number) for number in numbers])
     assert (decisions.codes == VALID).mean() >= 0.995
@@ -246,7 +251,10 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
         PLAIN_PARTNER_USER_ID.replace("[A-Za-z][A-Za-z0-9+/]", "[A-Za-z0-9+/]"),
     ),
     (PARTNER_USER_ID, "white space", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[A-Za-z0-9_.", "[A-Za-z0-9 _.")),
-    (PARTNER_USER_ID, "dots and slashes", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("+/]", "+/.]")),
+    (PARTNER_USER_ID, "no profiles", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "(?i:net)")),
+    (PARTNER_USER_ID, "profiles in one case", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "com")),
+    (PARTNER_USER_ID, "no North America", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{4}", "{5}")),
+    (PARTNER_USER_ID, "zeros before groups", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[1-9]", "[0-9]")),
     (PARTNER_USER_ID, "at signs", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("_.:", "_@.:")),
     (PARTNER_USER_ID, "any end", "_PLAIN", PLAIN_PARTNER_USER_ID.removesuffix(r"\z")),
     (PARTNER_USER_ID, "any beginning", "_PLAIN", PLAIN_PARTNER_USER_ID.removeprefix(r"\A")),
