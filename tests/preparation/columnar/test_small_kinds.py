@@ -225,6 +225,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (HANDLE, "longer handles", "_PLAIN", handles._PLAIN.replace("15", "16")),
     (HANDLE, "dots in handles", "_PLAIN", handles._PLAIN.replace("a-z", "a-z.")),
     (HANDLE, "empty handles", "_PLAIN", handles._PLAIN.replace("{1,", "{0,")),
+    (HANDLE, "no marks of exports", "_unmarked", lambda lowered: lowered),
     (HANDLE, "no addresses", "_ADDRESS", r"\A()\z"),
     (HANDLE, "a host too many", "_ADDRESS", handles._ADDRESS.replace("(?:x|", "(?:x+|")),
     (HANDLE, "any dot", "_ADDRESS", handles._ADDRESS.replace(r"\.com", ".com")),
