@@ -121,6 +121,16 @@ def print_told(document: Mapping[str, Any]) -> None:
     print_json(spelled_document(document))
 
 
+def print_report(document: Mapping[str, Any], *, as_json: bool) -> None:
+    """A report as JSON for programs, or as text for people."""
+    from audiencekit.reporting.text import render_report
+
+    if as_json:
+        print_told(document)
+    else:
+        say_document(render_report(document))
+
+
 def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
     insist(f"error: {error}", level="error")
@@ -140,9 +150,7 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
             failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             print_told({**(document or {"state": "refused"}), "error": failure})
         elif document is not None and "run_id" in document:
-            from audiencekit.reporting.text import render_report
-
-            say_document(render_report(document))
+            print_report(document, as_json=False)
     finally:
         complain(error)
     sys.exit(error.exit_code)

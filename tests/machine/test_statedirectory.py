@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.delivery.limiter.waitinglinefile import LineFile
+from audiencekit.delivery.limiter.waitinglinefile import WaitingLineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
@@ -41,7 +41,7 @@ def _erase(root: Path) -> None:
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c"),
     "locks": _lock,
-    "limiter": lambda root: LineFile(root, "boot").close(),
+    "limiter": lambda root: WaitingLineFile(root, "boot").close(),
     "snapshots": lambda root: SnapshotStore(root, "acc", "aud", KEY).prepare(),
     "erasures": _erase,
     "key": lambda root: find_state_key(root, None),

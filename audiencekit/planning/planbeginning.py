@@ -16,7 +16,7 @@ from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 
 
-def begin_gathering(
+def begin_plan(
     mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
 ) -> tuple[Gathered, tuple[ReadList, ...]]:
     """Where the batches are gathered, with all who are suppressed read already, and what was read of them.
