@@ -128,11 +128,11 @@ def _lists() -> Iterator[DoctorCheck]:
 def _state(settings: Settings) -> Iterator[DoctorCheck]:
     import shutil
 
-    from audiencekit.machine.statedirectory import make_directory
+    from audiencekit.machine.keys import check_state
 
     place = shown(settings.state_dir)
     try:
-        make_directory(settings.state_dir)
+        check_state(settings.state_dir, settings.key)
         free = shutil.disk_usage(settings.state_dir).free
     except AudiencekitError as error:
         yield _failed("state directory", error)

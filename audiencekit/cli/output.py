@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,13 @@ from audiencekit.cli.globaloptions import manner, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.machine.memoryreserve import release_reserve
-from audiencekit.shown import shown, shown_json, shown_lines
+from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
+
+
+def take_any_letter() -> None:
+    """From now on stdout escapes what its encoding does not have, as stderr does: a name is no reason to fail."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:
@@ -82,7 +89,12 @@ _COLOURS: Final = {
 
 def say_json(document: str) -> None:
     """A JSON document to stdout. Raises as `say` does."""
-    _write(shown_json(document))
+    text = shown_json(document)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = ascii_json(text)
+    _write(text)
 
 
 def _write(text: str) -> None:

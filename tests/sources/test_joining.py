@@ -139,6 +139,16 @@ def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
     assert same.count("email: email, by name and content") == 1
 
 
+def test_findings_of_the_pass_over_a_file_are_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:
+    """As of a workbook, or of NDJSON."""
+    (tmp_path / "a.csv").write_text("email\na1@example.com\n")
+    lines = [f'{{"email":"b{number}@example.com"}}' for number in range(1_500)]
+    (tmp_path / "b.jsonl").write_text("\n".join([*lines, *('{"email":"c@example.com","id":1}',) * 100]))
+    source = _open([tmp_path / "a.csv", tmp_path / "b.jsonl"])
+    assert len(rows_of(source)) == 1_601
+    assert [note for note in source.notes if note.startswith("b.jsonl: row 1,505 has a key")]
+
+
 def test_an_operation_column_is_needed_in_every_file(tmp_path: Path, rows_of: Rows) -> None:
     """And is one column of the whole."""
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
