@@ -301,9 +301,11 @@ def _read_file(path: Path) -> dict[str, Any]:
     import tomllib  # few have such a file
 
     try:
-        content = tomllib.loads(read_file(path.resolve(), MAX_FILE_BYTES).decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        content = tomllib.loads(read_file(path.resolve(), MAX_FILE_BYTES).decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
         raise UsageError(f"{str(path.absolute())!r} cannot be read as TOML") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{str(path.absolute())!r} is not TOML: {error}") from None
     content = {name: value for name, value in content.items() if not _is_of_a_setup(name, value)}
     if alien := sorted(set(content) - FILE_KEYS):
         raise UsageError(

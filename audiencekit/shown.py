@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 
 def shown(text: object) -> str:
@@ -28,14 +29,20 @@ def shown_json(document: str) -> str:
     return "\n".join(_UNPRINTABLE.sub(_escape_in_json, line) for line in document.split("\n"))
 
 
+def ascii_json(document: str) -> str:
+    """A JSON document that means the same, for an encoding that does not have all of its letters."""
+    return _NOT_ASCII.sub(_in_units, document)
+
+
 def _escape(found: re.Match[str]) -> str:
     letter = found.group()
     return letter if letter.isprintable() else ascii(letter)[1:-1]
 
 
 def _escape_in_json(found: re.Match[str]) -> str:
-    letter = found.group()
-    if letter.isprintable():
-        return letter
-    units = letter.encode("utf-16-be", "surrogatepass")
+    return found.group() if found.group().isprintable() else _in_units(found)
+
+
+def _in_units(found: re.Match[str]) -> str:
+    units = found.group().encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))

@@ -33,6 +33,18 @@ def test_flags_come_before_environment_before_file(tmp_path: Path) -> None:
     assert (found.requests_per_minute, found.concurrency) == (30, 5)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As some editors write it."""
+    (tmp_path / "audiencekit.toml").write_bytes(b"\xef\xbb\xbfconcurrency = 3\r\n")
+    assert load_settings({}, directory=tmp_path).concurrency == 3
+
+
+def test_a_file_that_is_not_toml_is_refused_with_the_place(tmp_path: Path) -> None:
+    (tmp_path / "audiencekit.toml").write_text("concurrency = 3\nrequests_per_minute: 4\n")
+    with pytest.raises(UsageError, match=r"audiencekit.toml' is not TOML: .* \(at line 2, column 20\)"):
+        load_settings({}, directory=tmp_path)
+
+
 def test_a_file_gives_the_pace_and_nothing_else() -> None:
     """All others say where data and credentials come from or go to, or what is destroyed, or are secrets."""
     assert {*FILE_KEYS} == {"requests_per_minute", "concurrency"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import DefinitionRefused, UsageError
-from audiencekit.shown import shown, shown_json, shown_lines
+from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
 
 CASES = [
     ("plain", "plain"),
@@ -37,6 +37,8 @@ def test_nothing_acts(text: str) -> None:
     document = json.dumps({"text": text}, ensure_ascii=False, indent=2)
     assert shown_json(document).replace("\n", "").isprintable()
     assert json.loads(shown_json(document)) == json.loads(document)
+    assert ascii_json(document).isascii()
+    assert json.loads(ascii_json(document)) == json.loads(document)
 
 
 def test_errors_are_harmless_wherever_they_are_printed() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from audiencekit.api.wire import Answer
 
@@ -21,14 +21,6 @@ _STAMP: Final = re.compile(
 
 # Changes by an upload after a sync: it only put people in, or it took people out.
 UPLOAD, REMOVAL = "upload", "removal"
-
-
-class Describing(Protocol):
-    """The calls of a client on descriptions."""
-
-    async def get_custom_audience(self, audience_id: str) -> Answer: ...
-
-    async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
@@ -17,4 +18,4 @@ def read_definition(path: Path) -> bytes:
         raise InputOutputFailed(f"{str(path)!r} cannot be read: {error.strerror}") from None
     if len(content) > MAX_DEFINITION_BYTES:
         raise DefinitionRefused(str(path), [("", f"the file is larger than {MAX_DEFINITION_BYTES:,} bytes")])
-    return content
+    return content.removeprefix(codecs.BOM_UTF8)  # some editors begin a text with it

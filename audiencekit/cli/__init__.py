@@ -14,7 +14,7 @@ import click
 
 from audiencekit.cli.commandhelp import Context, write_sections
 from audiencekit.cli.globaloptions import begin_manner, end_manner, whole_tool_options
-from audiencekit.cli.output import complain, insist, unwritten
+from audiencekit.cli.output import complain, insist, take_any_letter, unwritten
 from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
@@ -134,6 +134,7 @@ def _run() -> int:
     try:
         hand_over_interrupt()
         begin_manner()
+        take_any_letter()
         _prepare_completion()
         result = cli.main(prog_name="audiencekit", standalone_mode=False)
         return result if isinstance(result, int) else 0

@@ -10,7 +10,7 @@ import click
 from audiencekit.cli.apiquestions import deletes_of, question_about
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm, require_terminal
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.audiencenaming import audience_argument, audience_id_of, note_audiences
+from audiencekit.cli.client import with_client
 from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm, require_terminal, with_client
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, print_told, say, tell
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError

@@ -11,7 +11,7 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_told, say_document, tell
+from audiencekit.cli.output import leave_with, print_report, tell
 from audiencekit.cli.version import kernels_warning
 from audiencekit.errors import AudiencekitError
 
@@ -45,7 +45,6 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     import tempfile
 
     from audiencekit.cli.emulator import faults_of
-    from audiencekit.reporting.text import render_report
 
     if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
         tell(warning)
@@ -59,10 +58,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
             report = asyncio.run(_run(source, Path(directory) / "state", orders))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
-    if as_json:
-        print_told(report.to_json())
-    else:
-        say_document(render_report(report))
+    print_report(report.to_json(), as_json=as_json)
     sys.exit(0)
 
 

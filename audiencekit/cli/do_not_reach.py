@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from audiencekit.cli.client import with_client
 from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.connection import confirm, require_terminal, with_client
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.dryruns import foresee_do_not_reach
 from audiencekit.cli.options import (
     as_keywords,

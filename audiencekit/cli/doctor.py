@@ -14,7 +14,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_told, say_document
 from audiencekit.cli.sendingcommands import service_options
-from audiencekit.cli.version import COMPILE, NOT_COMPILED, kernels_warning
+from audiencekit.cli.version import COMPILE, NOT_IN_USE, kernels_warning
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
 
@@ -98,8 +98,8 @@ def _failed(name: str, error: AudiencekitError) -> DoctorCheck:
 
 def _kernels() -> DoctorCheck:
     if kernels_warning() is None:
-        return DoctorCheck("kernels", "ok", "compiled")
-    return DoctorCheck("kernels", "warning", NOT_COMPILED, COMPILE)
+        return DoctorCheck("kernels", "ok", "in use")
+    return DoctorCheck("kernels", "warning", NOT_IN_USE, COMPILE)
 
 
 def _lists() -> Iterator[DoctorCheck]:
@@ -128,11 +128,11 @@ def _lists() -> Iterator[DoctorCheck]:
 def _state(settings: Settings) -> Iterator[DoctorCheck]:
     import shutil
 
-    from audiencekit.machine.statedirectory import make_directory
+    from audiencekit.machine.keys import check_state
 
     place = shown(settings.state_dir)
     try:
-        make_directory(settings.state_dir)
+        check_state(settings.state_dir, settings.key)
         free = shutil.disk_usage(settings.state_dir).free
     except AudiencekitError as error:
         yield _failed("state directory", error)

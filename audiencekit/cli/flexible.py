@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audiencekit.cli.client import with_client
 from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.connection import confirm, require_terminal, with_client
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, NotFinished

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm, require_terminal
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import insist, print_json, print_told, say
 from audiencekit.errors import MemoryRefused

@@ -79,6 +79,8 @@ class OutputPath(click.Path):
         """The path."""
         if value == "-":
             self.fail("this is a file, not standard output: give a name, such as ./-", param, ctx)
+        if value == "":
+            self.fail("the name is empty: is a variable of the shell not set?", param, ctx)
         return super().convert(value, param, ctx)
 
 

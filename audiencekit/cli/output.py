@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,13 @@ from audiencekit.cli.globaloptions import manner, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.machine.memoryreserve import release_reserve
-from audiencekit.shown import shown, shown_json, shown_lines
+from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
+
+
+def take_any_letter() -> None:
+    """From now on stdout escapes what its encoding does not have, as stderr does: a name is no reason to fail."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:
@@ -82,7 +89,12 @@ _COLOURS: Final = {
 
 def say_json(document: str) -> None:
     """A JSON document to stdout. Raises as `say` does."""
-    _write(shown_json(document))
+    text = shown_json(document)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = ascii_json(text)
+    _write(text)
 
 
 def _write(text: str) -> None:
@@ -121,6 +133,16 @@ def print_told(document: Mapping[str, Any]) -> None:
     print_json(spelled_document(document))
 
 
+def print_report(document: Mapping[str, Any], *, as_json: bool) -> None:
+    """A report as JSON for programs, or as text for people."""
+    from audiencekit.reporting.text import render_report
+
+    if as_json:
+        print_told(document)
+    else:
+        say_document(render_report(document))
+
+
 def complain(error: AudiencekitError) -> None:
     """The message and what to do, to stderr."""
     insist(f"error: {error}", level="error")
@@ -140,9 +162,7 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
             failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             print_told({**(document or {"state": "refused"}), "error": failure})
         elif document is not None and "run_id" in document:
-            from audiencekit.reporting.text import render_report
-
-            say_document(render_report(document))
+            print_report(document, as_json=False)
     finally:
         complain(error)
     sys.exit(error.exit_code)

@@ -8,7 +8,7 @@ import click
 
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.connection import confirm, require_terminal
+from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import insist, leave_with, print_told, say
 from audiencekit.errors import InputOutputFailed

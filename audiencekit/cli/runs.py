@@ -10,7 +10,7 @@ from audiencekit.cli.audiencenaming import audience_filter, known_audience_id
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option, run_argument
-from audiencekit.cli.output import leave_with, print_json, print_told, say, say_document, tell
+from audiencekit.cli.output import leave_with, print_json, print_report, say, tell
 from audiencekit.cli.webpages import html_option, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
 
@@ -59,7 +59,6 @@ def report(run: str, html: str | None, as_json: bool) -> None:
     """
     from audiencekit.audiences.history import find_in_history
     from audiencekit.machine.keys import known_state_key
-    from audiencekit.reporting.text import render_report
     from audiencekit.runs.storedreports import read_report
 
     settings = command_settings()
@@ -79,7 +78,4 @@ def report(run: str, html: str | None, as_json: bool) -> None:
         leave_with(error, as_json=as_json)
     if html is not None:
         write_report_page(html, document, settings)
-    if as_json:
-        print_told(document)
-    else:
-        say_document(render_report(document))
+    print_report(document, as_json=as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from audiencekit.cli.commandhelp import service_option
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import stacked
-from audiencekit.cli.output import leave_with, print_told, say_document, tell
+from audiencekit.cli.output import leave_with, print_report, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def send(
     """
     from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.reporting.text import render_report
 
     try:
         settings = sending_settings(**given)
@@ -70,8 +69,5 @@ def send(
             report = run_until_interrupted(work(settings, progress), max_minutes=max_minutes)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
-    if as_json:
-        print_told(report.to_json())
-    else:
-        say_document(render_report(report))
+    print_report(report.to_json(), as_json=as_json)
     sys.exit(0)

@@ -24,7 +24,7 @@ def setup_of(given: str | None, *, remember: bool, profile: str | None) -> Setup
 
     trusted = TrustedSetups(load_settings(directory=None, profile=profile).state_dir)
     if given is None:
-        return read_setup(trusted.check(Path(SETTINGS_FILE).absolute()))
+        return read_setup(trusted.check(Path(SETTINGS_FILE)))
     setup = read_setup(Path(given))
     if remember:
         trusted.remember(setup.path)

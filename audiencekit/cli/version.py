@@ -9,7 +9,7 @@ import click
 from audiencekit import __version__
 from audiencekit.cli.output import say
 
-NOT_COMPILED: Final = "not compiled: lists are read several times slower"
+NOT_IN_USE: Final = "not in use: lists are read several times slower"
 COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
 
 
@@ -23,7 +23,7 @@ def say_version(context: click.Context, _option: click.Parameter, is_wanted: boo
 
 
 def kernels_warning() -> str | None:
-    """A sentence that the kernels were not compiled; None when they were."""
+    """A sentence that there are no kernels, or only those of another version; None when they are in use."""
     from audiencekit.kernels.library import find_library
 
-    return None if find_library() else f"the kernels are {NOT_COMPILED}; {COMPILE}"
+    return None if find_library() else f"the kernels are {NOT_IN_USE}; {COMPILE}"

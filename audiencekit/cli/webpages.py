@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
 
 from audiencekit.cli.commandhelp import result_option
 from audiencekit.cli.options import OutputPath
 from audiencekit.cli.output import tell
 from audiencekit.cli.spelling import spelled_document
+from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+_BEGINNING: Final = b"<!doctype html>"
+
+
+class PagePath(OutputPath):
+    """Where a page goes: a new file, or an earlier page. Raises UsageError for anything else, before a row is read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path."""
+        path = super().convert(value, param, ctx)
+        _refuse_other_file(path)
+        return path
 
 
 def html_option(function: F) -> F:
     """Where the page goes."""
     text = "Write a page for a browser to FILE: counts and pictures, no values."
-    return result_option("--html", metavar="FILE", type=OutputPath(dir_okay=False), help=text)(function)
+    return result_option("--html", metavar="FILE", type=PagePath(dir_okay=False), help=text)(function)
 
 
 def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
@@ -57,10 +72,27 @@ def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | Non
         return None
 
 
+def _refuse_other_file(path: str) -> None:
+    """A list, a device or a link must not be replaced by the page."""
+    place = Path(path)
+    try:
+        if stat.S_ISREG(place.lstat().st_mode):
+            with place.open("rb") as file:
+                if file.read(len(_BEGINNING)) in (b"", _BEGINNING):
+                    return
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError:
+        pass  # what cannot be read is not known to be a page
+    raise UsageError(f"{path!r} is another file than a web page, and stays", hint="give the name of a new file")
+
+
 def _write(path: str, page: str) -> None:
     from audiencekit.machine.privatefiles import explained, replace_file
     from audiencekit.shown import shown
 
-    with explained("the page cannot be written", Path(path)):
+    _refuse_other_file(path)  # the command itself may have written there, as with `--rejections`
+    hint = "name a file in a directory in which you may write"
+    with explained("the page cannot be written", Path(path), hint=hint):
         replace_file(Path(path), page.encode())
     tell(f"the page is in {shown(repr(path))}")

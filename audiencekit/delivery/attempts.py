@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Attempted = Counts | AudiencekitError
 
 
-class Tries:
+class Attempts:
     """The attempts of one request. `exchanges` counts all, `rate_limited` those that a 429 answered.
 
     `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
@@ -135,10 +135,10 @@ class Tries:
         if answer is CLOCK_OFF:
             self.given_up = not self._policy.may_resign(self._began_at)
         elif answer.is_outage:
-            tries_left = failures < self._policy.max_attempts
-            self.is_probing = not (tries_left and self._policy.quota.spend())
+            attempts_left = failures < self._policy.max_attempts
+            self.is_probing = not (attempts_left and self._policy.quota.spend())
             outlived = self._policy.outage.is_outlived(
-                failing_since=self._failing_since, tried_before_at=self._began_before, tries_left=tries_left
+                failing_since=self._failing_since, tried_before_at=self._began_before, attempts_left=attempts_left
             )
             self.given_up = self.is_probing and not outlived
         else:
@@ -154,7 +154,7 @@ def _outcome_of(error: AudiencekitError) -> Outcome:
 
 
 def retrying(
-    tries: Tries, *, sleep: Callable[[float], Awaitable[None]], is_stopped: Callable[[], bool]
+    attempts: Attempts, *, sleep: Callable[[float], Awaitable[None]], is_stopped: Callable[[], bool]
 ) -> AsyncRetrying:
     """Return a loop that calls an attempt again until it is confirmed, given up or halted, or `is_stopped` says so.
 
@@ -164,16 +164,16 @@ def retrying(
     def is_another_wanted(state: RetryCallState) -> bool:
         if state.outcome is None or state.outcome.failed:  # cancelled
             return False
-        tries.record(state.outcome.result())
-        return tries.reaction in (Reaction.RESEND, Reaction.WAIT)
+        attempts.record(state.outcome.result())
+        return attempts.reaction in (Reaction.RESEND, Reaction.WAIT)
 
     def last_attempt(state: RetryCallState) -> Any:
         return None if state.outcome is None else state.outcome.result()
 
     return AsyncRetrying(
         retry=is_another_wanted,
-        stop=lambda state: tries.given_up or is_stopped(),
-        wait=lambda state: tries.delay_seconds,
+        stop=lambda state: attempts.given_up or is_stopped(),
+        wait=lambda state: attempts.delay_seconds,
         sleep=sleep,
         retry_error_callback=last_attempt,
     )

@@ -64,7 +64,7 @@ class RetryClass:
     """The right answer to one sign.
 
     `at_most` bounds the re-sends of one request that errors of this class cause, for W those in a row; then comes
-    `afterwards`. With `is_outage` the tries of a request are the bound, and beyond them the run asks now and then
+    `afterwards`. With `is_outage` the attempts of a request are the bound, and beyond them the run asks now and then
     whether the service is back. With `is_late` an attempt of unknown outcome may still be applied while the next
     ones go on.
     """

@@ -13,24 +13,24 @@ from audiencekit.limits import OUTAGE_PATIENCE_SECONDS
 class Outage:
     """Shared by all requests of a run. It lasts from the last success; before the first there is none to outlive."""
 
-    def __init__(self, *, clock: Clock, patience_seconds: float = OUTAGE_PATIENCE_SECONDS) -> None:
-        self._clock, self._patience_seconds = clock, patience_seconds
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
         self._succeeded_at: float | None = None
         self._taken_at = -math.inf
         self._probes = 0
         self._turn, self._back = asyncio.Lock(), asyncio.Event()
 
-    def is_outlived(self, *, failing_since: float, tried_before_at: float, tries_left: bool) -> bool:
-        """Whether a request that fails since then is worth further tries.
+    def is_outlived(self, *, failing_since: float, tried_before_at: float, attempts_left: bool) -> bool:
+        """Whether a request that fails since then is worth further attempts.
 
         Not when the run never had a success or waited for one long enough; nor when others were taken since its try
-        before the last, and this one has no tries left: then it is the request's own trouble.
+        before the last, and this one has no attempts left: then it is the request's own trouble.
         """
         if self._succeeded_at is None:
             return False
         is_everybodys = self._taken_at < tried_before_at
         waited_seconds = self._clock.monotonic() - max(self._succeeded_at, failing_since)
-        return (tries_left or is_everybodys) and waited_seconds < self._patience_seconds
+        return (attempts_left or is_everybodys) and waited_seconds < OUTAGE_PATIENCE_SECONDS
 
     def end(self, *, began_at: float) -> None:
         """Notes that an exchange which began then was confirmed: all that wait go on at once."""

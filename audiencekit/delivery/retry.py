@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from audiencekit.delivery.attempts import Attempted, Tries, retrying
+from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.outage import Outage
 from audiencekit.delivery.quota import RetryQuota
@@ -68,17 +68,17 @@ class RetryPolicy:
 
         Raises the errors that do not pass.
         """
-        tries, found = Tries(self), []
+        attempts, found = Attempts(self), []
 
         async def attempt() -> Attempted:
-            tries.begin_exchange()
+            attempts.begin_exchange()
             try:
                 found.append(await call())
             except AudiencekitError as error:
                 return error
             return _Uncounted()
 
-        attempted: Any = await retrying(tries, sleep=self.clock.sleep, is_stopped=lambda: False)(attempt)
+        attempted: Any = await retrying(attempts, sleep=self.clock.sleep, is_stopped=lambda: False)(attempt)
         if isinstance(attempted, AudiencekitError):
             raise attempted.bare()
         return found[0]

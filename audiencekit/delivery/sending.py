@@ -1,11 +1,11 @@
-"""One request, or a part of one, on its way: in its turn, as often as its tries allow."""
+"""One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from audiencekit.delivery.attempts import Attempted, Tries, retrying
+from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.faults import Reaction
@@ -31,27 +31,29 @@ class Sending:
         """Whether the limiter found out that another client uses the same quota."""
         return isinstance(self._route.limiter, Pausable) and self._route.limiter.is_quota_shared
 
-    async def settle(self, request: PackedRequest, tries: Tries, *, announce: Callable[[], Awaitable[None]]) -> None:
-        """Returns when `request` is confirmed, given up or refused, as `tries` says then.
+    async def settle(
+        self, request: PackedRequest, attempts: Attempts, *, announce: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Returns when `request` is confirmed, given up or refused, as `attempts` says then.
 
         `announce` is called every time its turn has come, before a byte leaves; what it raises keeps the byte back.
         Raises CancelledError when a stop ends a wait, or the worker is cancelled.
         """
 
         async def sleep(seconds: float) -> None:
-            await self._rest(tries, seconds)
+            await self._rest(attempts, seconds)
 
-        calling = retrying(tries, sleep=sleep, is_stopped=lambda: self._stop.is_called)
-        await calling(self._attempt, request, tries, announce, Losses())
+        calling = retrying(attempts, sleep=sleep, is_stopped=lambda: self._stop.is_called)
+        await calling(self._attempt, request, attempts, announce, Losses())
 
     async def _attempt(
-        self, request: PackedRequest, tries: Tries, announce: Callable[[], Awaitable[None]], losses: Losses
+        self, request: PackedRequest, attempts: Attempts, announce: Callable[[], Awaitable[None]], losses: Losses
     ) -> Attempted:
         await self._stop.idly(self._lanes.enter)  # before its turn: a place in the rate is for now
         try:
             await self._stop.idly(self._turn)
             await self._stop.idly(announce)
-            tries.begin_exchange()
+            attempts.begin_exchange()
             flight = self._lanes.begin()
             attempted = await self._exchange(request)
             is_lost = isinstance(attempted, TransportFailed)
@@ -89,14 +91,14 @@ class Sending:
             if self._gate.is_open:
                 return
 
-    async def _rest(self, tries: Tries, seconds: float) -> None:
-        if tries.reaction is Reaction.WAIT:
+    async def _rest(self, attempts: Attempts, seconds: float) -> None:
+        if attempts.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
                 await self._stop.idly(lambda: limiter.pause(seconds))
-        elif tries.is_probing:
-            await self._stop.idly(lambda: self._route.policy.outage.probe(tries.probe_delay))
+        elif attempts.is_probing:
+            await self._stop.idly(lambda: self._route.policy.outage.probe(attempts.probe_delay))
         elif seconds > 0:
             await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
 

@@ -17,7 +17,7 @@ from audiencekit.delivery.concurrency import Lanes
 from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
-from audiencekit.delivery.requesthistory import Course
+from audiencekit.delivery.requesthistory import RequestHistory
 from audiencekit.delivery.results import Delivered, RefusedRow
 from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
@@ -116,15 +116,15 @@ class _Delivery:
         request = self._take()
         if request is None:
             return False
-        course = Course(self._route.policy)
+        history = RequestHistory(self._route.policy)
         try:
             await self._stop.idly(lambda: self._begun(request.wave))
-            await self._settle(request, course)
+            await self._settle(request, history)
         except asyncio.CancelledError as cancellation:
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
             raise
         finally:
-            await self._conclude(request, course)
+            await self._conclude(request, history)
         return True
 
     def _take(self) -> PackedRequest | None:
@@ -159,62 +159,62 @@ class _Delivery:
         finally:  # an interruption ends the wait early
             self._settled[wave] = max(self._settled[wave], self._clock.monotonic() - began)
 
-    async def _settle(self, request: PackedRequest, course: Course) -> None:
-        await self._sending.settle(request, course.whole, announce=lambda: self._announce(request, course))
-        if course.whole.wants_isolation and not self._stop.is_called:
+    async def _settle(self, request: PackedRequest, history: RequestHistory) -> None:
+        await self._sending.settle(request, history.whole, announce=lambda: self._announce(request, history))
+        if history.whole.wants_isolation and not self._stop.is_called:
             await self._stop.idly(self._isolating.acquire)
             try:
-                await self._isolate(request, course)
+                await self._isolate(request, history)
             except Exception as error:  # a body that cannot be cut up
-                course.end_isolation((), without_frames(error))
+                history.end_isolation((), without_frames(error))
             finally:
                 self._isolating.release()
 
-    async def _announce(self, request: PackedRequest, course: Course) -> None:
-        was_intended, course.is_intended = course.is_intended, True  # who is stopped now has it written all the same
+    async def _announce(self, request: PackedRequest, history: RequestHistory) -> None:
+        was_intended, history.is_intended = history.is_intended, True  # who is stopped now has it written all the same
         if not was_intended:
             await self._journal.intend(request)
             return
         try:
             await self._journal.leave_again(request.number)
         except Exception as error:
-            course.halt(without_frames(error))
+            history.halt(without_frames(error))
             raise
 
-    async def _isolate(self, request: PackedRequest, course: Course) -> None:
+    async def _isolate(self, request: PackedRequest, history: RequestHistory) -> None:
         """Sends `request` in parts until each record is confirmed or refused alone."""
-        assert course.whole.error is not None  # noqa: S101
+        assert history.whole.error is not None  # noqa: S101
         opened = await _aside(request, functools.partial(self._route.open_body, request))
         if opened is None:
             return
         isolation = Isolation(
             opened.operation_of,
-            course.whole.error,
+            history.whole.error,
             is_trusted=lambda: self._confirmed_before + self._tally.confirmed > 0,
         )
         while (group := isolation.next_group()) is not None:
-            tries = course.begin_part()
+            attempts = history.begin_part()
             part = await _aside(request, functools.partial(opened.part, group.records))
-            await self._sending.settle(part, tries, announce=lambda: self._announce(request, course))
-            if tries.is_confirmed:
+            await self._sending.settle(part, attempts, announce=lambda: self._announce(request, history))
+            if attempts.is_confirmed:
                 isolation.taken(group)
-            elif tries.wants_isolation and tries.error is not None:
-                isolation.refused(group, tries.error)
+            elif attempts.wants_isolation and attempts.error is not None:
+                isolation.refused(group, attempts.error)
             else:
                 return
         isolation.finish()
         refused = tuple(RefusedRow(int(request.rows[index]), codes) for index, codes in isolation.bad.items())
-        course.end_isolation(refused, isolation.halted_by)
+        history.end_isolation(refused, isolation.halted_by)
 
-    async def _conclude(self, request: PackedRequest, course: Course) -> None:
-        result = course.result(request)
+    async def _conclude(self, request: PackedRequest, history: RequestHistory) -> None:
+        result = history.result(request)
         self._tally.add(result)
-        if course.error is not None:
-            self._stop.call(course.error)
-        if course.doubtful_at is not None:
-            self._waves.doubt(request.wave, course.doubtful_at)
+        if history.error is not None:
+            self._stop.call(history.error)
+        if history.doubtful_at is not None:
+            self._waves.doubt(request.wave, history.doubtful_at)
         try:
-            if course.is_intended:
+            if history.is_intended:
                 await self._journal.conclude(result)
             if result.is_confirmed:
                 self._waves.confirm(request.wave)

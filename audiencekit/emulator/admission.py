@@ -42,7 +42,7 @@ class Admissions:
 
     def admit(self, arrival: Arrival, received: Received | None) -> Admission:
         """Return the endpoint, the caller and the rest of the quota. Raises RefusalError for what is unknown."""
-        request, skew_seconds = arrival.request, arrival.trial.skew_seconds
+        request, skew_seconds = arrival.request, arrival.faults.skew_seconds
         match = self._parts.router.find(request.method, arrival.path, arrival.address)
         signed = SignedCall(
             method=request.method,

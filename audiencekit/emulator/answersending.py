@@ -11,7 +11,7 @@ from aiohttp import web
 
 from audiencekit.emulator.arrivals import Arrival
 from audiencekit.emulator.clock import Clock
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.envelope import Answer, Feed
 from audiencekit.emulator.faults.faultpoints import SeveredError
 from audiencekit.emulator.routing import VERSION
@@ -32,14 +32,14 @@ class Sender:
     def __init__(self, clock: Clock, chance: random.Random) -> None:
         self._clock, self._chance = clock, chance
 
-    async def send(self, arrival: Arrival, line: Line, answer: Answer) -> web.StreamResponse:
+    async def send(self, arrival: Arrival, connection: ClientConnection, answer: Answer) -> web.StreamResponse:
         """`answer`, already sent when it is one in parts. Raises SeveredError after that of a fault."""
         headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
         if not answer.content_type.startswith(_PAGE):
             headers = {**_OF_DATA, **headers}
         response: web.StreamResponse
         if answer.delivery is not None and isinstance(answer.body, bytes):
-            await line.write(answer.delivery(answer.status, headers, answer.body))
+            await connection.write(answer.delivery(answer.status, headers, answer.body))
             raise SeveredError
         if isinstance(answer.body, bytes) and answer.feed is None:
             response = web.Response(status=answer.status, body=answer.body, headers=headers)
@@ -53,27 +53,27 @@ class Sender:
         for part in answer.body if not isinstance(answer.body, bytes) else ():
             await response.write(part)
         if answer.feed is not None:
-            await _feed(response, line, answer.feed)
+            await _feed(response, connection, answer.feed)
         return response
 
     def _ordinary_headers(self, arrival: Arrival) -> dict[str, str]:
         now = self._clock.now()
         return {
-            "Date": formatdate(now + arrival.trial.skew_seconds, usegmt=True),
+            "Date": formatdate(now + arrival.faults.skew_seconds, usegmt=True),
             "Server": "audiencekit-emulator",
             "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }
 
 
-async def _feed(response: web.StreamResponse, line: Line, feed: Feed) -> None:
+async def _feed(response: web.StreamResponse, connection: ClientConnection, feed: Feed) -> None:
     with contextlib.closing(feed), contextlib.suppress(ConnectionError):
-        while not line.is_over:
+        while not connection.is_over:
             changed = feed.changed()
             for part in feed.take():
                 await response.write(part)
             if feed.ended:
                 return
-            await line.pause(_KEEP_ALIVE_SECONDS, changed)
-            if not changed.done() and not line.is_over:
+            await connection.pause(_KEEP_ALIVE_SECONDS, changed)
+            if not changed.done() and not connection.is_over:
                 await response.write(b"\r\n")

@@ -13,7 +13,7 @@ from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.envelope import Answer, RefusalError, refuse
 from audiencekit.emulator.faults.effects import Late
 from audiencekit.emulator.faults.fault import Place
-from audiencekit.emulator.faults.faultpoints import Trial
+from audiencekit.emulator.faults.faultpoints import RequestFaults
 from audiencekit.emulator.routing import Match
 from audiencekit.emulator.state import ReceivedCall
 
@@ -26,19 +26,19 @@ class Applying:
     def __init__(self, parts: EmulatorParts) -> None:
         self._parts = parts
 
-    async def carry_out(self, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
+    async def carry_out(self, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
         """Return the answer of the endpoint. Raises StruckError for that of a fault before or behind it."""
-        meet = functools.partial(trial.meet, ids=match.ids, body=call.body)
+        meet = functools.partial(faults.meet, ids=match.ids, body=call.body)
         await meet(Place.BEFORE_APPLY, now=self._parts.clock.now())
         await meet(Place.LATE_APPLY, now=self._parts.clock.now())
-        if trial.late is not None:
-            return await self._apply_late(trial.late, call, match, trial)
-        answer = self._apply(call, match, trial)
+        if faults.late is not None:
+            return await self._apply_late(faults.late, call, match, faults)
+        answer = self._apply(call, match, faults)
         if answer.status < 300:
             await meet(Place.AFTER_APPLY, now=self._parts.clock.now(), answer=answer)
         return answer
 
-    def _apply(self, received: ReceivedCall, match: Match, trial: Trial) -> Answer:
+    def _apply(self, received: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
         operations = self._parts.store.operations
         first = len(operations)
         try:
@@ -48,17 +48,17 @@ class Applying:
         except Exception as error:
             return _own_fault(error)
         if match.route.method != "GET":
-            trial.mark_applied(functools.partial(operations.attribute, first, len(operations)))
+            faults.mark_applied(functools.partial(operations.attribute, first, len(operations)))
         return answer
 
-    async def _apply_late(self, late: Late, call: ReceivedCall, match: Match, trial: Trial) -> Answer:
+    async def _apply_late(self, late: Late, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def apply() -> None:
-            answered.set_result(self._apply(call, match, trial))
+            answered.set_result(self._apply(call, match, faults))
 
         self._parts.late.add(late.seconds, apply)
-        return await trial.hear_late(late, answered)
+        return await faults.hear_late(late, answered)
 
 
 def _own_fault(error: Exception) -> Answer:

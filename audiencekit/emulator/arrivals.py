@@ -8,7 +8,7 @@ from aiohttp import web
 
 from audiencekit.emulator.bodies import Received, receive
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.faults.faultpoints import Trial
+from audiencekit.emulator.faults.faultpoints import RequestFaults
 from audiencekit.emulator.journal import RequestEntry
 
 
@@ -21,7 +21,7 @@ class Arrival:
     path: str
     query: bytes
     time: float
-    trial: Trial
+    faults: RequestFaults
 
     def header(self, name: str) -> str:
         """Return its value, empty without it."""
@@ -37,8 +37,8 @@ async def greet(arrival: Arrival) -> None:
 
 async def take_in(arrival: Arrival, entry: RequestEntry) -> Received:
     """Return the body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
-    if arrival.trial.announced:
+    if arrival.faults.announced:
         await greet(arrival)
-    received = await receive(arrival.trial.take_in(arrival.request.content.iter_any()))
+    received = await receive(arrival.faults.take_in(arrival.request.content.iter_any()))
     entry.bytes = received.size
     return received

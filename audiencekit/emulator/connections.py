@@ -16,10 +16,10 @@ from audiencekit.emulator.envelope import Piece
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 
 
-class Line(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """One connection. `admit` looks at it when it is made; `end` is set when the emulator ends."""
 
-    def __init__(self, server: asyncio.Protocol, admit: Callable[[Line], None], end: asyncio.Event) -> None:
+    def __init__(self, server: asyncio.Protocol, admit: Callable[[ClientConnection], None], end: asyncio.Event) -> None:
         self._server, self._admit, self._end = server, admit, end
         self._transport: asyncio.Transport | None = None
         self._gone = asyncio.Event()
@@ -29,10 +29,10 @@ class Line(asyncio.Protocol):
         self._writable.set()
 
     @classmethod
-    def of(cls, request: web.BaseRequest) -> Line | None:
-        """Return the line that a request came by; None when it is gone already."""
-        line = request.transport.get_protocol() if request.transport is not None else None
-        return line if isinstance(line, cls) else None
+    def of(cls, request: web.BaseRequest) -> ClientConnection | None:
+        """Return the connection that a request came by; None when it is gone already."""
+        connection = request.transport.get_protocol() if request.transport is not None else None
+        return connection if isinstance(connection, cls) else None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
@@ -64,7 +64,7 @@ class Line(asyncio.Protocol):
         self._server.resume_writing()
 
     def count_request(self) -> int:
-        """Return how many requests the line had before this one."""
+        """Return how many requests came by it before this one."""
         self._requests += 1
         return self._requests - 1
 
@@ -90,7 +90,7 @@ class Line(asyncio.Protocol):
         return self._gone.is_set() or self._end.is_set()
 
     async def pause(self, seconds: float | None, until: asyncio.Future[Any] | None = None) -> None:
-        """Wait so many seconds (None: for ever), or until `until` is done, the line is gone or the emulator ends."""
+        """Wait so many seconds (None: for ever), or until `until` is done, the client is gone or the emulator ends."""
         if seconds is not None and seconds <= 0:
             return
         watches = [asyncio.ensure_future(self._gone.wait()), asyncio.ensure_future(self._end.wait())]

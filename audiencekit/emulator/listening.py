@@ -12,7 +12,7 @@ from typing import Final
 
 from aiohttp import web
 
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576
@@ -34,9 +34,9 @@ class Listener:
     def __init__(
         self,
         handler: Handler,
-        admit: Callable[[Line], None],
+        admit: Callable[[ClientConnection], None],
         end: asyncio.Event,
-        encrypt: Callable[[Line], asyncio.Protocol] | None = None,
+        encrypt: Callable[[ClientConnection], asyncio.Protocol] | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
         self._admit, self._end, self._encrypt, self._context = admit, end, encrypt, context
@@ -49,7 +49,7 @@ class Listener:
             max_line_size=_MAX_LINE_BYTES,
             lingering_time=_SHUTDOWN_SECONDS,
         )
-        self._lines: weakref.WeakSet[Line] = weakref.WeakSet()
+        self._connections: weakref.WeakSet[ClientConnection] = weakref.WeakSet()
         self._listening: asyncio.Server | None = None
         self._return: asyncio.Task[None] | None = None
         self.port = 0
@@ -64,7 +64,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         # Known before it listens, which is awaited: an end that comes meanwhile is to find it.
         self._listening = await loop.create_server(
-            self._make_line, LOOPBACK, port,
+            self._make_connection, LOOPBACK, port,
             backlog=_BACKLOG, reuse_address=True, ssl=self._context, start_serving=False,
         )  # fmt: skip
         self.port = self._listening.sockets[0].getsockname()[1]
@@ -75,18 +75,18 @@ class Listener:
             self._listening = None
             raise
 
-    def _make_line(self) -> asyncio.Protocol:
-        line = Line(self._web(), self._admit, self._end)
-        self._lines.add(line)
-        return line if self._encrypt is None else self._encrypt(line)
+    def _make_connection(self) -> asyncio.Protocol:
+        connection = ClientConnection(self._web(), self._admit, self._end)
+        self._connections.add(connection)
+        return connection if self._encrypt is None else self._encrypt(connection)
 
     def stop_for(self, seconds: float) -> None:
         """Reset every connection and refuse new ones for so long; it begins anew when that is under way."""
         if self._listening is not None:
             self._listening.close()
             self._listening = None
-        for line in list(self._lines):
-            line.abort()
+        for connection in list(self._connections):
+            connection.abort()
         if self._return is not None:
             self._return.cancel()
         self._return = asyncio.get_running_loop().create_task(self._open_again(seconds))

@@ -56,6 +56,10 @@ class Parameters:
             parameters._unread[name] = given if isinstance(given, str) else json.dumps(given)
         return parameters
 
+    def echo_without_account(self) -> dict[str, Any]:
+        """Return the echo as tweets have it."""
+        return {name: value for name, value in self.echo.items() if name != "account_id"}
+
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
         """Return the refusal of one parameter."""
         return self._call.refuse(400, code, message, name)
@@ -169,9 +173,9 @@ class Parameters:
         self.echo[name] = numbers = [self._read_long(word, name) for word in listed]
         return numbers
 
-    def longs(self, name: str, *, most: int = MAX_IDS) -> list[int] | None:
+    def longs(self, name: str) -> list[int] | None:
         """Return comma-separated numbers of tweets; None when they are not given."""
-        return self.required_longs(name, most=most) if name in self._unread else None
+        return self.required_longs(name) if name in self._unread else None
 
     def time(self, name: str) -> int | None:
         """Return epoch seconds of an ISO 8601 time; None when it is not given."""

@@ -14,13 +14,13 @@ from audiencekit.emulator.applying import Applying
 from audiencekit.emulator.arrivals import Arrival, take_in
 from audiencekit.emulator.bodies import Received
 from audiencekit.emulator.calls import Address, is_form
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.doorway import Doorway
 from audiencekit.emulator.emulatorparts import EmulatorParts
 from audiencekit.emulator.envelope import Answer, RefusalError
 from audiencekit.emulator.faults.connections import strike_connection
 from audiencekit.emulator.faults.effects import Outage
-from audiencekit.emulator.faults.faultpoints import SeveredError, StruckError, Trial
+from audiencekit.emulator.faults.faultpoints import RequestFaults, SeveredError, StruckError
 
 
 class Reception:
@@ -39,24 +39,24 @@ class Reception:
         self._doorway = Doorway(parts, prepare)
         self._sender = Sender(parts.clock, random.Random(parts.options.seed))
 
-    def admit(self, line: Line) -> None:
+    def admit(self, connection: ClientConnection) -> None:
         """Let the faults of connections strike a new one."""
-        strike_connection(line, self._parts.faults, self._parts.clock.now(), self._stop)
+        strike_connection(connection, self._parts.faults, self._parts.clock.now(), self._stop)
 
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
         """Return the answer to `request`, already sent when it is one in parts or that of a fault."""
         self._parts.late.run_due()
-        line = Line.of(request)
-        if line is None:
+        connection = ClientConnection.of(request)
+        if connection is None:
             return web.Response()
         path, _, query = request.raw_path.partition("?")
         now = self._parts.clock.now()
-        trial = Trial(self._parts.faults, request, line, self._stop)
-        arrival = Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, trial)
+        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
+        arrival = Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
         try:
             if path.startswith("/__"):
-                return await self._sender.send(arrival, line, await self._doorway.open(arrival))
-            return await self._sender.send(arrival, line, await self._serve(arrival))
+                return await self._sender.send(arrival, connection, await self._doorway.open(arrival))
+            return await self._sender.send(arrival, connection, await self._serve(arrival))
         except SeveredError:
             return web.Response()
 
@@ -64,7 +64,7 @@ class Reception:
         entry = self._parts.store.requests.open(arrival.time, arrival.request.method, arrival.path)
         received = None
         try:
-            await arrival.trial.begin(entry.seq, arrival.time)
+            await arrival.faults.begin(entry.seq, arrival.time)
             # Only a form is covered by the signature; other requests are judged and counted before their body came.
             received = await take_in(arrival, entry) if is_form(arrival.header("Content-Type")) else None
             admission = self._admissions.admit(arrival, received)
@@ -74,7 +74,7 @@ class Reception:
         else:
             received = received or await take_in(arrival, entry)
             answer = await self._handle(arrival, admission, received)
-        answer = arrival.trial.reword(answer, arrival.header("Authorization").encode() + received.content)
+        answer = arrival.faults.reword(answer, arrival.header("Authorization").encode() + received.content)
         entry.status = answer.status
         if self._parts.state is not None:
             self._parts.state.add_request(entry)
@@ -84,7 +84,7 @@ class Reception:
     async def _handle(self, arrival: Arrival, admission: Admission, received: Received) -> Answer:
         try:
             call = self._admissions.let_in(arrival, admission, received)
-            answer = await self._applying.carry_out(call, admission.match, arrival.trial)
+            answer = await self._applying.carry_out(call, admission.match, arrival.faults)
         except RefusalError as refusal:
             answer = refusal.answer
         except StruckError as struck:

@@ -133,7 +133,8 @@ def _open(path: Path) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(path, timeout=0)
     except (OSError, sqlite3.Error) as error:
-        raise StateError(f"the state file cannot be opened: {type(error).__name__}") from None
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise StateError(f"the state file cannot be opened: {reason}") from None
     try:
         _set_up(database, path, is_new=is_new)
     except sqlite3.Error as error:

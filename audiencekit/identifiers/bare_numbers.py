@@ -1,7 +1,7 @@
 """Bare digits that read as a person's phone number, although no sign says so.
 
 Ids of one's own making may be digits, too. A single one tells little: a third of all numbers of ten digits are a valid
-number of the United States. Of a whole column the share does; `preparation.bounds` has the bounds.
+number of the United States. Of a whole column the share does; `preparation.partner_ids` has the bounds.
 """
 
 from __future__ import annotations

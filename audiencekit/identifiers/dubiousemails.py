@@ -37,19 +37,18 @@ _REAL: Final = frozenset(
 _SLIPS_OF_COM: Final = frozenset(
     _words("con cmo ocm om cm comm coom vom xom cpm cim c0m cok com.com coml clm dom com1")
 )
-_ROLES: Final = frozenset(
-    _words(
-        """abuse accounting accounts admin administrator billing bookings careers contact contacto customerservice
+# Offices: local parts, in lower case and before a plus, that name no person.
+ROLES: Final = _words(
+    """abuse accounting accounts admin administrator billing bookings careers contact contacto customerservice
     enquiries feedback finance hello help helpdesk hostmaster hr info information inquiries invoice invoices
     jobs kontakt mail mailer-daemon marketing media newsletter no-reply noreply office orders postmaster press
     privacy purchasing reception recruiting root sales security service services shop spam staff support team
     technik webmaster vertrieb buchhaltung bestellung einkauf rechnung contabilidad ventas contact-us
     do-not-reply donotreply"""
-    )
 )
-_THROWAWAY: Final = frozenset(
-    _words(
-        """10minutemail.com 20minutemail.com 33mail.com anonbox.net burnermail.io byom.de discard.email discardmail.com
+# Domains whose mailboxes are for a few minutes.
+THROWAWAY: Final = _words(
+    """10minutemail.com 20minutemail.com 33mail.com anonbox.net burnermail.io byom.de discard.email discardmail.com
     dispostable.com dropmail.me einrot.com emailondeck.com fakeinbox.com fakemail.net getairmail.com getnada.com
     grr.la guerrillamail.biz guerrillamail.com guerrillamail.de guerrillamail.net guerrillamail.org inboxbear.com
     inboxkitten.com incognitomail.com jetable.org mail-temp.com mail.tm maildrop.cc mailcatch.com mailexpire.com
@@ -58,7 +57,6 @@ _THROWAWAY: Final = frozenset(
     temp-mail.org tempail.com tempinbox.com tempmail.com tempmail.net tempmailo.com tempr.email throwam.com
     throwawaymail.com trash-mail.com trashmail.com trashmail.de trashmail.net wegwerfemail.de wegwerfmail.de
     yopmail.com yopmail.fr yopmail.net zeroinbox.com"""
-    )
 )
 _MIN_LENGTH: Final = 9  # letters of a provider: next to a shorter one there are too many companies
 _LONG: Final = 7  # letters of its name: two slips in it are likelier than another company
@@ -78,19 +76,6 @@ def meant_provider(domain: str) -> str | None:
         if _is_slip(domain, provider):
             return provider
     return None
-
-
-def is_role(local: str) -> bool:
-    """Whether the part before the @ (lower case) names an office, and no person."""
-    return local.partition("+")[0] in _ROLES
-
-
-def is_throwaway(domain: str) -> bool:
-    """Whether mailboxes of `domain` (lower case) are for a few minutes."""
-    return domain in _THROWAWAY
-
-
-ROLES, THROWAWAY = sorted(_ROLES), sorted(_THROWAWAY)
 
 
 def _is_slip(domain: str, provider: str) -> bool:

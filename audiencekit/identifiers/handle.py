@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.hashing import looks_hashed
 from audiencekit.identifiers.invisible import has_invisible, trim
 from audiencekit.identifiers.kinds import NormalizedHandle
@@ -32,15 +33,16 @@ PAGES: Final = frozenset(
 def normalize_handle(text: str) -> NormalizedHandle | Reason:
     """The handle as it is hashed, or why there is none.
 
-    One `@` (also full-width) or a profile address comes off. The address of a post names its author and
-    counts as the author's profile; the service's own pages (/home, /i/…, /intent/…) name no one.
+    One `@` (also full-width) or a profile address comes off, and what keeps a spreadsheet from reading `@` as the
+    begin of a formula. The address of a post names its author and counts as the author's profile; the service's own
+    pages (/home, /i/…, /intent/…) name no one.
     """
     trimmed = trim(text)
     if not trimmed:
         return Reason.EMPTY
     if looks_hashed(trimmed):
         return Reason.ALREADY_HASHED
-    name = _bare_name(trimmed)
+    name = _bare_name(unmarked(trimmed))
     if is_placeholder(trimmed) or is_placeholder(name):
         return Reason.PLACEHOLDER
     if has_invisible(name):
@@ -53,8 +55,8 @@ def normalize_handle(text: str) -> NormalizedHandle | Reason:
 
 def is_marked_handle(text: str) -> bool:
     """Whether `text` is a handle that says so itself: with an `@`, or as a profile address."""
-    trimmed = trim(text)
-    return _bare_name(trimmed) != trimmed and not isinstance(normalize_handle(trimmed), Reason)
+    written = unmarked(trim(text))
+    return _bare_name(written) != written and not isinstance(normalize_handle(text), Reason)
 
 
 def _bare_name(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any, Final
 
 import orjson
@@ -12,10 +13,31 @@ CHECKSUM_BYTES: Final = 8
 MOST_DOCUMENT_BYTES: Final = 64_000_000
 
 
+def write_json(document: dict[str, Any], option: int = 0) -> bytes:
+    """`document` as JSON; `option` is one of orjson. Raises TypeError for what is not JSON."""
+    try:
+        return orjson.dumps(document, option=option)
+    except orjson.JSONEncodeError as error:
+        if "surrogates" not in str(error):
+            raise
+    # A byte of a path that is not UTF-8 is half a character in Python, which orjson neither writes nor reads.
+    return json.dumps(document, sort_keys=bool(option & orjson.OPT_SORT_KEYS)).encode()
+
+
+def read_json(content: bytes | str) -> Any:
+    """The document that `write_json` has written. Raises ValueError for what is not JSON."""
+    try:
+        return orjson.loads(content)
+    except ValueError:
+        if (b"\\ud" if isinstance(content, bytes) else "\\ud") not in content:  # type: ignore[operator]
+            raise
+    return json.loads(content)
+
+
 def encode_checked(document: dict[str, Any]) -> bytes:
     """`document` as it is kept. Raises TypeError for what is not JSON."""
     checked = {**document, CHECKSUM: _checksum(document)}
-    return orjson.dumps(checked, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return write_json(checked, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def decode_checked(content: bytes) -> tuple[dict[str, Any] | None, bool]:
@@ -24,7 +46,7 @@ def decode_checked(content: bytes) -> tuple[dict[str, Any] | None, bool]:
     Versions that wrote no checksum are believed.
     """
     try:
-        document = orjson.loads(content)
+        document = read_json(content)
     except ValueError:  # its message would quote the file
         return None, False
     if not isinstance(document, dict):
@@ -33,5 +55,5 @@ def decode_checked(content: bytes) -> tuple[dict[str, Any] | None, bool]:
 
 
 def _checksum(document: dict[str, Any]) -> str:
-    content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    content = write_json(document, orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).hexdigest()

@@ -25,7 +25,6 @@ from audiencekit.machine.privatefiles import explained, overwrite_file, sync_dir
 from audiencekit.machine.statedirectory import make_directory
 
 KeyPlace: TypeAlias = Literal["environment", "command", "keyring", "file"]
-PLACES: Final[tuple[KeyPlace, ...]] = ("environment", "command", "keyring", "file")
 _FINGERPRINT_DIGITS: Final = 8
 
 

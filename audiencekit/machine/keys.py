@@ -19,7 +19,7 @@ from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyComman
 from audiencekit.machine.keyentry import read_entry, read_entry_name
 from audiencekit.machine.keyrotation import settle_rotation
 from audiencekit.machine.privatefiles import check_private, create_file, explained, read_file, replace_file
-from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.machine.statedirectory import check_root, check_writable, make_directory
 from audiencekit.personal import Personal, Secret
 
 KEY_BYTES: Final = 32
@@ -129,6 +129,12 @@ def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
     if kept is None and not os.path.lexists(state_dir / KEY_FILE):
         return None
     return find_state_key(state_dir, kept)
+
+
+def check_state(state_dir: Path, given: GivenKey) -> None:
+    """Returns when a run can write into `state_dir`, and has its key or can make it. Raises as these do."""
+    check_writable(state_dir)
+    existing_state_key(state_dir, given)
 
 
 def known_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:

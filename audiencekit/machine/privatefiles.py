@@ -58,7 +58,11 @@ def make_private_directory(directory: Path) -> None:
         directory.mkdir(mode=0o700)
     status = os.lstat(directory)
     if directory.is_symlink() or not is_ours(status):
-        raise InputOutputFailed(f"{str(directory)!r} belongs to another user, or is a link")
+        raise InputOutputFailed(
+            f"{str(directory)!r} belongs to another user, or is a link",
+            hint="after a command as another user, such as with sudo, its owner or root gives it back with `chown -R`;"
+            " replace a link by the directory itself",
+        )
     if others_may(status):
         os.chmod(directory, 0o700)
 

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import stat
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,19 @@ def make_directory(root: Path, *names: str) -> Path:
         with explained("the directory cannot be made", directory):
             make_private_directory(directory)
     return directory
+
+
+def check_writable(root: Path) -> None:
+    """Returns when new files can be put into `root`, which is made when it is missing, and into the directories there.
+
+    Raises InputOutputFailed.
+    """
+    make_directory(root)
+    with explained("the state directory cannot be looked at", root):
+        names = sorted(one.name for one in root.iterdir() if one.is_dir() and not one.name.startswith("."))
+    for directory in (root, *(make_directory(root, name) for name in names)):
+        with explained("the state directory cannot be written", directory), tempfile.TemporaryFile(dir=directory):
+            pass
 
 
 def make_missing(directory: Path) -> None:

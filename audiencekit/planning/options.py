@@ -206,7 +206,9 @@ def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
     if given["suppress"]:
         return tuple(map(_whole_path, paths_of(given["suppress"])))
     if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
-        raise UsageError(f"{', '.join(about)}: there is no suppression source", hint="name it with `suppress=SOURCE`")
+        raise UsageError(
+            f"{', '.join(map(option, about))}: there is no suppression source", hint="name it with `suppress=SOURCE`"
+        )
     return ()
 
 

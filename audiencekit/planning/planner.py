@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.batchresults import Listeners
-from audiencekit.planning.gathering import begin_gathering
 from audiencekit.planning.planassembly import Revise, assemble
+from audiencekit.planning.planbeginning import begin_plan
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.reading import read_batches
-from audiencekit.planning.sharedvaluefilter import set_shared_apart
+from audiencekit.planning.sharedvaluefilter import leave_out_shared_values
 from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.planning.spooledsource import Keeping, KeptReading
 from audiencekit.planning.unfitoptions import refuse_options, refuse_other_kinds, refuse_written_over
@@ -39,7 +39,7 @@ def plan_run(
     refuse_written_over((*paths, *terms.options.suppress), means.rejections)
     opened = open_source(source, terms.options.source)
     refuse_other_kinds(opened.mapping, terms.destination)
-    gathered, lists = begin_gathering(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
+    gathered, lists = begin_plan(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = read_batches(
@@ -56,8 +56,8 @@ def plan_run(
         found = ReadSource.of(opened)
         if keeping is not None:
             keeping.finish(found)
-        apart = set_shared_apart(gathered, found.mapping, terms, listeners)
-    return assemble(found, gathered, apart, terms, lists, revise=revise)
+        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners)
+    return assemble(found, gathered, shared, terms, lists, revise=revise)
 
 
 def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
@@ -66,12 +66,12 @@ def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
     Suppression sources are: what they say is not kept.
     """
     reading = KeptReading(spool)
-    gathered, lists = begin_gathering(reading.source.mapping, terms, means, spool=spool)
+    gathered, lists = begin_plan(reading.source.mapping, terms, means, spool=spool)
     with Listeners(means.rejections, means.on_records) as listeners:
         batches = reading.batches(terms.form, gathered.keysets, with_chunks=means.on_records is not None)
         for number, batch in enumerate(batches, 1):
             gathered.add(batch)
             listeners.hear(batch)
             means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-        apart = set_shared_apart(gathered, reading.source.mapping, terms, listeners)
-    return assemble(reading.source, gathered, apart, terms, lists)
+        shared = leave_out_shared_values(gathered, reading.source.mapping, terms, listeners)
+    return assemble(reading.source, gathered, shared, terms, lists)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.batchresults import BatchResults, Listeners
 from audiencekit.planning.planinputs import Terms
 from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
 from audiencekit.planning.sharedoutcome import SharedOutcome
@@ -27,7 +26,6 @@ from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
-from audiencekit.selection.selection import Selection
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
@@ -35,35 +33,29 @@ _KINDS: Final = tuple(Kind)
 SHARED: Final = Reason.SHARED.value
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """The records to be sent of those that pass one gathered, and the effect of shared values; None without any."""
-
-    selection: Selection
-    outcome: SharedOutcome | None = None
-
-
-def set_shared_apart(gathered: Gathered, mapping: ColumnMapping, terms: Terms, listeners: Listeners) -> Apart:
-    """Find the shared values among all records, and leave them out of what was gathered."""
+def leave_out_shared_values(
+    gathered: BatchResults, mapping: ColumnMapping, terms: Terms, listeners: Listeners
+) -> SharedOutcome | None:
+    """Find the shared values among all records, and leave them out of what was gathered; None without any."""
     if (search := gathered.keysets.search) is None:
-        return Apart(gathered.keysets.select())
+        return None
     shared, candidates = search.find(partial(gathered.spool.look, tagger=gathered.keysets.tagger))
     if terms.options.shared_suppression == "all":
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
-        return Apart(gathered.keysets.select())
+        return None
     stripping = _Stripping(gathered, mapping, terms, shared)
     for rejections in stripping.run(candidates):
         listeners.hear_rejections(rejections)
     if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
         stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
-    return Apart(gathered.keysets.select(), stripping.outcome)
+    return stripping.outcome
 
 
 class _Stripping:
     """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
 
-    def __init__(self, gathered: Gathered, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
         self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}

@@ -36,13 +36,14 @@ _MOST_NAMED: Final = 5  # unread cells that a message names
 class ReadList:
     """The facts of one suppression source: which columns, how many rows, and how many of them not to their end.
 
-    `unread` rows hold a value that cannot be read, or no usable identifier.
+    `unread` rows hold a value that cannot be read, or no usable identifier. `notes` are what was found on the way.
     """
 
     name: str
     columns: dict[str, list[str]]
     rows: int
     unread: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -81,12 +82,13 @@ def read_lists(
 
 def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
     """Notes on the sources, for people."""
-    return tuple(
+    unread = [
         f"suppression source {one.name}: {one.unread:,} of {one.rows:,} rows could not be read to their end; the"
         " people in them could be sent"
         for one in lists
         if one.unread
-    )
+    ]
+    return (*unread, *(f"suppression source {one.name}: {note}" for one in lists for note in one.notes))
 
 
 def _batches(opened: Source) -> Iterator[TextBatch]:
@@ -134,7 +136,8 @@ def _read_list(
             hint="`check` it by itself to see why; leave out a source without people",
         )
     _refuse_unread(opened.name, rows, unread, options.unread_share)
-    return ReadList(name=opened.name, columns=opened.mapping.names_by_kind(), rows=rows, unread=unread.rows)
+    columns = opened.mapping.names_by_kind()
+    return ReadList(name=opened.name, columns=columns, rows=rows, unread=unread.rows, notes=opened.later_notes)
 
 
 def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:

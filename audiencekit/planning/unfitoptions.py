@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from audiencekit.destinations.destination import Destination
 from audiencekit.errors import MappingRefused, UsageError
@@ -10,6 +11,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
 from audiencekit.planning.options import Options
 from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.reporting.rejections import refuse_other_file
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.files import FilePath
 
@@ -34,9 +36,12 @@ def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None
 
 
 def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
-    """Raises UsageError when the rejections would be written over a file that is read."""
-    if rejections is not None and any(_is_same_file(path, rejections) for path in read):
+    """Raises UsageError when the rejections would be written over a file that is read, or over any but rejections."""
+    if rejections is None:
+        return
+    if any(_is_same_file(path, rejections) for path in read):
         raise UsageError("the rejections would be written over the source", hint="give them another name")
+    refuse_other_file(Path(rejections))
 
 
 def _is_same_file(one: FilePath, other: FilePath) -> bool:

@@ -48,12 +48,10 @@ def decide_left(texts: Any, column: MappedColumn, countries: Any | None, rules: 
         return decide_by_rules(texts, column, countries, rules)
     where = [None] * len(texts) if countries is None else countries.to_pylist()
     cells = list(zip(texts.to_pylist(), where, strict=True))
-    certain = {text: decide_one(text) for text, _ in cells if not text.isascii()} if column.kind is Kind.EMAIL else {}
-    answers = {cell: certain.get(cell[0]) or _by_definition(cell[0], column, cell[1], rules) for cell in set(cells)}
+    answers = {cell: _decide_alone(cell[0], column, cell[1], rules) for cell in set(cells)}
     decided = [answers[cell] for cell in cells]
     texts_of_valid = pa.array([answer for answer in decided if not isinstance(answer, Reason)], pa.string())
-    by_definition = sum(certain.get(text) is None for text, _ in cells)
-    return Decided(_codes_of(decided), sha256_of(texts_of_valid), by_definition)
+    return Decided(_codes_of(decided), sha256_of(texts_of_valid), len(cells))
 
 
 def _codes_of(decided: Sequence[str | Reason]) -> Codes:
@@ -90,7 +88,7 @@ def _complete(
     where = countries.take(places).to_pylist() if countries is not None else [None] * len(left)
     # A value left undecided often comes again; nothing is remembered beyond the batch.
     answers = {
-        (text, country): _by_definition(text, column, country, rules)
+        (text, country): _decide_alone(text, column, country, rules)
         for text, country in set(zip(left, where, strict=True))
     }
     decided = [answers[one] for one in zip(left, where, strict=True)]
@@ -100,7 +98,10 @@ def _complete(
     return put(decisions.normalized, undecided, filled), codes
 
 
-def _by_definition(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:
+def _decide_alone(text: str, column: MappedColumn, country: str | None, rules: Rules) -> str | Reason:
+    """By the definition; an address by its steps where these are certain, in a sixth of the time."""
     if column.hashed:
         return accept_hashed(text)
+    if column.kind is Kind.EMAIL and not text.isascii() and (answer := decide_one(text)) is not None:
+        return answer
     return normalize_identifier(column.kind, text, country=country, rules=rules)

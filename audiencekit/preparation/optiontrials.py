@@ -126,7 +126,8 @@ def _count_dubious(texts: Any) -> Counter[tuple[str, str]]:
     parts = pc.split_pattern(lowered, "@", max_splits=1, reverse=True)
     locals_, domains = (pc.list_element(parts, place) for place in range(2))
     found: Counter[tuple[str, str]] = Counter()
-    found[ROLE, ""] = pc.sum(pc.is_in(locals_, pa.array(ROLES))).as_py() or 0
+    offices = pc.list_element(pc.split_pattern(locals_, "+", max_splits=1), 0)
+    found[ROLE, ""] = pc.sum(pc.is_in(offices, pa.array(ROLES))).as_py() or 0
     found[THROWAWAY_MAILBOX, ""] = pc.sum(pc.is_in(domains, pa.array(THROWAWAY))).as_py() or 0
     for entry in pc.value_counts(domains).to_pylist():
         if (provider := meant_provider(entry["values"])) is not None:

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.preparation.columnar.bare_numbers import PLAIN, count_bare_numbers
@@ -27,8 +26,6 @@ _GOLDEN: Final = (math.sqrt(5) - 1) / 2  # multiples of it leave the widest gaps
 _ROUNDS: Final = 60  # of the fit; more change no decision
 _LEAST_SHARE: Final = 1 / _DRAWN
 _LEAST_FIRST, _GREATEST_FIRST = 100, 999
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,9 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected:,} of {tally.rows_read:,} rows were rejected ({_most_common(tally)})"
         remedy = _remedy(tally)
-        allow = f"{LOOK}; if they are right, allow more with `max_rejected_share=`"
+        allow = "if they are right, allow more with `max_rejected_share=`"
+        if remedy is None or LOOK not in remedy:
+            allow = f"{LOOK}; {allow}"
         hint = f"{remedy}; or {allow}" if remedy else allow
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:

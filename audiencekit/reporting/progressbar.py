@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TextIO
+from typing import TYPE_CHECKING, Final, Self
 
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.progress import LINE_EVERY_SECONDS, LineProgress
@@ -94,16 +94,13 @@ class BarProgress:
         self._bars.stop()
 
 
-def progress_for(
-    stream: TextIO | None = None, *, every_seconds: float | None = None, is_coloured: bool = True
-) -> BarProgress | LineProgress:
+def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
     """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
 
-    `stream` is stderr unless another is given. A bar is coloured unless the environment has NO_COLOR.
+    They go to stderr. A bar is coloured unless the environment has NO_COLOR.
     """
-    stream = sys.stderr if stream is None else stream
-    if stream.isatty():
+    if sys.stderr.isatty():
         from rich.console import Console
 
         return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
-    return LineProgress(stream, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
+    return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

@@ -24,6 +24,20 @@ from audiencekit.preparation.columnar.buffers import text_buffers
 HEADER = ("row", "column", "reason")
 
 
+def refuse_other_file(path: Path) -> None:
+    """Raises UsageError when another file than rejections stands at `path`, such as a list given in a wrong place."""
+    beginning = ",".join(HEADER).encode()
+    try:
+        if not path.is_file():  # what is no file is refused when it would be written
+            return
+        with path.open("rb") as file:
+            if file.read(len(beginning)) in (b"", beginning):
+                return
+    except OSError:
+        pass  # what cannot be read is not known to be rejections
+    raise UsageError(f"{str(path)!r} is another file than rejections, and stays", hint="give the name of a new file")
+
+
 class RejectionsFile:
     """Writes rejections as they come, readable by the owner only; appears under its name when it is whole."""
 

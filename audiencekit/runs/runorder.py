@@ -27,9 +27,9 @@ RunPlace: TypeAlias = tuple[str, float]
 class Succession:
     """The order in which runs and erasures were begun in one state directory."""
 
-    def __init__(self, state_dir: Path, homes: Iterable[str] = ("runs", "erasures")) -> None:
+    def __init__(self, state_dir: Path) -> None:
         self._directory, self._path = state_dir, state_dir / BEGUN
-        self._homes = [state_dir / home for home in homes]
+        self._homes = [state_dir / home for home in ("runs", "erasures")]
 
     def ordered(self, places: Mapping[str, RunPlace]) -> list[str]:
         """The ids of `places`, the one that was begun last at the end. Where no list can be read, their times tell."""

@@ -1,6 +1,6 @@
 """The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost.
 
-A sealed file (`delivery.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
+A sealed file (`machine.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
 other holds records of one wave and verb, after the number of the request that each is in:
 
     uint32              records

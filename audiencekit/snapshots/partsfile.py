@@ -1,6 +1,6 @@
 """One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the marks.
 
-A sealed file (`delivery.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
+A sealed file (`machine.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
 
     int16 each          days
     9 bytes each        marks (`Marks.to_bytes`)

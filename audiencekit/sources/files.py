@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.shown import shown
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.bytes.rawbytes import Identity
 from audiencekit.sources.bytes.regularfile import shown_path
@@ -116,7 +117,7 @@ def _name_of(item: Item) -> str:
     path = os.fspath(item)
     if is_address(path):
         return SourceAddress.read(path).name
-    return SHOWN_NAME if path == STANDARD_INPUT else os.path.basename(path.rstrip(os.sep)) or path
+    return SHOWN_NAME if path == STANDARD_INPUT else shown(os.path.basename(path.rstrip(os.sep)) or path)
 
 
 def look_at_files(items: Sequence[Item], options: SourceOptions) -> list[LookedAtFile]:

@@ -108,6 +108,7 @@ class JoinedSource(Source):
             ),
             bytes_total=total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
+            later_notes=lambda: tuple(f"{file.name}: {note}" for file in files for note in file.later_notes),
         )
 
     @property

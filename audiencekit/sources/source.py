@@ -71,8 +71,13 @@ class Source:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which column was taken for what and why, and what the last pass of a query found."""
-        return self._columns.notes + self._later_notes()
+        """Which column was taken for what and why, and what the last pass found."""
+        return self._columns.notes + self.later_notes
+
+    @property
+    def later_notes(self) -> tuple[str, ...]:
+        """The notes on what the last pass found."""
+        return self._later_notes()
 
     @property
     def parts(self) -> tuple[SourcePart, ...]:

@@ -19,4 +19,5 @@ ODD += ["x.com/bob/\x01", "x.com/i/bob", "x.com/intent?a", "x.com/I", "x.com/ibo
 ODD += ["b\x01b", "@b\x7f", "x.com/b\n/"]
 ODD += ["https://x.com/bob", "HTTPS://X.COM/Bob", "http://m.twitter.com/#!/bob", "ftp://x.com/bob"]
 ODD += ["x.com//bob", "x_com/bob"]
+ODD += ["'@bob", "'bob", "' \u3000@bob", "''bob", "'", '="@bob"', '=" bob"', '="@b"ob"', '=""', "=@bob", "'x.com/bob"]
 ODD += [f"{prefix}{word}" for word in sorted(WORDS) for prefix in ("", "@", "@@", "x.com/", "x.com/a/")]

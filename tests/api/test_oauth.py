@@ -6,7 +6,6 @@ import json
 import os
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -27,8 +26,9 @@ from audiencekit.api.oauth import (
 from audiencekit.errors import Bug
 from audiencekit.personal import Secret
 from tests.api.randomrequests import is_verified, sign_random
+from tests.api.vectors import CORPORA, vectors
 
-VECTORS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "oauth" / "oauth1_vectors.json"
+VECTORS = CORPORA / "oauth" / "oauth1_vectors.json"
 OURS = "HMAC-SHA1"
 
 # The two published values that do not verify, each with what is wrong in its source.
@@ -38,13 +38,6 @@ WRONG_IN_THEIR_SOURCE = {
 }
 
 
-def _vectors(kind: str) -> list[Any]:
-    if not VECTORS.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="no shared corpora here"))]
-    cases = json.loads(VECTORS.read_text())["cases"]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["kind"] == kind]
-
-
 def _base_string_of(case: dict[str, Any]) -> str:
     parts = urlsplit(case["url"])
     query = parse_qsl(parts.query, keep_blank_values=True)
@@ -52,25 +45,25 @@ def _base_string_of(case: dict[str, Any]) -> str:
     return signature_base_string(case["method"], case["url"], [*query, *form, *case["oauth_params"].items()])
 
 
-@pytest.mark.parametrize("case", _vectors("percent_encode"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "percent_encode"))
 def test_percent_encode_vectors(case: dict[str, Any]) -> None:
     """Each public vector of escaping comes out as published."""
     assert percent_encode(case["input"]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", _vectors("base_string_uri"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "base_string_uri"))
 def test_base_string_uri_vectors(case: dict[str, Any]) -> None:
     """Each public vector of the address comes out as published."""
     assert base_string_uri(case["input"]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", _vectors("normalize_parameters"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "normalize_parameters"))
 def test_normalize_parameters_vectors(case: dict[str, Any]) -> None:
     """Each public vector of sorted parameters comes out as published."""
     assert normalize_parameters([tuple(pair) for pair in case["input"]]) == case["expected"]
 
 
-@pytest.mark.parametrize("case", _vectors("base_string"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "base_string"))
 def test_base_string_vectors(case: dict[str, Any]) -> None:
     """Each public vector of a base string comes out as published; a given signature is left out of it."""
     given_ = case["input"]
@@ -78,13 +71,13 @@ def test_base_string_vectors(case: dict[str, Any]) -> None:
     assert signature_base_string(given_["method"], given_["url"], pairs) == case["expected"]
 
 
-@pytest.mark.parametrize("case", _vectors("authorization_header"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "authorization_header"))
 def test_header_vectors(case: dict[str, Any]) -> None:
     """Each public vector of the header's form comes out as published."""
     assert format_header(case["input"].items()) == case["expected"]
 
 
-@pytest.mark.parametrize("case", _vectors("hmac_of_base_string"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "hmac_of_base_string"))
 def test_hmac_vectors(case: dict[str, Any]) -> None:
     """Each public HMAC-SHA1 vector comes out as published."""
     if case["signature_method"] != OURS:
@@ -93,7 +86,7 @@ def test_hmac_vectors(case: dict[str, Any]) -> None:
     assert sign_hmac_sha1(case["base_string"], *secrets) == case["expected"]["signature"]
 
 
-@pytest.mark.parametrize("case", _vectors("signature"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "signature"))
 def test_signature_vectors(case: dict[str, Any]) -> None:
     """Each public vector of a whole request gives its base string and signature; two are wrong in their source."""
     base_string = _base_string_of(case)

@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.api.rate_limit import RateLimit, read_date, read_http_date, read_rate_limit, read_retry_after
+from tests.api.vectors import CORPORA, vectors
 
-VECTORS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "retry" / "retry_vectors.json"
+VECTORS = CORPORA / "retry" / "retry_vectors.json"
 NOW = 1_696_004_797.0
 
 # Accepted by one lenient client. RFC 9110, section 5.6.7, wants two digits and GMT, as do the 49 date vectors.
 LENIENT = {"Mon, 3 Jun 2019 11:00:00 UTC"}
 
 
-def _vectors(kind: str) -> list[Any]:
-    if not VECTORS.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="no shared corpora here"))]
-    cases = json.loads(VECTORS.read_text())["cases"]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["kind"] == kind]
-
-
-@pytest.mark.parametrize("case", _vectors("http_date"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "http_date"))
 def test_http_date_vectors(case: dict[str, Any]) -> None:
     """Each public date vector gives its second, or nothing where it is not a date."""
     assert read_http_date(case["input"]) == case["expected"].get("epoch")
 
 
-@pytest.mark.parametrize("case", _vectors("retry_after_value"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_value"))
 def test_retry_after_seconds_vectors(case: dict[str, Any]) -> None:
     """Each public vector of Retry-After in seconds gives them, or nothing where it is not a whole number."""
     assert read_retry_after({"retry-after": case["input"]}, received_at=NOW) == case["expected"].get("seconds")
 
 
-@pytest.mark.parametrize("case", _vectors("retry_after_wait"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_wait"))
 def test_retry_after_date_vectors(case: dict[str, Any]) -> None:
     """Each public vector of Retry-After as a date gives the seconds until then, 0 for a past one."""
     expected = None if case["input"] in LENIENT else case["expected"]["wait_seconds"]
     assert read_retry_after({"retry-after": case["input"]}, received_at=case["now_epoch"]) == expected
 
 
-@pytest.mark.parametrize("case", _vectors("retry_after_policy"))
+@pytest.mark.parametrize("case", vectors(VECTORS, "retry_after_policy"))
 def test_retry_after_policy_vectors(case: dict[str, Any]) -> None:
     """Where another client follows the header, the same seconds are read; where it does not, none or 0."""
     found = read_retry_after({"retry-after": case["input"]["retry_after"]}, received_at=case["now_epoch"])

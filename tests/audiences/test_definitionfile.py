@@ -25,3 +25,9 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     """It is named, with the reason of the system."""
     with pytest.raises(InputOutputFailed, match=r"setup\.toml' cannot be read: No such file"):
         read_definition(tmp_path / "setup.toml")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_definition(tmp_path: Path) -> None:
+    """Some editors begin a text with it."""
+    (tmp_path / "setup.toml").write_bytes(b"\xef\xbb\xbf[audiences]\n")
+    assert read_definition(tmp_path / "setup.toml") == b"[audiences]\n"

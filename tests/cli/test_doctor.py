@@ -58,8 +58,9 @@ def test_all_is_well(run: Run, service: Service) -> None:
         ({"AUDIENCEKIT_ACCOUNT_ID": ""}, 77, "permission", "AUDIENCEKIT_ACCOUNT_ID"),
         ({"AUDIENCEKIT_ADS_URL": "https://127.0.0.1:9"}, 69, "credentials", ""),
         ({"AUDIENCEKIT_PROFILE": "nothing"}, 2, "settings", "profile"),
+        ({"AUDIENCEKIT_KEY": "abc"}, 2, "state directory", "64 hex digits"),
     ],
-    ids=["secret", "key", "account", "service", "profile"],
+    ids=["secret", "key", "account", "service", "profile", "state key"],
 )
 def test_a_fault_has_its_exit_code_and_its_remedy(
     run: Run, service: Service, wrong: dict[str, str], code: int, name: str, words: str
@@ -79,6 +80,17 @@ def test_a_state_directory_that_others_may_write(run: Run, service: Service, tmp
     done = run("doctor", "--json", **service.env)
     found = _checks(done.stdout)
     assert (done.returncode, found["state directory"], found["credentials"]) == (74, "problem", "ok")
+
+
+@pytest.mark.parametrize("name", ["runs", "locks", "limiter"])
+def test_a_state_directory_that_cannot_be_written(run: Run, service: Service, tmp_path: Path, name: str) -> None:
+    """In each place where a run writes: a link is not followed there."""
+    (tmp_path / "state").mkdir(mode=0o700, exist_ok=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "state" / name).symlink_to(tmp_path / "elsewhere")
+    done = run("doctor", "--json", **service.env)
+    assert (done.returncode, _checks(done.stdout)["state directory"]) == (74, "problem")
+    assert name in done.stdout
 
 
 def test_a_clock_that_is_off(run: Run, service: Service) -> None:

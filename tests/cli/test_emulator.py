@@ -77,7 +77,7 @@ def test_faults_are_there_from_the_start(begin: Begin, tmp_path: Path, source: s
     ("arguments", "message"),
     [
         (["--state", "state", "--sink"], "--sink applies nothing"),
-        (["--state", "no/folder/state"], "cannot be opened"),
+        (["--state", "no/folder/state"], "cannot be opened: No such file or directory"),
         (["--state", "other"], "no state file"),
         (["--rate", "0/60"], "N/SECONDS"),
         (["--processing-time", "0"], "1<=x<=86400"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run, Service
-from tests.processes import PIPE, Commands, environment
+from tests.processes import COMMAND, PIPE, Commands, environment
 
 ROWS = 600
 
@@ -66,3 +67,17 @@ def test_a_reader_that_left_the_pipe_is_told_nothing(
     )
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (74, "")
+
+
+def test_a_letter_that_stdout_does_not_have_is_escaped(tmp_path: Path) -> None:
+    """A redirected stdout has the encoding of the system there, and a name may hold any letter."""
+    name = "Kündinnen ★ 😀.csv"
+    (tmp_path / name).write_text("email\nada@example.com\n")
+    env = environment(tmp_path / "state", {"PYTHONIOENCODING": "cp1252"})
+    found = [
+        subprocess.run([*COMMAND, "check", name, *more], env=env, cwd=tmp_path, capture_output=True, check=True).stdout
+        for more in ((), ("--json",))
+    ]
+    text, document = (one.decode("cp1252") for one in found)
+    assert r"Kündinnen \u2605 \U0001f600.csv" in text
+    assert json.loads(document)["sources"][0]["name"] == name

@@ -47,7 +47,7 @@ def test_lists_can_be_told_how_they_are_read(run: Run, tmp_path: Path, source: s
         (("--suppress", "nowhere.csv"), 3, "nowhere.csv"),
         (("--suppress", "empty.csv"), 3, "no usable identifier"),
         (("--suppress", "list.csv"), 3, "no record is left"),
-        (("--suppress-map", "email=mail"), 2, "there is no suppression source"),
+        (("--suppress-map", "email=mail"), 2, "--suppress-map: there is no suppression source"),
         (("--suppress", "list.csv", "--suppress-map", "email=mail"), 3, "suppression source: none has a column 'mail'"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,3 +129,24 @@ def test_several_files_are_one_source(run: Run, service: Service, tmp_path: Path
     assert len(json.loads(service.get(f"/__members/{audience}"))) == 2
     shown = run("check", "one.csv", "two.csv").stdout
     assert "one.csv  rows 1 to 2\n  two.csv  rows 3 to 4" in shown
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 here")
+def test_paths_that_are_not_utf_8_are_uploaded_and_resumed(run: Run, service: Service, tmp_path: Path) -> None:
+    """Such as those of an archive from another system. The report names the file as its list of sources does."""
+    directory = tmp_path / os.fsdecode(b"M\xe4rz")
+    directory.mkdir()
+    source, optouts, rejections = (str(directory / os.fsdecode(name)) for name in (b"K\xfc.csv", b"\xfc", b"\xff"))
+    Path(source).write_text("email\nada@example.com\nbo@example.com\nnull\n")
+    Path(optouts).write_text("email\nbo@example.com\n")
+    service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
+    more = ("--suppress", optouts, "--rejections", rejections, "--audience", service.audience_id)
+    assert run("upload", source, *more, **service.env).returncode == 77
+    service.clear()
+    done = run("resume", "last", "--json", **service.env)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["rows"]["sent"] == report["rows"]["suppressed"] == 1
+    assert report["source_names"] == [report["sources"][0]["name"]] == ["K\\udcfc.csv"]
+    assert Path(rejections).read_text().startswith("row,column,reason")
+    assert json.loads(run("report", "--json").stdout) == report

@@ -32,7 +32,7 @@ POINTS = ("after plan", "after intent", "after send", "before acknowledgement", 
 USAGE, REFUSED, BROKEN = 2, 3, 74
 
 
-class Trial:
+class TwoRuns:
     """A complete run, one that is killed, and the commands that are asked about both."""
 
     def __init__(self, driver: Driver, emulator: Emulator, directory: Path, seed: int) -> None:
@@ -82,24 +82,24 @@ async def test_a_damaged_state_directory_causes_no_false_report(
     driver: Driver, emulator: Emulator, tmp_path: Path, seed: int, record_property: Callable[[str, object], None]
 ) -> None:
     """Whatever file is damaged, and however."""
-    trial = Trial(driver, emulator, tmp_path, seed)
-    other = await trial.begin()
+    runs = TwoRuns(driver, emulator, tmp_path, seed)
+    other = await runs.begin()
     sound = tmp_path / "sound"
-    shutil.copytree(trial.state_dir, sound)
-    before = {run: (await trial.run("report", run, "--json")).out for run in (other, RUN_ID)}
-    shutil.rmtree(trial.state_dir)
-    shutil.copytree(sound, trial.state_dir)  # to look at a run undoes what a kill has left open
-    path, kind = do_damage(trial.state_dir, trial.draw)
+    shutil.copytree(runs.state_dir, sound)
+    before = {run: (await runs.run("report", run, "--json")).out for run in (other, RUN_ID)}
+    shutil.rmtree(runs.state_dir)
+    shutil.copytree(sound, runs.state_dir)  # to look at a run undoes what a kill has left open
+    path, kind = do_damage(runs.state_dir, runs.draw)
     record_property("damage", f"{kind} of {path}")
-    listed = await _list(trial, other)
+    listed = await _list(runs, other)
     for run in (other, RUN_ID):
-        await _check_report(trial, run, json.loads(before[run]), is_damaged=run in path.parts)
-    had = trial.log()
-    ended = await trial.run("resume", RUN_ID, "--json")
+        await _check_report(runs, run, json.loads(before[run]), is_damaged=run in path.parts)
+    had = runs.log()
+    ended = await runs.run("resume", RUN_ID, "--json")
     if ended.code == 0:
-        _check_finished(trial, json.loads(ended.out))
+        _check_finished(runs, json.loads(ended.out))
         return
-    assert trial.log() == had, "a run that cannot go on sends nothing"
+    assert runs.log() == had, "a run that cannot go on sends nothing"
     document = json.loads(ended.out)
     if had:
         assert "nothing was sent" not in ended.err
@@ -112,29 +112,29 @@ async def test_a_damaged_rollback_journal_hides_no_other_run(
     driver: Driver, emulator: Emulator, tmp_path: Path, seed: int
 ) -> None:
     """Make the files of a kill in the middle of a commit, with sixteen bytes changed."""
-    trial = Trial(driver, emulator, tmp_path, seed)
-    other = await trial.begin()
-    journal = trial.state_dir / "runs" / RUN_ID / "journal.sqlite"
+    runs = TwoRuns(driver, emulator, tmp_path, seed)
+    other = await runs.begin()
+    journal = runs.state_dir / "runs" / RUN_ID / "journal.sqlite"
     leave_half_a_commit(journal)
     hot = journal.with_name("journal.sqlite-journal")
-    content, had = bytearray(hot.read_bytes()), trial.log()
-    place = trial.draw.randrange(28, len(content) - 16)  # behind the header, without which there is nothing to undo
-    content[place : place + 16] = trial.draw.randbytes(16)
+    content, had = bytearray(hot.read_bytes()), runs.log()
+    place = runs.draw.randrange(28, len(content) - 16)  # behind the header, without which there is nothing to undo
+    content[place : place + 16] = runs.draw.randbytes(16)
     hot.write_bytes(content)
-    await _list(trial, other)
-    assert (await trial.run("report", other)).code == 0
-    ended = await trial.run("resume", RUN_ID, "--json")
+    await _list(runs, other)
+    assert (await runs.run("report", other)).code == 0
+    ended = await runs.run("resume", RUN_ID, "--json")
     if ended.code == 0:
-        _check_finished(trial, json.loads(ended.out))
+        _check_finished(runs, json.loads(ended.out))
     else:
-        assert trial.log() == had
+        assert runs.log() == had
 
 
-async def _list(trial: Trial, other: str) -> dict[str, Any]:
+async def _list(runs: TwoRuns, other: str) -> dict[str, Any]:
     """Return the line of the list on the killed run; the other run is in the list, too."""
-    ended = await trial.run("runs", "--json")
+    ended = await runs.run("runs", "--json")
     assert ended.code == 0
-    assert (await trial.run("runs")).code == 0
+    assert (await runs.run("runs")).code == 0
     runs = {run["run_id"]: run for run in json.loads(ended.out)}
     assert runs.keys() == {other, RUN_ID}
     assert runs[other]["state"] in ("complete", "unreadable")
@@ -142,10 +142,10 @@ async def _list(trial: Trial, other: str) -> dict[str, Any]:
     return found
 
 
-async def _check_report(trial: Trial, run: str, before: dict[str, Any], *, is_damaged: bool) -> None:
+async def _check_report(runs: TwoRuns, run: str, before: dict[str, Any], *, is_damaged: bool) -> None:
     """It is as it was, or says what is not known."""
-    ended = await trial.run("report", run, "--json")
-    assert (await trial.run("report", run)).code == ended.code
+    ended = await runs.run("report", run, "--json")
+    assert (await runs.run("report", run)).code == ended.code
     if ended.code == 0:
         assert json.loads(ended.out) == before
         return
@@ -158,10 +158,10 @@ async def _check_report(trial: Trial, run: str, before: dict[str, Any], *, is_da
             assert count in (None, was), f"{name} is {count}, and was {was}"
 
 
-def _check_finished(trial: Trial, report: dict[str, Any]) -> None:
+def _check_finished(runs: TwoRuns, report: dict[str, Any]) -> None:
     """Exactly, with sums that are those of the service."""
-    assert members_of(trial.log()) == trial.source.members
-    assert {line["expires_at"] for line in trial.log()} == {report["expires_at"]}
+    assert members_of(runs.log()) == runs.source.members
+    assert {line["expires_at"] for line in runs.log()} == {report["expires_at"]}
     rows, requests, counts = dict(report["rows"]), report["requests"], report["reconciliation"]
     assert rows.pop("read") == ROWS == sum(rows.values())
     assert (report["state"], rows["pending"]) == ("complete", 0)

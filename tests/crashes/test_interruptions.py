@@ -18,6 +18,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import Settings, load_settings
+from tests.crashes.scenario import requests_applied
 
 MOST_STEPS = 100
 PEOPLE = [f"person{number}@canarymail.com" for number in range(5)]
@@ -97,11 +98,6 @@ def _interrupted(work: Awaitable[Any], at: int) -> Generator[Any, Any, tuple[Any
             failure = thrown
 
 
-def _confirmed(emulator: Emulator) -> int:
-    requests = emulator.store.requests.documents()
-    return sum(entry["path"].endswith("/users") and entry["status"] == 200 for entry in requests)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothing(name: str, tmp_path: Path) -> None:
     """A report, or an error that says that the command is not finished; then the same command finishes.
@@ -116,7 +112,7 @@ async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothin
             settings = load_settings(emulator.env, directory=tmp_path, state_dir=tmp_path / f"state{at}")
             scene = Scene(source, emulator, settings)
             await prepare(scene)
-            before = _confirmed(emulator)
+            before = requests_applied(emulator)
 
             async def work(scene: Scene = scene, at: int = at) -> tuple[Any, int]:
                 return await _interrupted(command(scene), at)
@@ -124,7 +120,7 @@ async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothin
             try:
                 done, steps = await asyncio.create_task(work())
             except NotFinished:
-                assert name == "forget" or _confirmed(emulator) == before, at
+                assert name == "forget" or requests_applied(emulator) == before, at
                 done = await command(scene)
             else:
                 if steps < at:

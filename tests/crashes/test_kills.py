@@ -36,7 +36,7 @@ KILLED = -9
 
 
 @dataclass(frozen=True)
-class Trial:
+class KilledRun:
     """A source, and where each of its processes is killed; the one after them is not."""
 
     seed: int
@@ -49,18 +49,18 @@ class Trial:
         return f"{self.seed}: {', then '.join(wheres)}"
 
 
-def _trials() -> Iterator[Trial]:
+def _killed_runs() -> Iterator[KilledRun]:
     """Every point once, those of requests at the third one too, then points and times at random, up to three kills."""
     for seed, point in enumerate(POINTS):
-        yield Trial(seed, ({"point": point, "nth": 1},))
+        yield KilledRun(seed, ({"point": point, "nth": 1},))
     for seed, point in enumerate(POINTS, start=len(POINTS)):
         if point.endswith(PER_REQUEST):
-            yield Trial(seed, ({"point": point, "nth": 3},))
+            yield KilledRun(seed, ({"point": point, "nth": 3},))
     seed = 2 * len(POINTS)
     while True:
         seed += 1
         draw = random.Random(seed)
-        yield Trial(seed, tuple(_kill(draw) for _ in range(draw.randint(1, 3))))
+        yield KilledRun(seed, tuple(_kill(draw) for _ in range(draw.randint(1, 3))))
 
 
 def _kill(draw: random.Random) -> dict[str, Any]:
@@ -71,23 +71,23 @@ def _kill(draw: random.Random) -> dict[str, Any]:
 
 # Several runs of one second, of which only the last was begun: it is the one to go on with.
 BEGUN_AT_LAST = tuple({"point": point, "nth": 1} for point in ("before begin", "before begin", "after acknowledgement"))
-TRIAL_LIST = [
-    *itertools.islice(_trials(), FIRST, FIRST + TRIALS),
-    *(Trial(seed, BEGUN_AT_LAST) for seed in range(1_000, 1_004)),
+KILLED_RUNS = [
+    *itertools.islice(_killed_runs(), FIRST, FIRST + TRIALS),
+    *(KilledRun(seed, BEGUN_AT_LAST) for seed in range(1_000, 1_004)),
 ]
 
 
-@pytest.mark.parametrize("trial", TRIAL_LIST, ids=str)
+@pytest.mark.parametrize("run", KILLED_RUNS, ids=str)
 async def test_a_killed_run_is_finished_exactly(
-    driver: Driver, emulator: Emulator, tmp_path: Path, trial: Trial
+    driver: Driver, emulator: Emulator, tmp_path: Path, run: KilledRun
 ) -> None:
     """No member is missing or too many, and at most the requests in flight at the kills were sent twice."""
-    source = Source.draw(trial.seed)
+    source = Source.draw(run.seed)
     (tmp_path / "list.csv").write_text(source.text)
     (tmp_path / "elsewhere").mkdir()
     env, upload = environment(emulator, tmp_path), upload_command(emulator, source)
     in_flight, begun = 0, False
-    for kill in (*trial.kills, None):
+    for kill in (*run.kills, None):
         ended = await _go_on(driver, tmp_path, env, kill) if begun else None
         if ended is None or _was_not_begun(ended):
             assert not log_of(emulator), "something was sent before there was a journal"

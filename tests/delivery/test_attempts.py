@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.attempts import Tries, retrying
+from audiencekit.delivery.attempts import Attempts, retrying
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.quota import RetryQuota
 from audiencekit.delivery.retry import RetryPolicy
@@ -54,18 +54,18 @@ STALE = StaleConnection("closed meanwhile", sent=True)
 Step = Answer | AudiencekitError
 
 
-def run_script(virtually: Any, clock: Clock, script: list[Step], **options: Any) -> tuple[Tries, Any]:
-    """The Tries of a request whose exchanges go as scripted (the last step for ever), and what the call gave back."""
-    tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1), **options))
+def run_script(virtually: Any, clock: Clock, script: list[Step], **options: Any) -> tuple[Attempts, Any]:
+    """The attempts of a request whose exchanges go as scripted (the last step for ever), and what the call returned."""
+    attempts = Attempts(RetryPolicy(clock=clock, randomness=random.Random(1), **options))
 
     async def attempt() -> Step:
-        tries.begin_exchange()
-        return script[min(tries.exchanges, len(script)) - 1]
+        attempts.begin_exchange()
+        return script[min(attempts.exchanges, len(script)) - 1]
 
     async def main() -> Any:
-        return await retrying(tries, sleep=clock.sleep, is_stopped=lambda: False)(attempt)
+        return await retrying(attempts, sleep=clock.sleep, is_stopped=lambda: False)(attempt)
 
-    return tries, virtually(main())
+    return attempts, virtually(main())
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def test_request_is_tried_as_the_catalogue_says(
     virtually: Any, clock: Clock, script: list[Step], exchanges: int, outcome: Outcome
 ) -> None:
     """How often a request is sent, what is known of it then, and that the last attempt is given back."""
-    tries, last = run_script(virtually, clock, script)
-    assert (tries.exchanges, tries.outcome) == (exchanges, outcome)
+    attempts, last = run_script(virtually, clock, script)
+    assert (attempts.exchanges, attempts.outcome) == (exchanges, outcome)
     assert last is script[min(exchanges, len(script)) - 1]
-    assert tries.error is (None if outcome is Outcome.CONFIRMED else last)
+    assert attempts.error is (None if outcome is Outcome.CONFIRMED else last)
 
 
 def test_rate_limits_are_counted_apart(virtually: Any, clock: Clock) -> None:
     """`rate_limited` says how many of the exchanges a 429 answered."""
-    tries, _ = run_script(virtually, clock, [LIMITED, LOST, LIMITED, GOOD])
-    assert (tries.exchanges, tries.rate_limited) == (4, 2)
+    attempts, _ = run_script(virtually, clock, [LIMITED, LOST, LIMITED, GOOD])
+    assert (attempts.exchanges, attempts.rate_limited) == (4, 2)
 
 
 def test_empty_budget_ends_the_resends(virtually: Any, clock: Clock) -> None:
@@ -145,47 +145,47 @@ def test_success_fills_the_budget(virtually: Any, clock: Clock) -> None:
 
 async def test_nothing_is_known_of_an_exchange_under_way(clock: Clock) -> None:
     """Before the first exchange there is no outcome; while one goes on, it is unknown."""
-    tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1)))
-    assert tries.outcome is None
-    tries.begin_exchange()
-    assert tries.outcome is Outcome.UNKNOWN
+    attempts = Attempts(RetryPolicy(clock=clock, randomness=random.Random(1)))
+    assert attempts.outcome is None
+    attempts.begin_exchange()
+    assert attempts.outcome is Outcome.UNKNOWN
 
 
-def stopped_after(tries: Tries, exchanges: int) -> Callable[[], bool]:
-    return lambda: tries.exchanges >= exchanges
+def stopped_after(attempts: Attempts, exchanges: int) -> Callable[[], bool]:
+    return lambda: attempts.exchanges >= exchanges
 
 
 @pytest.mark.parametrize("step", [BUSY, LIMITED, SHORT])
 def test_stop_ends_the_resends_at_once(virtually: Any, clock: Clock, step: AudiencekitError) -> None:
     """Once the run stops there is no further attempt and no wait."""
-    tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1)))
+    attempts = Attempts(RetryPolicy(clock=clock, randomness=random.Random(1)))
 
     async def attempt() -> Step:
-        tries.begin_exchange()
+        attempts.begin_exchange()
         return step
 
     async def main() -> float:
-        await retrying(tries, sleep=clock.sleep, is_stopped=stopped_after(tries, 1))(attempt)
+        await retrying(attempts, sleep=clock.sleep, is_stopped=stopped_after(attempts, 1))(attempt)
         return clock.monotonic()
 
     assert virtually(main()) == 0.0
-    assert tries.exchanges == 1
+    assert attempts.exchanges == 1
 
 
 @pytest.mark.parametrize("where", ["in the exchange", "in the wait"])
 def test_cancellation_passes_through(virtually: Any, clock: Clock, where: str) -> None:
     """A cancelled attempt or wait is not an outcome that is retried."""
-    tries = Tries(RetryPolicy(clock=clock, randomness=random.Random(1)))
+    attempts = Attempts(RetryPolicy(clock=clock, randomness=random.Random(1)))
 
     async def attempt() -> Step:
-        tries.begin_exchange()
+        attempts.begin_exchange()
         if where == "in the exchange":
             await clock.sleep(1000)
         return UNREACHED
 
     async def main() -> None:
         task: asyncio.Task[Any] = asyncio.create_task(
-            retrying(tries, sleep=lambda seconds: clock.sleep(1000), is_stopped=lambda: False)(attempt)
+            retrying(attempts, sleep=lambda seconds: clock.sleep(1000), is_stopped=lambda: False)(attempt)
         )
         await clock.sleep(1)
         task.cancel()
@@ -193,8 +193,8 @@ def test_cancellation_passes_through(virtually: Any, clock: Clock, where: str) -
             await task
 
     virtually(main())
-    assert tries.exchanges == 1
-    assert tries.outcome is (Outcome.UNKNOWN if where == "in the exchange" else Outcome.REFUSED)
+    assert attempts.exchanges == 1
+    assert attempts.outcome is (Outcome.UNKNOWN if where == "in the exchange" else Outcome.REFUSED)
 
 
 @pytest.mark.parametrize("step", [LIMITED, BUSY, SHORT, LOST, STALE, SKEWED], ids=lambda step: type(step).__name__)
@@ -202,9 +202,9 @@ def test_no_request_takes_longer_than_it_may(virtually: Any, clock: Clock, step:
     """It is given up before a wait that would end after its time, whatever patience is left for it otherwise."""
     limited = RateLimited("wait", status=429)
     limited.reset_at = None
-    tries, _ = run_script(virtually, clock, [step, limited], request_seconds=150.0, max_attempts=1_000)
-    assert tries.given_up
-    assert not tries.is_confirmed
+    attempts, _ = run_script(virtually, clock, [step, limited], request_seconds=150.0, max_attempts=1_000)
+    assert attempts.given_up
+    assert not attempts.is_confirmed
     patient, _ = run_script(virtually, clock, [step, limited, limited, limited, GOOD], max_attempts=1_000)
     assert patient.is_confirmed
-    assert tries.exchanges < patient.exchanges
+    assert attempts.exchanges < patient.exchanges

@@ -71,7 +71,7 @@ def test_service_that_was_never_there_is_given_up_soon(virtually: Any, clock: Cl
 
 
 def test_trouble_of_one_request_is_no_outage(virtually: Any, clock: Clock) -> None:
-    """A request that fails while others are confirmed ends the run after its own tries."""
+    """A request that fails while others are confirmed ends the run after its own attempts."""
     upload = Upload(clock, plan(4000), {3: [busy()] * 99}, concurrency=4)
     delivered = virtually(upload.run())
     assert isinstance(delivered.error, TemporarilyUnavailable)

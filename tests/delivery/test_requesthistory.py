@@ -14,7 +14,7 @@ import pytest
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.deliveryoptions import Earlier
-from audiencekit.delivery.requesthistory import Course
+from audiencekit.delivery.requesthistory import RequestHistory
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
@@ -137,29 +137,29 @@ class Said:
 async def test_the_counts_are_those_of_the_service(clock: Clock) -> None:
     """Of the whole, or the sum over its parts; nothing is counted of a request that is not confirmed."""
     request: Any = Packed(1)
-    whole, parted, halted = (Course(RetryPolicy(clock=clock, randomness=random.Random(1))) for _ in range(3))
+    whole, parted, halted = (RequestHistory(RetryPolicy(clock=clock, randomness=random.Random(1))) for _ in range(3))
     whole.whole.record(Said(9, 11))
-    for course in (parted, halted):
-        course.whole.record(RequestRefused("no", status=400))
+    for history in (parted, halted):
+        history.whole.record(RequestRefused("no", status=400))
         for said in (Said(3, 4), Said(5, 6)):
-            course.begin_part().record(said)
+            history.begin_part().record(said)
     parted.end_isolation((RefusedRow(100, ()),), None)
-    counts = [course.result(request) for course in (whole, parted, halted)]
+    counts = [history.result(request) for history in (whole, parted, halted)]
     assert [(each.success_count, each.total_count) for each in counts] == [(9, 11), (8, 10), (0, 0)]
 
 
 async def test_other_counts_are_those_of_the_whole(clock: Clock) -> None:
     """The last ones, when it is not confirmed; a confirmed request has none."""
     request: Any = Packed(1)
-    course = Course(RetryPolicy(clock=clock, randomness=random.Random(1)))
-    assert course.result(request).miscount is None
+    history = RequestHistory(RetryPolicy(clock=clock, randomness=random.Random(1)))
+    assert history.result(request).miscount is None
     for counted in (8, 9):
-        course.whole.record(CountMismatch(sent=10, success_count=counted, total_count=10))
-    course.whole.record(TransportFailed("lost", sent=True))
-    course.begin_part().record(CountMismatch(sent=5, success_count=4, total_count=5))
-    assert course.result(request).miscount == Miscount(1, 10, 9, 10)
-    course.end_isolation((), None)
-    assert course.result(request).miscount is None
+        history.whole.record(CountMismatch(sent=10, success_count=counted, total_count=10))
+    history.whole.record(TransportFailed("lost", sent=True))
+    history.begin_part().record(CountMismatch(sent=5, success_count=4, total_count=5))
+    assert history.result(request).miscount == Miscount(1, 10, 9, 10)
+    history.end_isolation((), None)
+    assert history.result(request).miscount is None
 
 
 def test_everything_refused_halts(virtually: Any, clock: Clock) -> None:

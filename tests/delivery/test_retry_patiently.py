@@ -1,4 +1,4 @@
-"""A call that takes no records, with the tries of a request."""
+"""A call that takes no records, with the attempts of a request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_passing_fault_is_waited_for(
 def test_a_lasting_fault_is_raised(
     failure: AudiencekitError, calls: int | None, virtually: Callable[..., Any], clock: VirtualClock
 ) -> None:
-    """At once when asking again is of no use, else when the tries are used up."""
+    """At once when asking again is of no use, else when the attempts are used up."""
     made: list[int] = []
 
     async def call() -> str:

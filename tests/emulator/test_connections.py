@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.envelope import Piece
 
 
@@ -62,53 +62,53 @@ def end() -> asyncio.Event:
     return asyncio.Event()
 
 
-def _open(end: asyncio.Event) -> tuple[Line, Server, Transport]:
+def _open(end: asyncio.Event) -> tuple[ClientConnection, Server, Transport]:
     server, transport = Server(), Transport()
-    line = Line(server, lambda line: server.told.append("admitted"), end)
-    line.connection_made(transport)
-    return line, server, transport
+    connection = ClientConnection(server, lambda connection: server.told.append("admitted"), end)
+    connection.connection_made(transport)
+    return connection, server, transport
 
 
 async def test_the_server_is_told_everything(end: asyncio.Event) -> None:
     """After the connection was looked at."""
-    line, server, _ = _open(end)
-    line.data_received(b"a")
-    line.connection_lost(None)
+    connection, server, _ = _open(end)
+    connection.data_received(b"a")
+    connection.connection_lost(None)
     assert server.told == ["made", "admitted", b"a", "lost"]
 
 
 async def test_bytes_that_come_too_early_are_kept(end: asyncio.Event) -> None:
     """With the last of a handshake may come the first of a request."""
     server = Server()
-    line = Line(server, lambda line: None, end)
-    line.data_received(b"a")
-    line.data_received(b"b")
-    line.connection_made(Transport())
-    line.data_received(b"c")
+    connection = ClientConnection(server, lambda connection: None, end)
+    connection.data_received(b"a")
+    connection.data_received(b"b")
+    connection.connection_made(Transport())
+    connection.data_received(b"c")
     assert server.told == ["made", b"ab", b"c"]
 
 
 async def test_a_reset_is_one(end: asyncio.Event) -> None:
     """Once, and not when the connection is gone."""
-    line, _, transport = _open(end)
-    line.abort()
+    connection, _, transport = _open(end)
+    connection.abort()
     assert transport.done == ["linger", "aborted"]
-    line.connection_lost(None)
-    line.abort()
+    connection.connection_lost(None)
+    connection.abort()
     assert transport.done == ["linger", "aborted"]
 
 
 async def test_a_pause_ends_with_the_connection_the_emulator_or_what_is_awaited(end: asyncio.Event) -> None:
     """Whichever comes first; and no pause is none."""
-    line, _, _ = _open(end)
-    await line.pause(0)
+    connection, _, _ = _open(end)
+    await connection.pause(0)
     done = asyncio.get_running_loop().create_future()
-    pauses = [asyncio.ensure_future(line.pause(None)), asyncio.ensure_future(line.pause(None, until=done))]
+    pauses = [asyncio.ensure_future(connection.pause(None)), asyncio.ensure_future(connection.pause(None, until=done))]
     await asyncio.sleep(0)
     done.set_result(None)
     await pauses[1]
     assert not pauses[0].done()
-    line.connection_lost(None)
+    connection.connection_lost(None)
     await pauses[0]
     other, _, _ = _open(end)
     pause = asyncio.ensure_future(other.pause(3_600))
@@ -119,15 +119,15 @@ async def test_a_pause_ends_with_the_connection_the_emulator_or_what_is_awaited(
 
 async def test_pieces_go_out_until_the_connection_is_gone(end: asyncio.Event) -> None:
     """Then it is closed."""
-    line, _, transport = _open(end)
-    await line.write([Piece(b"a"), Piece(b"b", 0.001)])
+    connection, _, transport = _open(end)
+    await connection.write([Piece(b"a"), Piece(b"b", 0.001)])
     assert transport.done == [b"a", b"b", "closed"]
     end.set()
-    await line.write([Piece(b"c")])
+    await connection.write([Piece(b"c")])
     assert transport.done == [b"a", b"b", "closed", "closed"]
 
 
 async def test_requests_are_counted(end: asyncio.Event) -> None:
     """How many there were before."""
-    line, _, _ = _open(end)
-    assert [line.count_request() for _ in range(3)] == [0, 1, 2]
+    connection, _, _ = _open(end)
+    assert [connection.count_request() for _ in range(3)] == [0, 1, 2]

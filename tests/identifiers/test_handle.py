@@ -27,6 +27,14 @@ CASES = [
     ("profile of old", "https://twitter.com/#!/ada_example", "ada_example"),
     ("address of a post", "https://x.com/ada_example/status/20", "ada_example"),
     ("capitals in the address", "HTTPS://X.COM/ADA_EXAMPLE", "ada_example"),
+    ("an export's apostrophe", "'@Ada_Example", "ada_example"),
+    ("an export's apostrophe and a space", " ' ＠ada_example", "ada_example"),
+    ("a formula that is a text", '="@ada_example"', "ada_example"),
+    ("an apostrophe before an address", "'https://x.com/Ada_Example", "ada_example"),
+    ("two apostrophes", "''@ada", Reason.INVALID_SYNTAX),
+    ("an apostrophe only", "'", Reason.INVALID_SYNTAX),
+    ("a formula", "=@ada", Reason.INVALID_SYNTAX),
+    ("null behind an apostrophe", "'@null", Reason.PLACEHOLDER),
     ("empty", " ", Reason.EMPTY),
     ("null", "NULL", Reason.PLACEHOLDER),
     ("null with at sign", "@null", Reason.PLACEHOLDER),
@@ -66,8 +74,8 @@ def test_cases(wrong: Any) -> None:
 
 def test_marked_handles_say_what_they_are() -> None:
     """A bare word may be anything."""
-    assert all(map(is_marked_handle, ["@ada", " ＠ada", "https://x.com/ada"]))
-    assert not any(map(is_marked_handle, ["ada", "@", "@null", "", "@ada@example.com", "https://x.com/home"]))
+    assert all(map(is_marked_handle, ["@ada", " ＠ada", "'@ada", "https://x.com/ada"]))
+    assert not any(map(is_marked_handle, ["ada", "'ada", "@", "@null", "", "@ada@example.com", "https://x.com/home"]))
 
 
 @given(st.from_regex(r"\A[A-Za-z0-9_]{3,15}\Z"))

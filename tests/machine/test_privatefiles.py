@@ -80,8 +80,9 @@ def test_a_directory_is_taken_from_others(tmp_path: Path) -> None:
     make_private_directory(tmp_path / "new")
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o700}
     (tmp_path / "link").symlink_to(tmp_path / "new")
-    with pytest.raises(InputOutputFailed, match="is a link"):
+    with pytest.raises(InputOutputFailed, match="is a link") as caught:
         make_private_directory(tmp_path / "link")
+    assert "`chown -R`" in caught.value.hint
 
 
 def test_a_refusal_of_the_system_is_said(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,12 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.delivery.limiter.waitinglinefile import LineFile
+from audiencekit.delivery.limiter.waitinglinefile import WaitingLineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.machine.keys import StateKey, find_state_key
-from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
+from audiencekit.machine.statedirectory import check_root, check_writable, make_directory, safe_child
 from audiencekit.personal import Secret
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.store import RunStore
@@ -41,7 +44,7 @@ def _erase(root: Path) -> None:
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c"),
     "locks": _lock,
-    "limiter": lambda root: LineFile(root, "boot").close(),
+    "limiter": lambda root: WaitingLineFile(root, "boot").close(),
     "snapshots": lambda root: SnapshotStore(root, "acc", "aud", KEY).prepare(),
     "erasures": _erase,
     "key": lambda root: find_state_key(root, None),
@@ -114,6 +117,23 @@ def test_a_root_of_another_user_is_refused(
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(InputOutputFailed, match="belongs to another user"):
         work[1](root)
+
+
+def test_a_place_without_rights_or_space_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left there by the look."""
+    root = tmp_path / "state"
+    runs = make_directory(root, "runs")
+    check_writable(root)
+    assert [*root.rglob("*")] == [runs]
+
+    def refuse(dir: Path) -> Any:  # noqa: A002 - as tempfile calls it
+        if dir == runs:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(InputOutputFailed, match=f"cannot be written: '{runs}': Permission denied"):
+        check_writable(root)
 
 
 def test_a_root_that_any_user_may_swap_is_refused(tmp_path: Path) -> None:

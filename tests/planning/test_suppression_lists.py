@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_how_lists_are_written_can_be_said(tmp_path: Path, source: Path) -> None
 
 def test_an_option_of_suppression_lists_needs_one(tmp_path: Path, source: Path) -> None:
     """An option that nothing heeds is a mistake; so is a share beyond 1."""
-    with pytest.raises(UsageError, match="there is no suppression source"):
+    with pytest.raises(UsageError, match="`suppress_columns=`: there is no suppression source"):
         checked(tmp_path, source, suppress_columns={"email": "email"})
     with pytest.raises(UsageError, match="suppression source: `delimiter=` must be one"):
         checked(tmp_path, source, suppress=source, suppress_delimiter=";;")
@@ -133,6 +134,7 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     (read,) = plan.suppression
     assert read == {
         "name": "optouts.csv", "columns": {"email": ["email"], "phone_number": ["phone"]}, "rows": 10, "unread": 1,
+        "notes": (),
     }  # fmt: skip
     assert any("1 of 10 rows could not be read" in note for note in plan.notes)
 
@@ -142,3 +144,15 @@ def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source
     """They mean no person."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", row)
     assert checked(tmp_path, source, suppress=listed).suppression[0]["unread"] == 0
+
+
+def test_findings_of_the_pass_over_a_list_are_told(tmp_path: Path, source: Path) -> None:
+    """A person whose identifier stands under a key that comes too late is not kept out."""
+    phone = {"phone": "+12015550104"}
+    lines = [
+        json.dumps({"email": f"zoe{number}@example.com"} | (phone if number > 1_400 else {})) for number in range(1_500)
+    ]
+    plan = checked(tmp_path, source, suppress=write(tmp_path / "optouts.ndjson", *lines))
+    (told,) = plan.suppression[0]["notes"]
+    assert "has a key that the first 1,000 lines do not have" in told
+    assert f"suppression source optouts.ndjson: {told}" in plan.notes

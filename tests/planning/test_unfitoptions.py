@@ -77,3 +77,10 @@ def test_no_file_that_is_read_is_written_over(tmp_path: Path) -> None:
     for rejections in (read, link, tmp_path / "." / "list.csv"):
         with pytest.raises(UsageError, match="written over the source"):
             refuse_written_over(("other.csv", str(read)), rejections)
+
+
+def test_no_other_list_is_written_over(tmp_path: Path) -> None:
+    """One that is not read this time."""
+    (tmp_path / "april.csv").write_text("email\n")
+    with pytest.raises(UsageError, match="another file than rejections"):
+        refuse_written_over((str(tmp_path / "march.csv"),), tmp_path / "april.csv")

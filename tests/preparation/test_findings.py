@@ -79,7 +79,10 @@ CASES: dict[str, tuple[list[str], dict[str, Any], dict[str, Any]]] = {
         {"hashed": ["email"]}, {"code": "hash_of_placeholder", "count": 7},
     ),
     "typing errors": (_emails(*(f"p{n}@gamil.com" for n in range(11))), {}, {"code": "typing_error", "count": 11}),
-    "offices": (_emails("info@example.org", "sales@example.org"), {}, {"code": "role_address", "count": 2}),
+    "offices": (
+        _emails("info@example.org", "Sales+7@example.org", "information-ada@example.org", "ada+info@example.org"), {},
+        {"code": "role_address", "count": 2},
+    ),
     "throwaway mailboxes": (_emails("a@mailinator.com"), {}, {"code": "throwaway_mailbox", "count": 1}),
     "no identifier": (["email,name", *(f"p{n}@example.com,x" for n in range(50)), *[",y"] * 8], {},
         {"code": "no_identifier", "column": None, "count": 8},

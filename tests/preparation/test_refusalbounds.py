@@ -95,6 +95,14 @@ def test_the_remedy_that_would_save_the_rows_is_said(reasons: dict[str, int], wo
     assert problem.hint.count("`rejections=") == (share < 1 or words == "`rejections=")
 
 
+def test_a_remedy_is_said_once() -> None:
+    """That of addresses of another form is to read the rejections, which comes before the loss is allowed."""
+    *_, problem = judge(_tally(6, 6, invalid_syntax=4), _mapping(), BOUNDS)
+    assert problem.hint is not None
+    said = [problem.hint.count(words) for words in ("`rejections=", "`split_cells=", "`max_rejected_share=`")]
+    assert said == [1, 1, 1]
+
+
 def test_the_likely_kind_is_named() -> None:
     """The hint says what the values look like."""
     (problem, *_) = judge(_tally(10, 10, Kind.PHONE_NUMBER, invalid_syntax=10), _mapping(), BOUNDS)

@@ -8,7 +8,6 @@ from typing import cast
 
 import pytest
 
-from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import LineProgress, NoProgress, ReadingProgress, heard_by
 from audiencekit.sources.source import Source
 
@@ -129,21 +128,6 @@ def test_no_line_is_told_twice() -> None:
     steps = [(0, 0, 10, {"rows": 0}), (1, 10, 10, {"rows": 5}), *[(1.1, 10, 10, {"rows": 9})] * 3]
     lines = _told(*steps, unit="bytes")
     assert len(lines) == len(set(lines)) == 3
-
-
-@pytest.mark.parametrize(
-    ("count", "unit", "told"),
-    [
-        (999, "bytes", "999 bytes"),
-        (1_000, "bytes", "1.0 kB"),
-        (2_500_000_000, "bytes", "2.5 GB"),
-        (1_234_567, "rows", "1,234,567 rows"),
-        (0.5, "requests", "0.5 requests"),
-        (1, "rows", "1 row"),
-    ],
-)
-def test_amounts(count: float, unit: str, told: str) -> None:
-    assert measured(count, unit) == told
 
 
 class _Source:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.preparation.batches import REJECTION_SCHEMA
-from audiencekit.reporting.rejections import RejectionsFile, append_refused
+from audiencekit.reporting.rejections import RejectionsFile, append_refused, refuse_other_file
 
 BATCH = pa.record_batch([[1, 2], ["email", None], ["empty", "ragged"]], schema=REJECTION_SCHEMA)
 
@@ -80,3 +80,15 @@ def test_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputOutputFailed):
         append_refused(tmp_path / "why.csv", [9])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_rejections_and_empty_files_are_replaced(tmp_path: Path) -> None:
+    """A list that was given in a wrong place stays."""
+    place = tmp_path / "april.csv"
+    for text in (None, "", "row,column,reason\n1,email,empty\n"):
+        if text is not None:
+            place.write_text(text)
+        refuse_other_file(place)
+    place.write_text("email\nzz.one@canarymail.com\n")
+    with pytest.raises(UsageError, match=r"april\.csv' is another file than rejections"):
+        refuse_other_file(place)

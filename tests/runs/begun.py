@@ -34,6 +34,11 @@ class EndsAfter:
         self.left -= 1
 
 
+def requests_received(emulator: Emulator) -> int:
+    """How many requests with people came to the service."""
+    return sum(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
+
+
 class Listener:
     """A progress that keeps the messages that it is told."""
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (
     AudienceBusy,
@@ -27,15 +26,13 @@ from audiencekit.runs import planacceptance
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings
-from tests.runs.begun import EndsAfter, Listener
+from tests.runs.begun import EndsAfter, Listener, requests_received
 
 RUN = "20261121-000000-task"
 ROWS = 30
 
 
-@pytest.fixture(autouse=True)
-def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
+pytestmark = pytest.mark.usefixtures("small_requests")
 
 
 @pytest.fixture
@@ -43,12 +40,6 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "list.csv"
     _write(path, "person")
     return path
-
-
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    """One request after the other, so that it is known where a run ends."""
-    return replace(settings, concurrency=1)
 
 
 def _write(path: Path, name: str) -> None:
@@ -63,10 +54,6 @@ async def _upload(source: Path, emulator: Emulator, settings: Settings, **given:
 async def _end_early(source: Path, emulator: Emulator, settings: Settings) -> None:
     with pytest.raises(NotFinished):
         await _upload(source, emulator, settings, limiter=EndsAfter(1))
-
-
-def _requests(emulator: Emulator) -> int:
-    return sum(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
 
 
 def _states(settings: Settings) -> dict[str, str]:
@@ -85,18 +72,18 @@ async def test_a_run_that_was_ended_early_is_finished(source: Path, emulator: Em
     listener = Listener()
     report = await _upload(source, emulator, settings, progress=listener)
     assert (report.run_id, report.state, report.rows.sent) == (RUN, "complete", ROWS)
-    assert _requests(emulator) == report.attempts == report.requests_planned > 1
+    assert requests_received(emulator) == report.attempts == report.requests_planned > 1
     assert f"run {RUN} goes on: 1 requests are confirmed" in listener.told
 
 
 async def test_a_complete_run_gives_back_its_report(source: Path, emulator: Emulator, settings: Settings) -> None:
     """The source is read, and nothing is sent; the rejections stay as they were written."""
     first = await _upload(source, emulator, settings)
-    sent, listener = _requests(emulator), Listener()
+    sent, listener = requests_received(emulator), Listener()
     rejections = settings.state_dir / "runs" / RUN / "rejections.csv"
     rejections.write_text("row,column,reason\n1,,refused_by_service\n")
     assert await _upload(source, emulator, settings, progress=listener) == first
-    assert _requests(emulator) == sent
+    assert requests_received(emulator) == sent
     assert "nothing is left to send" in listener.told[-1]
     assert "refused_by_service" in rejections.read_text()
 

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.runs.storedreports import read_report
 from audiencekit.settings import Settings
-from tests.runs.begun import EndsAfter
+from tests.runs.begun import EndsAfter, requests_received
 
 ROWS = 40
 Change = Callable[[Path], None]
 
 
-@pytest.fixture(autouse=True)
-def _small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
+pytestmark = pytest.mark.usefixtures("small_requests")
 
 
 @pytest.fixture
@@ -40,13 +36,9 @@ def keywords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 async def _begin(emulator: Emulator, settings: Settings, keywords: dict[str, Any]) -> None:
     with pytest.raises(NotFinished):
         await upload_async(
-            "list.csv", audience_id=emulator.audience_id, settings=replace(settings, concurrency=1),
+            "list.csv", audience_id=emulator.audience_id, settings=settings,
             limiter=EndsAfter(2), **keywords,
         )  # fmt: skip
-
-
-def _requests(emulator: Emulator) -> int:
-    return sum(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
 
 
 async def test_a_run_is_resumed_from_anywhere(
@@ -97,10 +89,10 @@ async def test_a_changed_list_refuses_the_resumption(
     """Nothing is sent: the plan of then is not that of now."""
     await _begin(emulator, settings, keywords)
     change(tmp_path)
-    before = _requests(emulator)
+    before = requests_received(emulator)
     with pytest.raises(ResumeRefused) as caught:
         await resume_async("last", settings=settings)
-    assert (caught.value.reason, _requests(emulator)) == (reason, before)
+    assert (caught.value.reason, requests_received(emulator)) == (reason, before)
 
 
 async def test_a_list_that_is_gone_refuses_the_resumption(
@@ -109,10 +101,10 @@ async def test_a_list_that_is_gone_refuses_the_resumption(
     """And the run can still be finished when it is back."""
     await _begin(emulator, settings, keywords)
     (tmp_path / "optouts.csv").rename(tmp_path / "aside.csv")
-    before = _requests(emulator)
+    before = requests_received(emulator)
     with pytest.raises(Exception, match=r"optouts\.csv"):
         await resume_async("last", settings=settings)
-    assert _requests(emulator) == before
+    assert requests_received(emulator) == before
     (tmp_path / "aside.csv").rename(tmp_path / "optouts.csv")
     assert (await resume_async("last", settings=settings)).state == "complete"
 

@@ -24,7 +24,7 @@ from unittest import mock
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.erasurepass import Surroundings
+from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
@@ -187,13 +187,13 @@ class History:
         store = ErasureStore(self.settings.state_dir)
         with store.locked():
             store.begin(receipt, records, STATE_KEY)
-        surroundings = Surroundings(
+        means = ErasureMeans(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
             lock=self._lock, doubts=self._earlier().seconds_left, leave=_leave_nothing,
             concurrency=self.settings.concurrency,
         )  # fmt: skip
-        erasing = Erasing(receipt, records, self.client, surroundings, profile=SPEC, store=store, progress=NoProgress())
+        erasing = Erasing(receipt, records, self.client, means, profile=SPEC, store=store, progress=NoProgress())
         is_complete = await self._went_well(erasing.run())
         for person in people:
             self.forgotten |= keys_of(*person)

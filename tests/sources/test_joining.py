@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.sources.files import absolute_path
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
@@ -118,25 +116,6 @@ def test_files_of_other_kinds_are_refused(tmp_path: Path, files: list[Path]) -> 
         _open([files[0], other])
 
 
-@pytest.mark.parametrize("link", [os.link, os.symlink, None])
-def test_the_same_file_twice_is_refused(tmp_path: Path, files: list[Path], link: Any) -> None:
-    """Under its own or another name: its rows would count as duplicates."""
-    again = tmp_path / "again.csv" if link else files[0]
-    if link:
-        link(files[0], again)
-    with pytest.raises(SourceRefused, match="this file is given twice"):
-        _open([*files[:2], again])
-
-
-def test_all_files_are_looked_at_before_the_first_is_read(tmp_path: Path, files: list[Path]) -> None:
-    """One that is missing, or that is a directory, is told at once, and by name."""
-    with pytest.raises(SourceRefused, match=r"nowhere\.csv: there is no such file"):
-        _open([files[0], tmp_path / "nowhere.csv"])
-    with pytest.raises(SourceRefused, match="this is a directory") as caught:
-        _open([files[0], tmp_path])
-    assert "DIRECTORY/*.parquet" in caught.value.hint
-
-
 def test_columns_of_one_name_within_a_file_stay_apart(tmp_path: Path, rows_of: Rows) -> None:
     """The first lies over the first, the second over the second."""
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
@@ -160,20 +139,14 @@ def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
     assert same.count("email: email, by name and content") == 1
 
 
-@pytest.mark.parametrize("source", [[], (), b"people.csv", 7, [7]])
-def test_an_invalid_path_is_no_source(source: Any) -> None:
-    """Nor is an empty list: it would be an empty upload."""
-    with pytest.raises(UsageError, match="a path, rows, or a list of these"):
-        open_source(source, SourceOptions())
-
-
-def test_options_that_no_file_heeds_are_refused(files: list[Path]) -> None:
-    """One file that does is enough."""
-    with pytest.raises(UsageError, match="`encoding=` is for text, and the source is parquet"):
-        _open(files[2:3], encoding="cp1252")
-    with pytest.raises(UsageError, match="`delimiter=` is for delimited text, and the source is parquet"):
-        _open(files[2:3], delimiter=";")
-    assert _open([files[0], files[2]], delimiter=",").mapping.columns
+def test_findings_of_the_pass_over_a_file_are_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:
+    """As of a workbook, or of NDJSON."""
+    (tmp_path / "a.csv").write_text("email\na1@example.com\n")
+    lines = [f'{{"email":"b{number}@example.com"}}' for number in range(1_500)]
+    (tmp_path / "b.jsonl").write_text("\n".join([*lines, *('{"email":"c@example.com","id":1}',) * 100]))
+    source = _open([tmp_path / "a.csv", tmp_path / "b.jsonl"])
+    assert len(rows_of(source)) == 1_601
+    assert [note for note in source.notes if note.startswith("b.jsonl: row 1,505 has a key")]
 
 
 def test_an_operation_column_is_needed_in_every_file(tmp_path: Path, rows_of: Rows) -> None:
@@ -199,14 +172,6 @@ def test_hashed_columns_stay_hashed(tmp_path: Path) -> None:
         path.write_bytes(b"email\n" + b"ab" * 32 + b"\n")
     source = _open(paths, hashed=frozenset({Kind.EMAIL}))
     assert [column.hashed for column in source.mapping.columns] == [True]
-
-
-@pytest.mark.usefixtures("gone_directory")
-def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(tmp_path: Path) -> None:
-    """An absolute one still does."""
-    assert absolute_path(tmp_path / "list.csv") == str(tmp_path / "list.csv")
-    with pytest.raises(InputOutputFailed, match=r"list\.csv: the working directory is gone"):
-        absolute_path("list.csv")
 
 
 def test_a_guess_in_every_file_is_a_guess(tmp_path: Path) -> None:

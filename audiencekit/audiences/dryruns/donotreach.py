@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.donotreachlist import find_list
-from audiencekit.audiences.dryruns.lookandplan import plan_in_thread
+from audiencekit.audiences.dryruns.plansteps import plan_in_thread
 from audiencekit.audiences.dryruns.upload import plan_upload_async
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import Refused

@@ -6,7 +6,7 @@ import math
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
-from audiencekit.audiences.dryruns.lookandplan import look_and_plan
+from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
 from audiencekit.audiences.synchronisation.plan.renewalplan import plan_renewal
 from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE

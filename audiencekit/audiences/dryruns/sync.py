@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from audiencekit.audiences.dryruns.lookandplan import look_and_plan
+from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.destinations.target import Target
 from audiencekit.reporting.plan import Plan

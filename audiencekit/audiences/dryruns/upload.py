@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Unpack
 
 from audiencekit.api.paths import check_identifier
-from audiencekit.audiences.dryruns.lookandplan import look_and_plan
+from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.destinations.target import Target
 from audiencekit.planning.knownmembers import known_members
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords

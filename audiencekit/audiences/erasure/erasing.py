@@ -14,7 +14,8 @@ from audiencekit.api.client import AdsClient
 from audiencekit.audiences.donotreachlist import ensure_list
 from audiencekit.audiences.erasure.bodies import Bodies, plan_deletes, plan_updates
 from audiencekit.audiences.erasure.erasableaudiences import list_account
-from audiencekit.audiences.erasure.erasurepass import Pass, Surroundings
+from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
+from audiencekit.audiences.erasure.erasurepass import Pass
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
 from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
@@ -37,14 +38,14 @@ class Erasing:
         receipt: Receipt,
         records: HashedRecords,
         client: AdsClient,
-        surroundings: Surroundings,
+        means: ErasureMeans,
         *,
         profile: Profile,
         store: ErasureStore,
         progress: Progress,
     ) -> None:
         self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
-        self._surroundings, self._policy = surroundings, surroundings.policy
+        self._means, self._policy = means, means.policy
         self._deletes = plan_deletes(records, receipt, profile)
         self._updates = plan_updates(records, receipt, profile)
 
@@ -71,10 +72,10 @@ class Erasing:
         await self._survey()
         is_pending = True
         while is_pending:
-            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._surroundings)
+            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._means)
             if failure is None:
                 await self._find_list()
-                nothing_left = replace(self._surroundings, leave=_leave_nothing)
+                nothing_left = replace(self._means, leave=_leave_nothing)
                 failure = await self._pass(self._updates, self._lists(), self._on_list, nothing_left)
             if failure is not None:
                 return failure
@@ -87,10 +88,10 @@ class Erasing:
         bodies: Bodies,
         receipts: list[tuple[Target, TargetReceipt]],
         session_of: Callable[[Target], Session],
-        surroundings: Surroundings,
+        means: ErasureMeans,
     ) -> AudiencekitError | None:
         """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
-        going = Pass(bodies, receipts, session_of, surroundings, keep=self._keep, tell=self._progress.tell)
+        going = Pass(bodies, receipts, session_of, means, keep=self._keep, tell=self._progress.tell)
         await going.run()
         if going.error is None:
             await self._wait(going.wait_seconds)

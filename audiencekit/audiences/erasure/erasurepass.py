@@ -5,19 +5,18 @@ An audience that refuses keeps nothing back from the others: it is noted, and th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
 from audiencekit.audiences.erasure.bodies import Bodies
+from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.receipt import TargetReceipt
 from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.journal import NoJournal
-from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Counts, PackedRequest, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
@@ -32,24 +31,8 @@ from audiencekit.errors import (
 )
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.runs.doubts import Doubts
 
 _FORBIDDEN: Final = 403
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """The things around an erasure that its passes use. `lock` raises AudienceBusy.
-
-    `leave` takes the people out of what is kept of an audience on this machine, too.
-    """
-
-    limiter: RateLimiter
-    policy: RetryPolicy
-    lock: Callable[[Target], AbstractContextManager[object]]
-    doubts: Doubts
-    leave: Callable[[Target], Awaitable[None]]
-    concurrency: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +57,11 @@ class ReceiptJournal(NoJournal):
         self,
         turn_of: Callable[[int], Turn],
         requests_each: int,
-        surroundings: Surroundings,
+        means: ErasureMeans,
         keep: Callable[[], None],
     ) -> None:
         self._turn_of, self._requests_each, self._keep = turn_of, requests_each, keep
-        self._leave, self._clock = surroundings.leave, surroundings.policy.clock
+        self._leave, self._clock = means.leave, means.policy.clock
         self.unconfirmed: list[Turn] = []
 
     async def conclude(self, result: RequestResult) -> None:
@@ -119,13 +102,13 @@ class Pass:
         bodies: Bodies,
         targets: Sequence[tuple[Target, TargetReceipt]],
         session_of: Callable[[Target], Session],
-        surroundings: Surroundings,
+        means: ErasureMeans,
         *,
         keep: Callable[[], None],
         tell: Callable[[str], None],
     ) -> None:
         self._bodies, self._targets, self._session_of = bodies, targets, session_of
-        self._surroundings, self._keep, self._tell = surroundings, keep, tell
+        self._means, self._keep, self._tell = means, keep, tell
         self._turns: dict[int, Turn] = {}
         self.wait_seconds = 0.0
         self.error: AudiencekitError | None = None
@@ -140,7 +123,7 @@ class Pass:
 
     async def _deliver(self) -> bool:
         """Send what is left; whether one target refused, so that the others are still to be done."""
-        means = self._surroundings
+        means = self._means
         journal = ReceiptJournal(self._turn_of, len(self._bodies), means, self._keep)
         route = Route(self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency)
         delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(tell=self._tell))
@@ -164,11 +147,11 @@ class Pass:
         """The lock of a target that is ours alone, when nothing sent to it before can change it any more."""
         stack = ExitStack()
         try:
-            stack.enter_context(self._surroundings.lock(target))
+            stack.enter_context(self._means.lock(target))
         except AudienceBusy as busy:
             receipt.state, receipt.why = "busy", str(busy)
             return None
-        wait_seconds = self._surroundings.doubts(target)
+        wait_seconds = self._means.doubts(target)
         if wait_seconds > 0:
             self.wait_seconds = max(self.wait_seconds, wait_seconds)
             stack.close()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
+from audiencekit.audiences.erasure.erasuremeans import means_of
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import keys_fingerprint
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.subjects import Asked
-from audiencekit.audiences.erasure.surroundings import surroundings_of
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.machine.keys import StateKey, find_state_key
@@ -57,10 +57,8 @@ async def erase(
         _remember(receipt, records, key, settings)
         forgotten = read_forgotten(settings.state_dir, settings.key)
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
-        surroundings = surroundings_of(receipt, settings, key, forgotten, limiter=pace, time=time)
-        erasing = Erasing(
-            receipt, records, client, surroundings, profile=settings.profile, store=store, progress=progress
-        )
+        means = means_of(receipt, settings, key, forgotten, limiter=pace, time=time)
+        erasing = Erasing(receipt, records, client, means, profile=settings.profile, store=store, progress=progress)
         return await erasing.run()
 
 

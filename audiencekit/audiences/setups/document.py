@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -86,8 +86,9 @@ def read_setup(path: Path, *, now: datetime | None = None) -> Setup:
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule. No value of a secret is
     in its message.
     """
+    content = _load(path)
     reader = _Reader(path.absolute(), now or datetime.now(UTC))
-    audiences = reader.read(_load(path))
+    audiences = reader.read(content)
     if reader.problems:
         raise DefinitionRefused(str(path), reader.problems)
     return Setup(path.absolute(), audiences)
@@ -126,7 +127,18 @@ class _Reader:
         if not audiences and "audiences" not in dict(self.problems):
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
-        return tuple(one for one in found if one is not None)
+        sound = tuple(one for one in found if one is not None)
+        self._refuse_two_syncs(sound)
+        return sound
+
+    def _refuse_two_syncs(self, audiences: Iterable[AudienceSetup]) -> None:
+        """Two lists that one audience is to equal take out the people of each other, in every run."""
+        known: dict[tuple[str | None, str], AudienceSetup] = {}
+        for one in audiences:
+            other = known.setdefault((one.account_id, one.audience), one) if one.command == "sync" else one
+            if other.sources != one.sources:
+                why = f"audiences.{other.name} makes it equal to another list: name the files of both in one `source`"
+                self.problems.append((f"audiences.{one.name}.audience", why))
 
     def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
         """Two names that stand for the same variables of the environment would share their credentials."""

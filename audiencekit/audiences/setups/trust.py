@@ -36,6 +36,7 @@ class TrustedSetups:
         again = f"look at it, then name it: {option('setup', path.name)}; with `remember=True` it is named for good"
         if not path.is_file():
             raise UsageError(f"there is no {path.name} in this directory", hint="name a setup: `setup=FILE`")
+        path = path.absolute()
         if str(path.resolve()) not in self._paths():
             raise UsageError(f"{str(path)!r} was not named before, and may be another person's", hint=again)
         status = path.stat()

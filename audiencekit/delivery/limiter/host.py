@@ -11,8 +11,8 @@ from typing import Final, Self, TypeVar
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter.boottime import boot_id, boot_seconds
-from audiencekit.delivery.limiter.waitingline import Line, advance, believable, interval_seconds, pause, share_of
-from audiencekit.delivery.limiter.waitinglinefile import BusyError, LineFile
+from audiencekit.delivery.limiter.waitingline import WaitingLine, advance, believable, interval_seconds, pause, share_of
+from audiencekit.delivery.limiter.waitinglinefile import BusyError, WaitingLineFile
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_BUSY_SECONDS, PACED_REQUESTS_PER_MINUTE
 
@@ -41,7 +41,7 @@ class HostLimiter:
     ) -> None:
         self._interval = interval_seconds(requests_per_minute)
         self._quota, self._clock, self._now = quota, clock, now
-        self._file = LineFile(state_dir, boot_id() if boot is None else boot)
+        self._file = WaitingLineFile(state_dir, boot_id() if boot is None else boot)
         self._owner = secrets.token_hex(8)
         self._turn = asyncio.Lock()
         self._is_quota_shared = False
@@ -70,18 +70,18 @@ class HostLimiter:
     async def pause(self, seconds: float) -> None:
         """Notes a 429: no process of the host leaves for `seconds`, and the pace halves, once a pause."""
 
-        def paused(line: Line, now: float) -> tuple[Line, None]:
+        def paused(line: WaitingLine, now: float) -> tuple[WaitingLine, None]:
             return pause(line, now=now, seconds=seconds), None
 
         await self._change(paused)
 
     async def _ask(self, *, is_due: bool) -> float | None:
-        def asked(line: Line, now: float) -> tuple[Line, float | None]:
+        def asked(line: WaitingLine, now: float) -> tuple[WaitingLine, float | None]:
             return advance(line, self._owner, now=now, interval=self._interval, is_due=is_due)
 
         return await self._change(asked)
 
-    async def _change(self, changed: Callable[[Line, float], tuple[Line, T]]) -> T:
+    async def _change(self, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]) -> T:
         """Return the result of `changed` for the line and the moment at which the line is ours alone."""
         patience = self._now() + LIMITER_BUSY_SECONDS
         while True:
@@ -92,12 +92,14 @@ class HostLimiter:
                     raise _held_too_long() from None
             await self._clock.sleep(RETRY_SECONDS)
 
-    def _changed(self, line: Line | None, changed: Callable[[Line, float], tuple[Line, T]]) -> tuple[Line, T]:
+    def _changed(
+        self, line: WaitingLine | None, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]
+    ) -> tuple[WaitingLine, T]:
         now = self._now()
         if line is None:
-            line = Line(free_at=now)
+            line = WaitingLine(free_at=now)
         elif not believable(line, now):
-            line = Line(free_at=now + self._interval)  # who left last, and when, is not known
+            line = WaitingLine(free_at=now + self._interval)  # who left last, and when, is not known
         line, result = changed(line, now)
         self._is_quota_shared |= share_of(line, now) < 1.0
         return line, result

@@ -51,10 +51,9 @@ class RedisLimiter:
         address: Secret,
         quota: str,
         clock: Clock,
-        max_lateness_seconds: float = MAX_LATENESS_SECONDS,
     ) -> None:
         self._interval = interval_seconds(requests_per_minute)
-        self._clock, self._max_lateness_seconds = clock, max_lateness_seconds
+        self._clock = clock
         url, when_away = read_address(address)
         self._client = _connect(url)
         self._scripts = {text: self._client.register_script(text) for text in (TAKE, PAUSE)}
@@ -97,7 +96,7 @@ class RedisLimiter:
         due = self._clock.monotonic() + microseconds / MICROSECONDS
         while (wait_seconds := due - self._clock.monotonic()) > 0:
             await self._clock.sleep(wait_seconds)
-        return bool(is_place) and self._clock.monotonic() - due <= self._max_lateness_seconds
+        return bool(is_place) and self._clock.monotonic() - due <= MAX_LATENESS_SECONDS
 
     async def _answer(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
         """The result of the script, in time; None when Redis is away and that stops no request."""
@@ -106,7 +105,7 @@ class RedisLimiter:
             asked_at = self._clock.monotonic()
             answer = await self._call(script, arguments)
             # A place in a late answer may be past without our knowing.
-            if answer is not None and self._clock.monotonic() - asked_at <= self._max_lateness_seconds:
+            if answer is not None and self._clock.monotonic() - asked_at <= MAX_LATENESS_SECONDS:
                 self._is_quota_shared |= bool(answer[2])
                 return answer
             if self._own_pace is not None:

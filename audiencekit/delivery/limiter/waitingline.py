@@ -38,7 +38,7 @@ class Waiter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class WaitingLine:
     """`free_at`: the next request may leave. `share`: of the full rate, as it was at `share_at`."""
 
     free_at: float
@@ -48,18 +48,20 @@ class Line:
     waiting: tuple[Waiter, ...] = ()
 
 
-def believable(line: Line, now: float) -> bool:
+def believable(line: WaitingLine, now: float) -> bool:
     """Whether `line` can be of this clock. After a restart of the clock its times lie in a far future."""
     return max(line.free_at, line.paused_until) <= now + FARTHEST_PLACE_SECONDS
 
 
-def share_of(line: Line, now: float) -> float:
+def share_of(line: WaitingLine, now: float) -> float:
     """The share of the full rate at `now`: it recovers by RATE_RECOVERY_PER_MINUTE."""
     recovered = RATE_RECOVERY_PER_MINUTE * max(0.0, now - line.share_at) / SECONDS_PER_MINUTE
     return min(1.0, line.share + recovered)
 
 
-def advance(line: Line, owner: str, *, now: float, interval: float, is_due: bool) -> tuple[Line, float | None]:
+def advance(
+    line: WaitingLine, owner: str, *, now: float, interval: float, is_due: bool
+) -> tuple[WaitingLine, float | None]:
     """The line after `owner` asked, and when it has to ask again; None: it leaves now.
 
     `interval` is that of the full rate. `is_due`: the owner was told to ask now, so it need not queue behind others.
@@ -78,7 +80,7 @@ def advance(line: Line, owner: str, *, now: float, interval: float, is_due: bool
     return replace(line, waiting=waiting), due
 
 
-def pause(line: Line, *, now: float, seconds: float) -> Line:
+def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
     """The line after a 429: shut for `seconds` at least. The first 429 of a pause halves the rate, down to a floor."""
     share = share_of(line, now)
     if now >= line.paused_until:

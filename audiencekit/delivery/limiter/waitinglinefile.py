@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from audiencekit.delivery.limiter.waitingline import Line, Waiter
+from audiencekit.delivery.limiter.waitingline import Waiter, WaitingLine
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
 from audiencekit.machine.openfiles import NEW_FILE
@@ -37,7 +37,7 @@ class BusyError(Exception):
     """Another process holds the file just now."""
 
 
-class LineFile:
+class WaitingLineFile:
     """Opens `limiter/<boot id>.sqlite` under the state directory, for its owner only.
 
     Raises InputOutputFailed when it cannot be made, read or written: without it no request may leave.
@@ -67,7 +67,7 @@ class LineFile:
         """Closes the file."""
         self._connection.close()
 
-    def change(self, quota: str, changed: Callable[[Line | None], tuple[Line, T]]) -> T:
+    def change(self, quota: str, changed: Callable[[WaitingLine | None], tuple[WaitingLine, T]]) -> T:
         """Write the new line of `quota` that `changed` makes of the old one (None: none yet); return its result.
 
         No other process reads or writes meanwhile. Raises BusyError when one does.
@@ -114,12 +114,12 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _read(text: Any) -> Line:
+def _read(text: Any) -> WaitingLine:
     """The line as it was written. Raises ValueError for anything else."""
     try:
         document = orjson.loads(text)
         waiting = tuple(Waiter(str(waiter["owner"]), float(waiter["due"])) for waiter in document.pop("waiting"))
-        return Line(**{name: float(value) for name, value in document.items()}, waiting=waiting)
+        return WaitingLine(**{name: float(value) for name, value in document.items()}, waiting=waiting)
     except (LookupError, TypeError, AttributeError):
         raise ValueError("not a line") from None
 

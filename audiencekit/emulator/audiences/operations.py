@@ -88,7 +88,7 @@ def echo_item(item: object, ids: Mapping[str, str], types: Collection[str] = OPE
 
 def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | None:
     """Return the key sets of every operation when all users have the same fields, and are good; else None."""
-    lists = [_users_of(item) for item in items]
+    lists = [users_of(item) for item in items]
     users = list(chain.from_iterable(lists))
     if not all(lists) or set(map(type, users)) != {dict} or len(set(map(tuple, users))) != 1:
         return None
@@ -98,7 +98,7 @@ def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | N
     return [key_sets[first:last] for first, last in pairwise(accumulate(map(len, lists), initial=0))]
 
 
-def _users_of(item: Any) -> list[Any]:
+def users_of(item: object) -> list[Any]:
     """Return the users of an operation; none when it is not plainly one."""
     params = item.get("params") if isinstance(item, dict) else None
     users = params.get("users") if isinstance(params, dict) else None

@@ -55,7 +55,7 @@ class Encryption:
     def __init__(self, hosts: Sequence[str], directory: Path | None) -> None:
         """Read the authority from `directory`, or make one there; without a directory in a temporary one.
 
-        Raises AuthorityError for files that are not those of an emulator, and OSError.
+        Raises AuthorityError for files that are not those of an emulator, and for a directory that cannot be written.
         """
         self._temporary = tempfile.TemporaryDirectory() if directory is None else None
         place = directory or Path(self._temporary.name if self._temporary else "")
@@ -63,6 +63,9 @@ class Encryption:
         names = list(dict.fromkeys((*LOOPBACK_HOSTS, *hosts)))
         try:
             authority = _read(place, names) or _make(place, names, is_kept=directory is not None)
+        except OSError as error:
+            self.close()
+            raise AuthorityError(f"the authority cannot be kept in {str(place)!r}: {error.strerror}") from None
         except BaseException:
             self.close()
             raise

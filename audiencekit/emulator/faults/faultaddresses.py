@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.faults.handshakes import Handshakes
 from audiencekit.emulator.faults.kinds import Site
 from audiencekit.emulator.faults.proxy import Proxy
@@ -21,7 +21,7 @@ class FaultSites:
         self,
         register: Register,
         handler: Handler,
-        admit: Callable[[Line], None],
+        admit: Callable[[ClientConnection], None],
         end: asyncio.Event,
         ports: Callable[[], set[int]],
     ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 from aiohttp import web
 
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.envelope import Answer
 from audiencekit.emulator.faults.effects import (
     Cut,
@@ -38,16 +38,16 @@ class StruckError(Exception):
         self.answer = answer
 
 
-class Trial:
+class RequestFaults:
     """The faults of one request. `stop` is called for those that end more than it."""
 
     def __init__(
-        self, register: Register, request: web.BaseRequest, line: Line, stop: Callable[[Outage], None]
+        self, register: Register, request: web.BaseRequest, connection: ClientConnection, stop: Callable[[Outage], None]
     ) -> None:
-        self._register, self._request, self._line, self._stop = register, request, line, stop
+        self._register, self._request, self._connection, self._stop = register, request, connection, stop
         self._number: int | None = None
         self._attribute: Callable[[int], None] | None = None
-        self._served = line.count_request()
+        self._served = connection.count_request()
         self._intake: Cut | Hold | Throttle | None = None
         self._fired: list[Fired] = []
         self.skew_seconds = 0.0
@@ -96,11 +96,11 @@ class Trial:
             case Cut() | Hold() | Throttle() if place is Place.BODY:
                 self._intake = effect
             case Wait(seconds):
-                await self._line.pause(seconds)
+                await self._connection.pause(seconds)
             case Cut():
                 self._sever()
             case Hold(seconds):
-                await self._line.pause(seconds)
+                await self._connection.pause(seconds)
                 self._sever()
             case Reply(answer):
                 raise StruckError(answer)
@@ -124,7 +124,7 @@ class Trial:
                 raise RuntimeError("a fault struck where it has no effect")
 
     def _sever(self) -> None:
-        self._line.abort()
+        self._connection.abort()
         raise SeveredError
 
     def mark_applied(self, attribute: Callable[[int], None]) -> None:
@@ -141,7 +141,7 @@ class Trial:
             self._sever()
         if late.reply is not None:
             return late.reply
-        await self._line.pause(None, until=answered)
+        await self._connection.pause(None, until=answered)
         if not answered.done():
             self._sever()
         return answered.result()
@@ -155,11 +155,11 @@ class Trial:
             yield part
             taken += len(part)
             if isinstance(intake, Throttle):
-                await self._line.pause(len(part) / intake.bytes_per_second)
+                await self._connection.pause(len(part) / intake.bytes_per_second)
             elif intake is not None and taken >= intake.after_bytes:
                 await self._end_intake(intake)
 
     async def _end_intake(self, intake: Cut | Hold) -> None:
         if isinstance(intake, Hold):
-            await self._line.pause(intake.seconds)
+            await self._connection.pause(intake.seconds)
         self._sever()

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from audiencekit.emulator.connections import Line
+from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.faults.effects import Handshake
 from audiencekit.emulator.faults.fault import Place, Situation
 from audiencekit.emulator.faults.kinds import Site
@@ -19,19 +19,19 @@ _ALERT: Final = b"\x15\x03\x03\x00\x02\x02%c"
 
 
 class Handshakes:
-    """Makes encrypted lines. Faults are asked once a connection."""
+    """Makes encrypted connections. Faults are asked once a connection."""
 
     def __init__(self, register: Register, contexts: Mapping[str, ssl.SSLContext]) -> None:
         self._register, self._contexts = register, contexts
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def make(self, line: Line) -> asyncio.Protocol:
-        """Return the protocol of a new connection, which becomes that of `line` when all is well."""
+    def make(self, connection: ClientConnection) -> asyncio.Protocol:
+        """Return the protocol of a new transport, which `connection` takes over when all is well."""
         met = self._register.meet(Situation(place=Place.CONNECT), site=Site.HTTPS)
         effect = met[0] if met is not None and isinstance(met[0], Handshake) else Handshake()
         if effect.alert is not None:
             return _Alert(_ALERT % effect.alert)
-        return _Upgrade(line, self._contexts[effect.certificate or "good"], self._keep)
+        return _Upgrade(connection, self._contexts[effect.certificate or "good"], self._keep)
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
@@ -62,10 +62,12 @@ class _Alert(asyncio.Protocol):
 
 
 class _Upgrade(asyncio.Protocol):
-    """Encrypts a connection and hands it over to its line."""
+    """Encrypts a transport, and hands it over to its connection."""
 
-    def __init__(self, line: Line, context: ssl.SSLContext, keep: Callable[[asyncio.Task[None]], None]) -> None:
-        self._line, self._context, self._keep = line, context, keep
+    def __init__(
+        self, connection: ClientConnection, context: ssl.SSLContext, keep: Callable[[asyncio.Task[None]], None]
+    ) -> None:
+        self._connection, self._context, self._keep = connection, context, keep
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
@@ -77,6 +79,6 @@ class _Upgrade(asyncio.Protocol):
         # A client that does not trust the certificate ends the handshake: that is what it is for.
         with contextlib.suppress(OSError):
             loop = asyncio.get_running_loop()
-            encrypted = await loop.start_tls(transport, self._line, self._context, server_side=True)
+            encrypted = await loop.start_tls(transport, self._connection, self._context, server_side=True)
             if encrypted is not None:
-                self._line.connection_made(encrypted)
+                self._connection.connection_made(encrypted)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import orjson
 
+from audiencekit.emulator.audiences.operations import users_of
 from audiencekit.emulator.envelope import Answer, problem
 from audiencekit.emulator.faults.effects import Reply
 from audiencekit.emulator.faults.fault import Fault, Situation, Strike
@@ -22,13 +23,7 @@ def list_operations(body: bytes) -> list[list[Any]]:
         document = orjson.loads(body)
     except ValueError:
         return []
-    return [_users(item) for item in document] if isinstance(document, list) else []
-
-
-def _users(item: object) -> list[Any]:
-    params = item.get("params") if isinstance(item, dict) else None
-    users = params.get("users") if isinstance(params, dict) else None
-    return users if isinstance(users, list) else []
+    return [users_of(item) for item in document] if isinstance(document, list) else []
 
 
 def is_too_large(fault: Fault, situation: Situation) -> bool:

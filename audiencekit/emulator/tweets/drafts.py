@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from audiencekit.emulator.calls import Call
@@ -19,7 +17,7 @@ def list_drafts(call: Call) -> Answer:
     """Answer `GET …/draft_tweets`."""
     parameters = Parameters(call)
     page = read_page(call, DRAFTS, parameters)
-    return success(_echo(parameters), [show_draft(record) for record in page.records], **page.members())
+    return success(parameters.echo_without_account(), [show_draft(record) for record in page.records], **page.members())
 
 
 def create_draft(call: Call) -> Answer:
@@ -28,14 +26,14 @@ def create_draft(call: Call) -> Answer:
     content = read_new(call, parameters)
     parameters.finish()
     draft = DRAFTS.make(call, content, call.store.make_long_id(call.now))
-    return success(_echo(parameters), show_draft(draft))
+    return success(parameters.echo_without_account(), show_draft(draft))
 
 
 def show_one(call: Call) -> Answer:
     """Answer `GET …/draft_tweets/:draft_tweet_id`."""
     parameters = Parameters(call)
     draft = _find(call, parameters)
-    return success(_echo(parameters), show_draft(draft))
+    return success(parameters.echo_without_account(), show_draft(draft))
 
 
 def change_draft(call: Call) -> Answer:
@@ -45,7 +43,7 @@ def change_draft(call: Call) -> Answer:
     draft = _find(call, parameters)
     check_content(parameters, {**draft.fields, **changes})
     draft.change(changes, call.now)
-    return success(_echo(parameters), show_draft(draft))
+    return success(parameters.echo_without_account(), show_draft(draft))
 
 
 def delete_draft(call: Call) -> Answer:
@@ -53,7 +51,7 @@ def delete_draft(call: Call) -> Answer:
     parameters = Parameters(call)
     draft = _find(call, parameters)
     draft.delete(call.now)
-    return success(_echo(parameters), show_draft(draft))
+    return success(parameters.echo_without_account(), show_draft(draft))
 
 
 def preview_draft(call: Call) -> Answer:
@@ -63,14 +61,10 @@ def preview_draft(call: Call) -> Answer:
     message = (
         f"See @{call.store.users.of(call.user_id).screen_name}'s notifications in the X app to preview your Tweet."
     )
-    return Answer(200, orjson.dumps({"request": {"params": _echo(parameters)}, "message": message}))
+    return Answer(200, orjson.dumps({"request": {"params": parameters.echo_without_account()}, "message": message}))
 
 
 def _find(call: Call, parameters: Parameters) -> Record:
     draft_id = parameters.path_long("draft_tweet_id")
     parameters.finish()
     return DRAFTS.find(call, str(draft_id))
-
-
-def _echo(parameters: Parameters) -> dict[str, Any]:
-    return {name: value for name, value in parameters.echo.items() if name != "account_id"}

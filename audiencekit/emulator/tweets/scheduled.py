@@ -6,7 +6,7 @@ out at its minute by the emulator's clock, at most a year ahead, and is a tweet 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from audiencekit.emulator.accounts.records import Account
 from audiencekit.emulator.calls import Call
@@ -30,7 +30,9 @@ def list_scheduled(call: Call) -> Answer:
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     page = read_page(call, SCHEDULED_TWEETS, parameters)
-    return success(_echo(parameters), [show_scheduled(record) for record in page.records], **page.members())
+    return success(
+        parameters.echo_without_account(), [show_scheduled(record) for record in page.records], **page.members()
+    )
 
 
 def create_scheduled(call: Call) -> Answer:
@@ -43,14 +45,14 @@ def create_scheduled(call: Call) -> Answer:
     check_command(content)
     waiting = {"scheduled_at": scheduled_at, "scheduled_status": _WAITING, "completed_at": None, "tweet_id": None}
     record = SCHEDULED_TWEETS.make(call, {**content, **waiting}, call.store.make_long_id(call.now))
-    return success(_echo(parameters), show_scheduled(record))
+    return success(parameters.echo_without_account(), show_scheduled(record))
 
 
 def show_one(call: Call) -> Answer:
     """Answer `GET …/scheduled_tweets/:scheduled_tweet_id`."""
     parameters = Parameters(call)
     record = _find(call, parameters)
-    return success(_echo(parameters), show_scheduled(record))
+    return success(parameters.echo_without_account(), show_scheduled(record))
 
 
 def change_scheduled(call: Call) -> Answer:
@@ -65,7 +67,7 @@ def change_scheduled(call: Call) -> Answer:
     check_author(call, {**record.fields, **changes})
     check_command({**record.fields, **changes})
     record.change(changes, call.now)
-    return success(_echo(parameters), show_scheduled(record))
+    return success(parameters.echo_without_account(), show_scheduled(record))
 
 
 def delete_scheduled(call: Call) -> Answer:
@@ -73,7 +75,7 @@ def delete_scheduled(call: Call) -> Answer:
     parameters = Parameters(call)
     record = _find_waiting(call, parameters)
     record.delete(call.now)
-    return success(_echo(parameters), show_scheduled(record))
+    return success(parameters.echo_without_account(), show_scheduled(record))
 
 
 def publish_due(account: Account, now: float) -> None:
@@ -112,7 +114,3 @@ def _read_moment(call: Call, parameters: Parameters, moment: int) -> int:
     if not call.now < minute <= add_months(call.now, 12):
         raise parameters.fault("scheduled_at", "Expected a time in the coming year for scheduled_at")
     return minute
-
-
-def _echo(parameters: Parameters) -> dict[str, Any]:
-    return {name: value for name, value in parameters.echo.items() if name != "account_id"}

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import aiohttp
@@ -27,15 +27,8 @@ WAITS_SECONDS: Final = (1.0, 5.0, 25.0)
 class Courier:
     """Delivers the events of some webhooks while it is open."""
 
-    def __init__(
-        self,
-        webhooks: Webhooks,
-        secret: str,
-        waits_seconds: Sequence[float] = WAITS_SECONDS,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._webhooks, self._secret = webhooks, secret
-        self._waits_seconds, self._sleep = waits_seconds, sleep
+    def __init__(self, webhooks: Webhooks, secret: str, waits_seconds: Sequence[float] = WAITS_SECONDS) -> None:
+        self._webhooks, self._secret, self._waits_seconds = webhooks, secret, waits_seconds
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._rounds: list[asyncio.Task[None]] = []
         self._proven: set[tuple[str, str]] = set()
@@ -77,7 +70,7 @@ class Courier:
             if (status is not None and 200 <= status <= 299) or wait_seconds is None:
                 delivery.is_over = True
                 return
-            await self._sleep(wait_seconds)
+            await asyncio.sleep(wait_seconds)
 
     async def _attempt(self, address: str, delivery: Delivery) -> int | None:
         """Return the status of the answer; None without one, and for a receiver that does not prove itself."""

@@ -1,14 +1,18 @@
-"""Handles in bulk: every text is decided, but those with a full-width `@` in front."""
+"""Handles in bulk: every text is decided."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.handle import PAGES
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     BLANK,
@@ -22,7 +26,7 @@ from audiencekit.preparation.columnar.checks import (
     pattern_of,
     trim_texts,
 )
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of, put
 
 _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
@@ -30,7 +34,7 @@ _PLAIN: Final = rf"\A[a-z0-9_]{{1,{MAX_HANDLE_LENGTH}}}\z"
 
 _PAGE: Final = pattern_of(sorted(PAGES))
 
-_WHOLE_CHECKS: Final = (BLANK, Check(r"\A＠", UNDECIDED), HASHED, WORD)
+_WHOLE_CHECKS: Final = (BLANK, HASHED, WORD)
 _NAME_CHECKS: Final = (
     WORD,
     INVISIBLE,
@@ -46,16 +50,25 @@ def decide_handles(texts: Any) -> Decisions:
     Holds raw values: to be called from a guarded function only.
     """
     lowered = pc.ascii_lower(trim_texts(texts))
-    names = _bare_names(lowered)
+    names = _bare_names(_unmarked(lowered))
     codes = begin_codes(matches(names, _PLAIN) & ~matches(names, WORD.pattern))
     decide_in_order(lowered, codes, _WHOLE_CHECKS)
     decide_in_order(names, codes, _NAME_CHECKS)
     return Decisions.of(names, codes)
 
 
+def _unmarked(lowered: Any) -> Any:
+    """Each text without the marks that keep a spreadsheet from making a formula of it."""
+    marked = pc.or_(pc.starts_with(lowered, "'"), pc.starts_with(lowered, '="')).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(marked)
+    texts = lowered.take(arrow_array(rows)).to_pylist()
+    return put(lowered, rows, pa.array(map(unmarked, texts), pa.string()))
+
+
 def _bare_names(lowered: Any) -> Any:
     """Each text without profile address or one `@`; nothing of a page that names no one."""
-    names = pc.if_else(pc.starts_with(lowered, "@"), pc.utf8_slice_codeunits(lowered, 1, None), lowered)
+    marked = pc.or_(pc.starts_with(lowered, "@"), pc.starts_with(lowered, "＠"))
+    names = pc.if_else(marked, pc.utf8_slice_codeunits(lowered, 1, None), lowered)
     addressed = pc.match_substring_regex(lowered, _ADDRESS)
     if not pc.any(addressed).as_py():
         return names

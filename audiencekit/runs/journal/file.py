@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
-import orjson
-
 from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
+from audiencekit.machine.checkeddocuments import read_json, write_json
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
@@ -253,7 +252,7 @@ class JournalFile:
         return Seals(key) if self._is_sealed else None
 
     def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:
-        text = orjson.dumps(content)
+        text = write_json(content)
         digest = digest_of(key, DOCUMENTS, _NUMBERS[name], text)
         self._connection.execute("INSERT INTO documents VALUES (?, ?, ?)", (name, text.decode(), digest))
 
@@ -263,7 +262,7 @@ class JournalFile:
                 return None  # ended in the middle of its first transaction
             found = self._one("SELECT content FROM documents WHERE name = ?", name)
         with self._sound():
-            return None if found is None else dict(orjson.loads(found[0]))
+            return None if found is None else dict(read_json(found[0]))
 
     def _unbegun(self) -> ResumeRefused:
         """The refusal of a journal that does not say what the run was begun with: one of ours without it is damaged."""

@@ -82,4 +82,7 @@ def _failure_of(error: Exception) -> AudiencekitError:
         return UsageError(
             "SQLite does not take the query", hint="execute it with `sqlite3 -readonly FILE`, whose message says more"
         )
-    return SourceRefused("the query failed on a row: it is no text in UTF-8, or no value that a function wants")
+    return SourceRefused(
+        "the query failed on a row: it is no text in UTF-8, or no value that a function wants",
+        hint="leave columns that are not needed out of the query; hex(COLUMN) shows the bytes of a text",
+    )

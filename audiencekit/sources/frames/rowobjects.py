@@ -5,6 +5,7 @@ Batches, cursors and open files are not read here, but when the frame is opened,
 
 from __future__ import annotations
 
+import contextlib
 import io
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -166,8 +167,15 @@ def rows_of(cursor: RowCursor) -> Any:
 
 
 def _batch(rows: list[Any], schema: Any) -> Any:
-    columns = [pa.array(map(_text, column), pa.string()) for column in zip(*rows, strict=True)]
+    columns = [_texts(column, place) for place, column in enumerate(zip(*rows, strict=True), 1)]
     return pa.record_batch(columns, schema=schema)
+
+
+def _texts(cells: tuple[Any, ...], place: int) -> Any:
+    with contextlib.suppress(UnicodeDecodeError):
+        return pa.array(map(_text, cells), pa.string())
+    hint = "leave the column out of the query, or turn it into text there"
+    raise SourceRefused(f"column{place} of the result holds bytes that are not UTF-8", hint=hint)
 
 
 def _text(cell: Any) -> str | None:

@@ -28,6 +28,7 @@ NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")
 SNIFFED_LINES: Final = 10  # an object among these, when the first line begins like one
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 PIECE_LINES: Final = 4_096  # read at once
+LOOKED_AT: Final = 32  # of so many lines one is looked at for keys that are not read
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
 WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
@@ -75,7 +76,7 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
     lists = frozenset(
         place for place, key in enumerate(keys) if any(isinstance(found.get(key), list) for _, found in objects)
     )
-    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, lists)
+    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, lists, later_notes=lambda: table.notes)
 
 
 class JsonLinesTable:
@@ -83,7 +84,8 @@ class JsonLinesTable:
 
     def __init__(self, stream: ByteStream, keys: tuple[str, ...], split_cells: str | None) -> None:
         self._stream, self._keys, self._split_cells = stream, keys, split_cells
-        self.rows_read = 0
+        self._known = frozenset(keys)
+        self.rows_read = self._other_key_row = 0
 
     def __repr__(self) -> str:
         return f"<JsonLinesTable of {len(self._keys)} keys>"
@@ -103,6 +105,16 @@ class JsonLinesTable:
             "columns": len(self._keys),
         }
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The first row seen by the last pass that has a key which is not read."""
+        if not self._other_key_row:
+            return ()
+        told = (
+            f"row {self._other_key_row:,} has a key that the first {SAMPLE_ROWS:,} lines do not have, and which is not"
+        )
+        return (f"{told} read: if it is an identifier, put a line with all keys first",)
+
     def check(self, mapping: ColumnMapping) -> None:
         """Nothing: what is no text is a fault of its row."""
 
@@ -110,7 +122,7 @@ class JsonLinesTable:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
         faults, counter = Faults(WORDS), LineCounter()
         reader = RowReader(self._keys, mapping, self._split_cells)
-        self.rows_read = 0
+        self.rows_read = self._other_key_row = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
         while pieces := list(self._pieces(lines, reader, faults)):
             yield TextBatch(RawColumns(joined(pieces, mapping)), faults.take())
@@ -125,10 +137,19 @@ class JsonLinesTable:
             taken = _next_lines(lines, min(PIECE_LINES, BATCH_ROWS - rows))
             if not taken:
                 return
+            self._look_for_other_keys(taken)
             numbers = np.arange(self.rows_read + 1, self.rows_read + 1 + len(taken))
             self.rows_read += len(taken)
             yield from reader.rows(numbers, taken, faults)
             rows, size_bytes = rows + len(taken), size_bytes + sum(len(line or b"") for line in taken)
+
+    def _look_for_other_keys(self, lines: list[bytes | None]) -> None:
+        """Note the first row that is looked at and has such a key; few lines are, since most have all keys alike."""
+        for at in range(0, 0 if self._other_key_row else len(lines), LOOKED_AT):
+            found = read_object(lines[at] or b"")
+            if isinstance(found, dict) and not self._known.issuperset(found):
+                self._other_key_row = self.rows_read + 1 + at
+                return
 
 
 def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:

@@ -35,10 +35,10 @@ _OF_ALL_USERS: Final = Path("/etc/ssh/ssh_known_hosts")
 class SftpConnection:
     """The file at `address`; a connection that was lost is made again with the next attempt."""
 
-    def __init__(self, address: SourceAddress, silence_seconds: float = REMOTE_SILENCE_SECONDS) -> None:
+    def __init__(self, address: SourceAddress) -> None:
         if importlib.util.find_spec("asyncssh") is None:
             raise UsageError("a list behind SFTP needs the package asyncssh", hint="pip install 'audiencekit[sftp]'")
-        self._address, self._silence_seconds = address, silence_seconds
+        self._address = address
         self._path = path_of(address)
         self._stack, self._opening = AsyncExitStack(), asyncio.Lock()
         self._client: SFTPClient | None = None
@@ -67,7 +67,7 @@ class SftpConnection:
         async with self._lost_in_words():
             _, file = await self._opened()
             for at in range(offset, offset + length, _PART_BYTES):
-                async with asyncio.timeout(self._silence_seconds):
+                async with asyncio.timeout(REMOTE_SILENCE_SECONDS):
                     part = await file.read(min(_PART_BYTES, offset + length - at), at)
                 into += part
                 if len(part) < min(_PART_BYTES, offset + length - at):

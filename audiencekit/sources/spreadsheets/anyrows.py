@@ -41,6 +41,7 @@ class AnyRows:
         self._attributes: Attributes = {}
         self._within: list[str] = []
         self._parts: list[str] = []
+        self._is_formula = False
         self._row: list[tuple[int, CellType, int, str]] = []
         self._numbers: list[int] = []
         self._cells: dict[int, list[tuple[int, int, int, str]]] = {}
@@ -57,6 +58,8 @@ class AnyRows:
             self._begin_row(attributes)
         elif name == "c":
             self._begin_cell(attributes)
+        elif name == "f":
+            self._is_formula = True
         elif name == "mergeCell":
             self.merged.append(attributes.get("ref", ""))
 
@@ -76,7 +79,7 @@ class AnyRows:
         position = self._position + 1 if found is None else column_of(found[1])
         if not self._position < position < MAX_SHEET_COLUMNS:
             raise damaged("the cells of a row are not in order")
-        self._position, self._attributes, self._parts = position, attributes, []
+        self._position, self._attributes, self._parts, self._is_formula = position, attributes, [], False
 
     def _text(self, text: str) -> None:
         if self._within[-1:] == ["v"] or (self._within[-1:] == ["t"] and "rPh" not in self._within):
@@ -84,7 +87,7 @@ class AnyRows:
 
     def _end(self, name: str) -> None:
         self._within.pop()
-        if name == "c" and self._parts:
+        if name == "c" and (self._parts or self._is_formula):
             self._end_cell("".join(self._parts))
         elif name == "row" and self._row:
             self._end_row()
@@ -93,6 +96,10 @@ class AnyRows:
         style, kind = self._attributes.get("s", "0"), _TYPES.get(self._attributes.get("t", "n"))
         if kind is None or not style.isdecimal() or len(style) > _STYLE_DIGITS:
             raise damaged("a cell is of an unknown type or style")
+        if not text:
+            if kind == CellType.TEXT:  # what the formula comes to
+                return
+            kind = CellType.UNCOMPUTED
         self._row.append((self._position, kind, int(style), text))
 
     def _end_row(self) -> None:

@@ -2,7 +2,8 @@
 
 A number that is whole and below 2**53 is its digits: Excel shows and rounds larger ones. A date, a fraction, and true
 or false are no identifier, and would pass for one as digits. An error of a formula is the text that people see, which
-the rules of identifiers know as a placeholder. For a query every cell is text, a date in ISO 8601.
+the rules of identifiers know as a placeholder. A formula without a value was never computed. For a query every cell is
+text, a date in ISO 8601.
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ class CellReader:
                 return _one_by_one(texts, lambda text: _truth(text, use))
             case CellType.ERROR:
                 return _one_by_one(texts, lambda text: _error(text, use))
+            case CellType.UNCOMPUTED:
+                return _one_by_one(texts, lambda _: Reason.RAGGED)
             case _:
                 return _one_by_one(texts, lambda text: self._date(text, use))
 

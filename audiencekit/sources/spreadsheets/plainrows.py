@@ -69,7 +69,20 @@ def plain_rows(piece: bytes, wanted: Container[int] | None) -> SheetRows | None:
     numbers, ends = digits_at(tags.buffer, begins + 8, _ROW_DIGITS)
     if not stand(tags.buffer, ends, b'"') or not _ascend(numbers) or not 0 < numbers[0] <= numbers[-1] <= MAX_ROWS:
         return None
-    return _cells(tags, rows, numbers, wanted, hidden=_hidden(tags, rows))
+    return _cells(tags, rows, numbers, wanted, hidden=_hidden(tags, rows)) if _are_computed(tags) else None
+
+
+def _are_computed(tags: Tags) -> bool:
+    """Whether each formula has a value, or comes to an empty text."""
+    opened, closed = np.flatnonzero(tags.codes == _FORMULA), np.flatnonzero(tags.codes == _FORMULA + CLOSED)
+    behind = np.concatenate([opened + 2, closed + 1])
+    have_value = (tags.codes[behind] == _VALUE) & (tags.begins[behind + 1] - tags.ends[behind] > 1)
+    if have_value.all():
+        return True
+    cells = np.flatnonzero(tags.codes == _CELL)
+    owners = cells[np.searchsorted(cells, behind[~have_value]) - 1]
+    begins = texts_between(tags.buffer, tags.begins[owners], tags.ends[owners])
+    return begins is not None and bool(pc.all(pc.match_substring(begins, ' t="str"')).as_py())
 
 
 def _hidden(tags: Tags, rows: Places) -> int:

@@ -14,7 +14,10 @@ MAX_SHEET_COLUMNS: Final = 16_384
 
 
 class CellType(IntEnum):
-    """The sort of a value: ISO 29500-1, 18.18.11. The text of SHARED is a place in the list of shared strings."""
+    """The sort of a value: ISO 29500-1, 18.18.11. The text of SHARED is a place in the list of shared strings.
+
+    UNCOMPUTED is a formula without a value: of a program that writes workbooks and computes nothing.
+    """
 
     NUMBER = 0
     SHARED = 1
@@ -22,6 +25,7 @@ class CellType(IntEnum):
     BOOLEAN = 3
     ERROR = 4
     DATE = 5
+    UNCOMPUTED = 6
 
 
 @dataclass(frozen=True, slots=True, repr=False)

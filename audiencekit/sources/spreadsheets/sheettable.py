@@ -32,7 +32,8 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 SPREADSHEET: Final = "spreadsheet"
 WORDS: Final = {
     Reason.RAGGED: FaultWords(
-        "hold a date, or true or false, where an identifier belongs", "check the mapping with `columns=`"
+        "hold a date, true or false, or a formula that was never computed, where an identifier belongs",
+        "check the mapping with `columns=`; a spreadsheet program computes formulas when it opens and saves the file",
     ),
     Reason.EXCEL_MANGLED: FaultWords(
         "hold a number that is not whole, or so large that the spreadsheet has rounded it",

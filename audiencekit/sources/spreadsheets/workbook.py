@@ -11,7 +11,6 @@ from audiencekit.errors import SourceRefused
 from audiencekit.sources.spreadsheets.container import Container, damaged
 from audiencekit.sources.spreadsheets.markup import Attributes, elements
 
-RELATIONS: Final = "_rels/.rels"
 _DOCUMENT, _SHEET, _STRINGS, _STYLES, _TABLE = "officeDocument", "worksheet", "sharedStrings", "styles", "table"
 _BINARY: Final = ".bin"
 _HIDDEN: Final = frozenset({"hidden", "veryHidden"})

@@ -14,7 +14,7 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.erasurepass import Surroundings
+from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.keys import ErasureKeys, count_by_kind, to_records
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, Receipt
@@ -64,14 +64,14 @@ class World:
 
     async def _erase(self, receipt: Receipt, records: Any) -> Receipt:
         self.task = asyncio.current_task()
-        surroundings = Surroundings(
+        means = ErasureMeans(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(2)), lock=self._lock,
             doubts=lambda target: self.doubtful.get(target.id, 0.0) - self.clock.monotonic(), leave=self.leave,
             concurrency=2,
         )  # fmt: skip
         client = AdsClient(self, account_id=ACCOUNT)
-        erasing = Erasing(receipt, records, client, surroundings, profile=SPEC, store=self.store, progress=self)
+        erasing = Erasing(receipt, records, client, means, profile=SPEC, store=self.store, progress=self)
         return await erasing.run()
 
     async def exchange(self, request: Any) -> Any:

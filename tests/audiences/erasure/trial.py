@@ -22,7 +22,7 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.erasurepass import Surroundings
+from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.keys import count_by_kind, to_records
@@ -210,13 +210,13 @@ class World:
             self.exits.add(error.exit_code)
 
     async def _erase(self, process: Process, receipt: Receipt, records: Any) -> Receipt:
-        surroundings = Surroundings(
+        means = ErasureMeans(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
             lock=self._lock, doubts=self._doubts, leave=_leave_nothing, concurrency=self.chance.randint(1, 16),
         )  # fmt: skip
         erasing = Erasing(
-            receipt, records, AdsClient(process, account_id=ACCOUNT), surroundings, profile=SPEC, store=process.store,
+            receipt, records, AdsClient(process, account_id=ACCOUNT), means, profile=SPEC, store=process.store,
             progress=NoProgress(),
         )  # fmt: skip
         return await erasing.run()

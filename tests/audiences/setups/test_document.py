@@ -79,6 +79,18 @@ def test_a_whole_setup_is_read(tmp_path: Path) -> None:
     assert leavers.keywords == {"operation": "delete", "sql": "SELECT * FROM source"}
 
 
+def test_two_lists_do_not_sync_one_audience(tmp_path: Path) -> None:
+    """Each would take out the people of the other. One list may have two ways, and an audience its uploads."""
+    two = AUDIENCE.replace("one", "two")
+    other = two.replace("list.csv", "other.csv")
+    [(place, told)] = problems(tmp_path, AUDIENCE + other).items()
+    assert place == "audiences.two.audience"
+    assert told.startswith("audiences.one makes it equal to another list")
+    account = '[accounts.shop]\naccount_id = "a1"\n'
+    sound = (f"{two}allow_shrink = 1\n", f'{other}command = "upload"\n', f'{account}{other}account = "shop"\n')
+    assert [len(read(tmp_path, AUDIENCE + more).audiences) for more in sound] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("name", [*SECRET_NAMES, KEY_NAME, "key_command", "limiter", "password", "ACCESS_TOKEN"])
 @pytest.mark.parametrize("place", ["", "accounts.shop", "lists.customers", "audiences.one"])
 def test_a_secret_is_refused_wherever_it_stands(tmp_path: Path, name: str, place: str) -> None:

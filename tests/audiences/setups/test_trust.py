@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.trust import FILE, TrustedSetups
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, UsageError
 
 
 @pytest.fixture
@@ -33,6 +36,27 @@ def test_a_file_is_trusted_once_it_was_said(setup: Path, trusted: TrustedSetups)
     other.write_text("")
     with pytest.raises(UsageError, match="was not named before"):
         trusted.check(other)
+
+
+def test_a_directory_that_is_gone_has_no_setup(
+    trusted: TrustedSetups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one that was named before, nor one that is named."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match=r"there is no audiencekit\.toml in this directory"):
+        trusted.check(Path("audiencekit.toml"))
+    with pytest.raises(InputOutputFailed, match="No such file"):
+        read_setup(Path("audiencekit.toml"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 here")
+def test_a_path_that_is_not_utf_8_is_trusted_too(trusted: TrustedSetups, tmp_path: Path) -> None:
+    setup = tmp_path / os.fsdecode(b"M\xe4rz.toml")
+    setup.write_text("")
+    trusted.remember(setup)
+    assert trusted.check(setup) == setup
 
 
 def test_a_file_that_others_can_write_must_be_named_each_time(setup: Path, trusted: TrustedSetups) -> None:

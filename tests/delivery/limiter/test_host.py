@@ -14,8 +14,8 @@ import pytest
 
 from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import HostLimiter, Pausable, host
-from audiencekit.delivery.limiter.waitingline import Line
-from audiencekit.delivery.limiter.waitinglinefile import LineFile
+from audiencekit.delivery.limiter.waitingline import WaitingLine
+from audiencekit.delivery.limiter.waitinglinefile import WaitingLineFile
 from audiencekit.errors import InputOutputFailed
 
 Process = Callable[..., HostLimiter]
@@ -166,8 +166,8 @@ def test_another_start_of_the_machine_is_another_line(virtually: Any, clock: Clo
 
 def test_a_line_of_a_far_future_is_forgotten(virtually: Any, clock: Clock, process: Process, tmp_path: Path) -> None:
     """Where the system does not tell its starts apart: then the first request waits one interval."""
-    file = LineFile(tmp_path, "boot")
-    file.change("quota", lambda line: (Line(free_at=1e6, paused_until=1e6), None))
+    file = WaitingLineFile(tmp_path, "boot")
+    file.change("quota", lambda line: (WaitingLine(free_at=1e6, paused_until=1e6), None))
     file.close()
 
     async def main() -> list[float]:

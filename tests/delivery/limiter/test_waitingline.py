@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.delivery.limiter.waitingline import Line, advance, believable, interval_seconds, pause, share_of
+from audiencekit.delivery.limiter.waitingline import WaitingLine, advance, believable, interval_seconds, pause, share_of
 from audiencekit.errors import UsageError
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE
 
@@ -21,7 +21,7 @@ class Street:
     """Owners who leave as often as they may, on virtual time."""
 
     def __init__(self, owners: int, seed: int, lateness: list[float], killed_each_seconds: float = 0.0) -> None:
-        self.line = Line(free_at=0.0)
+        self.line = WaitingLine(free_at=0.0)
         self.left: list[tuple[float, str]] = []
         self._chance, self._lateness = random.Random(seed), lateness
         self._asking = [(self._chance.uniform(0, 0.2), f"owner {number}", False) for number in range(owners)]
@@ -87,7 +87,7 @@ def test_the_caller_that_comes_first_leaves_first() -> None:
 
 def test_a_newcomer_queues_behind_who_waits() -> None:
     """Even when the next request may leave just now."""
-    line, due = advance(Line(free_at=1.0), "first", now=0.9, interval=INTERVAL, is_due=False)
+    line, due = advance(WaitingLine(free_at=1.0), "first", now=0.9, interval=INTERVAL, is_due=False)
     assert due == 1.0
     line, due = advance(line, "second", now=1.001, interval=INTERVAL, is_due=False)
     assert due is not None and due > 1.001  # noqa: PT018
@@ -97,7 +97,7 @@ def test_a_newcomer_queues_behind_who_waits() -> None:
 
 def test_the_first_429_of_a_pause_halves_the_rate() -> None:
     """Those that follow within the pause only lengthen it, and none shortens it."""
-    line = Line(free_at=0.0)
+    line = WaitingLine(free_at=0.0)
     for now, seconds in ((100.0, 60.0), (101.0, 70.0), (102.0, 5.0)):
         line = pause(line, now=now, seconds=seconds)
     assert (line.paused_until, line.share) == (171.0, 0.5)
@@ -110,14 +110,14 @@ def test_the_first_429_of_a_pause_halves_the_rate() -> None:
 
 def test_the_rate_recovers_slowly_and_never_above_itself() -> None:
     """By 5 % of the full rate a minute, from the end of the pause on."""
-    line = pause(Line(free_at=0.0), now=0.0, seconds=60.0)
+    line = pause(WaitingLine(free_at=0.0), now=0.0, seconds=60.0)
     shares = [share_of(line, 60.0 + minutes * 60) for minutes in (-1, 0, 1, 5, 10, 100)]
     assert shares == pytest.approx([0.5, 0.5, 0.55, 0.75, 1.0, 1.0])
 
 
 def test_the_rate_has_a_floor() -> None:
     """However many 429 come."""
-    line = Line(free_at=0.0)
+    line = WaitingLine(free_at=0.0)
     for number in range(20):
         line = pause(line, now=float(number), seconds=1.0)
     assert line.share == RATE_FLOOR_SHARE
@@ -125,9 +125,9 @@ def test_the_rate_has_a_floor() -> None:
 
 def test_times_of_another_clock_are_not_believed() -> None:
     """Those that lie in a far future."""
-    assert believable(Line(free_at=FARTHEST_PLACE_SECONDS), 0.0)
-    assert not believable(Line(free_at=FARTHEST_PLACE_SECONDS + 1.0), 0.0)
-    assert not believable(Line(free_at=0.0, paused_until=FARTHEST_PLACE_SECONDS + 1.0), 0.0)
+    assert believable(WaitingLine(free_at=FARTHEST_PLACE_SECONDS), 0.0)
+    assert not believable(WaitingLine(free_at=FARTHEST_PLACE_SECONDS + 1.0), 0.0)
+    assert not believable(WaitingLine(free_at=0.0, paused_until=FARTHEST_PLACE_SECONDS + 1.0), 0.0)
 
 
 @pytest.mark.parametrize("per_minute", [0, -1, float("nan"), float("inf")])

@@ -116,3 +116,10 @@ def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
     with pytest.raises(AuthorityError, match="not an emulator's"):
         Encryption(HOSTS, tmp_path)
     assert (tmp_path / name).read_text() == "notes"
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """With the reason of the system."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AuthorityError, match=r"the authority cannot be kept in .*file/directory': Not a directory"):
+        Encryption(HOSTS, tmp_path / "file" / "directory")

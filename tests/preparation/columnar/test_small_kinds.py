@@ -162,7 +162,7 @@ def test_ascii_is_decided(kind: SmallKind, tried: Any) -> None:
 LEFT: list[tuple[SmallKind, list[str]]] = [
     (DEVICE_ID, []),
     (HASH, []),
-    (HANDLE, ["＠bob"]),
+    (HANDLE, []),
     (PLATFORM_ID, ["١٢", "'\u30001", '="\u30001"']),
 ]
 
@@ -171,7 +171,7 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
 def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
     """Other characters than those of ASCII are decided, whether they come off, are refused or are foreign."""
     decided = ["\ufeff1\u200b", "\u2029", "b\xadob", "bób", "–", "un\u212anown", "ſ", "'aé", "=é", "1é", "é1.0"]
-    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000]
+    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000, "＠bob", "＠@bob", "＠un\u212anown"]
     assert kind.decide([*decided, *left]).undecided.tolist() == [len(decided) + at for at in range(len(left))]
     assert kind.differs([*decided, *left]) == []
 
@@ -191,7 +191,7 @@ def test_device_ids_in_the_case_as_given(tried: Any) -> None:
     assert compare(device_ids.decide_device_ids(pa.array(texts), rules), expected) == []
 
 
-@pytest.mark.parametrize("form", ["digits", "uuid", "hex", "dotted"])
+@pytest.mark.parametrize("form", ["digits", "float", "groups", "uuid", "hex", "dotted", "address", "two parts", "hash"])
 def test_clean_partner_user_ids_are_decided(form: str) -> None:
     """Of the usual forms of ids nothing is left to the definition."""
     chance = random.Random(5)
@@ -201,6 +201,11 @@ def test_clean_partner_user_ids_are_decided(form: str) -> None:
         "uuid": lambda number: str(uuid.UUID(int=number)),
         "hex": lambda number: f"u{number:032X}",
         "dotted": lambda number: f"crm.{number}:de",
+        "float": lambda number: f"{number % 10**6}.0",
+        "groups": lambda number: f"2024-{number % 10**6:06}",
+        "address": lambda number: f"gid://shop/Customer/{number % 10**13}",
+        "two parts": lambda number: f"auth0|{number:032x}",
+        "hash": lambda number: f"CUST#{number % 10**6:06}",
     }
     decisions = PARTNER_USER_ID.decide([forms[form](number) for number in numbers])
     assert (decisions.codes == VALID).mean() >= 0.995
@@ -220,6 +225,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (HANDLE, "longer handles", "_PLAIN", handles._PLAIN.replace("15", "16")),
     (HANDLE, "dots in handles", "_PLAIN", handles._PLAIN.replace("a-z", "a-z.")),
     (HANDLE, "empty handles", "_PLAIN", handles._PLAIN.replace("{1,", "{0,")),
+    (HANDLE, "no marks of exports", "_unmarked", lambda lowered: lowered),
     (HANDLE, "no addresses", "_ADDRESS", r"\A()\z"),
     (HANDLE, "a host too many", "_ADDRESS", handles._ADDRESS.replace("(?:x|", "(?:x+|")),
     (HANDLE, "any dot", "_ADDRESS", handles._ADDRESS.replace(r"\.com", ".com")),
@@ -246,7 +252,10 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
         PLAIN_PARTNER_USER_ID.replace("[A-Za-z][A-Za-z0-9+/]", "[A-Za-z0-9+/]"),
     ),
     (PARTNER_USER_ID, "white space", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[A-Za-z0-9_.", "[A-Za-z0-9 _.")),
-    (PARTNER_USER_ID, "dots and slashes", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("+/]", "+/.]")),
+    (PARTNER_USER_ID, "no profiles", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "(?i:net)")),
+    (PARTNER_USER_ID, "profiles in one case", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "com")),
+    (PARTNER_USER_ID, "no North America", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{4}", "{5}")),
+    (PARTNER_USER_ID, "zeros before groups", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[1-9]", "[0-9]")),
     (PARTNER_USER_ID, "at signs", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("_.:", "_@.:")),
     (PARTNER_USER_ID, "any end", "_PLAIN", PLAIN_PARTNER_USER_ID.removesuffix(r"\z")),
     (PARTNER_USER_ID, "any beginning", "_PLAIN", PLAIN_PARTNER_USER_ID.removeprefix(r"\A")),

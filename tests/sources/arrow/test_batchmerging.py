@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import REJECTION_SCHEMA, TextBatch
-from audiencekit.sources.arrow import batchmerging as gathering
+from audiencekit.sources.arrow import batchmerging
 from audiencekit.sources.arrow.batchmerging import gathered, gathered_columns
 
 NUMBERS = st.integers(1, 2**40)
@@ -24,7 +24,7 @@ def _batch(rows: list[int], faults: list[int]) -> TextBatch:
 
 @pytest.fixture(autouse=True)
 def _few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "BATCH_ROWS", 5)
+    monkeypatch.setattr(batchmerging, "BATCH_ROWS", 5)
 
 
 @settings(deadline=None)
@@ -54,7 +54,7 @@ def test_columns_stay_in_order(sizes: list[list[int]]) -> None:
 
 def test_large_cells_make_batches_of_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column of Arrow holds no more than 2 GB; a batch that is larger by itself stays as it came."""
-    monkeypatch.setattr(gathering, "_MOST_BYTES", 100)
+    monkeypatch.setattr(batchmerging, "_MOST_BYTES", 100)
     cells = ["a" * 40, "b" * 40, "c" * 200, "d"]
     batches = [RawColumns(pa.record_batch([pa.array([cell])], names=["c1"])) for cell in cells]
     found = [batch.unwrap().column(0).to_pylist() for batch in gathered_columns(batches, most_rows=5)]

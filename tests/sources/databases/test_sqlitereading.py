@@ -92,6 +92,8 @@ def test_text_that_is_not_utf_8_is_refused(people: Path) -> None:
     """It is not replaced, nor quoted."""
     with pytest.raises(SourceRefused, match="no text in UTF-8"):
         _read(people, "SELECT email FROM people UNION ALL SELECT CAST(x'ff61' AS TEXT)")
+    with pytest.raises(SourceRefused, match="column2 of the result holds bytes that are not UTF-8"):
+        _read(people, "SELECT email, x'ff61' FROM people")
 
 
 @pytest.mark.parametrize("url", ["sqlite:///", "sqlite://host/people.db", "sqlite:///people.db?mode=rw"])

@@ -158,3 +158,15 @@ def test_options_of_delimited_text_are_not_silently_ignored(write: Write, option
     else:
         with pytest.raises(UsageError, match="`header=False` is for delimited text"):
             open_source(path, SourceOptions(**options))
+
+
+@pytest.mark.parametrize(("lines", "row"), [(1_000, 0), (1_500, 1_409), (4_096 + 1_401, 1_409)])
+def test_keys_that_come_late_are_told(open_bytes: Open, rows_of: Rows, lines: int, row: int) -> None:
+    """They are not read; of some lines one is looked at, and the first that has such a key is named."""
+    late = {"phone": "+493012345601"}
+    data = [{"email": f"ann{number}@example.com"} | (late if number > 1_400 else {}) for number in range(1, lines + 1)]
+    source = open_bytes("\n".join(map(json.dumps, data)).encode())
+    assert len(rows_of(source)) == lines
+    told = [note for note in source.notes if "has a key that the first 1,000 lines do not have" in note]
+    assert [note.partition(" has")[0] for note in told] == ([f"row {row:,}"] if row else [])
+    assert not any("phone" in note for note in told)

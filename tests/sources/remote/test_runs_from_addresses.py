@@ -10,14 +10,11 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.pipeline import check, resume_async, upload_async
 from audiencekit.settings import Settings
+from tests.runs.begun import requests_received
 from tests.sources.remote.webserver import Manner, serving
 
 LIST = b"email\n" + b"".join(b"person%03d@example.com\n" % number for number in range(200))
 SIGNATURE = "X-Signature=invented-secret"
-
-
-def _requests(emulator: Emulator) -> int:
-    return sum(entry["path"].endswith("/users") for entry in emulator.store.requests.documents())
 
 
 async def test_the_query_of_an_address_is_not_kept(emulator: Emulator, settings: Settings, tmp_path: Path) -> None:
@@ -29,7 +26,7 @@ async def test_the_query_of_an_address_is_not_kept(emulator: Emulator, settings:
                 f"{server.url}?{signature}", audience_id=audience_id, settings=settings, run_id=run_id
             )
             assert (report.run_id, report.rows.sent) == (run_id, 200)
-    assert _requests(emulator) == 1
+    assert requests_received(emulator) == 1
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert any(b"/lists/people.csv?" in file.read_bytes() for file in files)
     assert not [file for file in files if b"invented-secret" in file.read_bytes()]
@@ -40,7 +37,7 @@ async def test_a_list_that_changed_sends_nothing(emulator: Emulator, settings: S
     manner = Manner(body=LIST, changes_at=3)  # after a look and the beginning comes the look in the end
     with serving(manner) as server, pytest.raises(SourceRefused, match="changed"):
         await upload_async(server.url, audience_id=emulator.audience_id, settings=settings)
-    assert _requests(emulator) == 0
+    assert requests_received(emulator) == 0
 
 
 async def test_a_run_is_resumed_from_its_address(emulator: Emulator, settings: Settings) -> None:

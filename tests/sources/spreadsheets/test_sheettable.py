@@ -112,6 +112,25 @@ def test_errors_of_formulas_are_the_texts_that_people_see(build: Build, rows_of:
     assert _cells(rows_of(open_source(path, MAPPED)))[1] == [EMAIL, error]
 
 
+@pytest.mark.parametrize("written", ["<f>A1</f><v></v>", "<f>A1</f><v/>", "<f>A1</f>", '<f t="shared" si="0"/>'])
+def test_a_formula_that_was_never_computed_is_a_fault(
+    build: Build, faults_of: Faults, rows_of: Rows, written: str
+) -> None:
+    """Programs that write workbooks leave the value out. One that comes to an empty text has a blank cell."""
+    path = build(HEADER + _row(2) + _row(3, phone=f'<c r="B3">{written}</c>'))
+    assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "ragged")]
+    path = build(HEADER + _row(2) + _row(3, phone=f'<c r="B3" t="str">{written}</c>'))
+    assert _cells(rows_of(open_source(path, MAPPED)))[1] == [EMAIL, None]
+
+
+def test_a_list_of_formulas_that_were_never_computed_is_refused(build: Build, rows_of: Rows) -> None:
+    """It had blank cells, and was read without them."""
+    rows = "".join(_row(number, phone=f'<c r="B{number}"><f>A1</f><v></v></c>') for number in range(2, 32))
+    with pytest.raises(SourceRefused, match=r"30 of 30 rows hold .* a formula that was never computed") as caught:
+        rows_of(open_source(build(HEADER + rows), MAPPED))
+    assert "opens and saves the file" in caught.value.hint
+
+
 def test_an_unknown_error_is_a_fault(build: Build, faults_of: Faults) -> None:
     """It could pass for an id."""
     path = build(HEADER + _row(2) + _row(3, phone='<c r="B3" t="e"><v>#BUSY!</v></c>'))

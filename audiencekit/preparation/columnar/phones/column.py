@@ -87,7 +87,7 @@ class NumberColumn:
         ends = _run(tables, self.digits, self.digits.starts.take(rows), self.digits.counts.take(rows), firsts)
         outcomes = self._take(tables, rows, ends, np.int32(0))
         self._refuse_unknown_codes(rows[has_plus & (codes == 0)])
-        self._read_dialled(rows[~has_plus & (outcomes == DIALLED)])
+        self._read_dialled(rows[outcomes == DIALLED])
 
     def _read_dialled(self, rows: Rows) -> None:
         """Decides what begins with the international prefix of its region, of as many digits as are to be dropped."""
@@ -99,7 +99,7 @@ class NumberColumn:
     def _refuse_unknown_codes(self, rows: Rows) -> None:
         """Decides what has a plus and no calling code behind it, and was read as its region dials.
 
-        phonenumbers does so too, and finds no number but behind an international prefix.
+        phonenumbers does so too, and finds no number but behind an international prefix: +0049 is 0049 to it.
         """
         self.codes[rows[self.codes[rows] != UNDECIDED]] = code_of(Reason.NOT_POSSIBLE)
 

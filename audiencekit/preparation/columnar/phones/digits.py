@@ -20,12 +20,13 @@ FRONT: Final = 4  # zeros before the first digit of the column, room for what is
 _TWO_NUMBERS: Final = 14  # digits; from here on a slash may divide two numbers
 TWO_GROUPS: Final = 16  # digits; from here on a space may
 
-# The weight of a byte: one sum tells how many of each sort a text of MAX_WRITTEN_BYTES has. Two pluses are as bad as
-# one byte that is not among the known ones; a tilde is none of these, for it may begin an extension.
-_DIGIT, _PLUS, _DIVIDER, _DOT = 1, 1 << 7, 1 << 15, 1 << 22
-_OTHER: Final = 2 * _PLUS
+# The weight of a byte: one sum tells how many of each sort a text of MAX_WRITTEN_BYTES has. A byte that is not among
+# the known ones is as bad as a plus too many; a tilde is none of these, for it may begin an extension.
+_DIGIT, _PLUS, _DIVIDER, _DOT = 1, 1 << 7, 1 << 16, 1 << 23
+_MAX_PLUSES: Final = 2  # in front; both are one to the definition
+_OTHER: Final = (_MAX_PLUSES + 1) * _PLUS
 _COUNT: Final = (1 << 7) - 1
-_PLUS_COUNT: Final = (1 << 8) - 1
+_PLUS_COUNT: Final = (1 << 9) - 1
 _ZERO: Final = ord("0")
 
 
@@ -44,7 +45,7 @@ class Digits:
     """All digits of a column, one behind the other, and of each text where they begin and how many they are.
 
     `values` are 0 to 9, with zeros before the first (FRONT) and behind the last (MAX_DIGITS), so that a look beyond
-    stays inside. `is_read` says that the text is ASCII and holds nothing but digits and known punctuation, a plus only
+    stays inside. `is_read` says that the text is ASCII and holds nothing but digits and known punctuation, pluses only
     in front. The others hold only for what is read: `has_zeros` says that 00 is in front, `may_be_two` that a slash or
     a space may divide two numbers. Holds raw values.
     """
@@ -81,11 +82,11 @@ def read_digits(texts: Any) -> Digits:
         return _no_digits(len(sizes))
     sums = _sums(offsets, data)
     counts = (sums & _COUNT).astype(np.int32)
-    pluses, dividers = sums >> 7 & _PLUS_COUNT, sums >> 15 & _COUNT
-    has_plus = pluses == 1
+    pluses, dividers = sums >> 7 & _PLUS_COUNT, sums >> 16 & _COUNT
+    has_plus = pluses > 0
     first, second, third = (data.take(offsets[:-1] + place, mode="clip") for place in range(3))
     is_read = (counts >= MIN_DIGITS) | ((counts == MIN_DIGITS - 1) & (sizes == MIN_DIGITS - 1))
-    is_read &= (counts <= MAX_DIGITS) & (pluses <= 1) & (~has_plus | _is_plus_in_front(first, second))
+    is_read &= (counts <= MAX_DIGITS) & (pluses == _pluses_in_front(first, second, third))
     may_be_two = (dividers > 0) & (counts >= _TWO_NUMBERS)
     values, starts = _values(data, counts)
     has_zeros = is_read & ~has_plus & _has_zeros_in_front(first, second, third)
@@ -122,10 +123,13 @@ def _values(data: Bytes, counts: Places) -> tuple[Bytes, Places]:
     return values, starts[:-1]
 
 
-def _is_plus_in_front(first: Bytes, second: Bytes) -> Bools:
-    """Which texts begin with a plus, perhaps behind an opening bracket."""
-    is_plus: Bools = (first == ord("+")) | ((first == ord("(")) & (second == ord("+")))
-    return is_plus
+def _pluses_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bytes:
+    """How many pluses each text begins with, _MAX_PLUSES at most, perhaps behind an opening bracket."""
+    has_bracket = (first == ord("(")) | (first == ord("["))
+    has_one = np.where(has_bracket, second, first) == ord("+")
+    has_two = has_one & (np.where(has_bracket, third, second) == ord("+"))
+    pluses: Bytes = has_one.astype(np.uint8) + has_two
+    return pluses
 
 
 def _has_zeros_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +26,7 @@ from audiencekit.preparation.columnar.checks import (
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.phones.column import NumberColumn, Regions
 from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TWO_GROUPS, read_digits
+from audiencekit.preparation.columnar.signs import signs
 
 # Forms of a text that is not read as digits, in the definition's order; the second and third are those of
 # identifiers/excel.py.
@@ -51,15 +53,6 @@ _CHECKS: Final = (
 
 # A text that may be a plain number under signs that the definition takes off or reads as ASCII.
 _DECORATED: Final = r"""\A(?:'|=|(?i:tel:))|[^\x00-\x7f]"""
-_LIKE: Final = {
-    "[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]": " ",
-    "[\u2010-\u2015\u2212\u30fc\uff0d]": "-",
-    "\uff0f": "/",
-    "\uff0b": "+",
-    "\uff08": "(",
-    "\uff09": ")",
-    **{chr(0xFF10 + digit): str(digit) for digit in range(10)},
-}
 
 
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
@@ -123,13 +116,19 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
 
 def _undecorated(texts: Any) -> Any:
     """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` in front."""
-    for like, sign in _LIKE.items():
-        texts = pc.replace_substring_regex(texts, like, sign)
-    texts = trim_texts(texts)
+    like = _like()
+    texts = trim_texts(pa.array([text.translate(like) for text in texts.to_pylist()], pa.string()))
     behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
     unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
     texts = trim_texts(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
     return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
+
+
+@cache
+def _like() -> dict[int, str]:
+    """The sign of ASCII for each character that is like one: a digit, a dash, a space, a slash, a bracket or a plus."""
+    found = np.flatnonzero(signs() >= ord(" "))
+    return {point: chr(signs()[point]) for point in found.tolist() if not chr(point).isascii()}
 
 
 def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:

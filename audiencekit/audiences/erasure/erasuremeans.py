@@ -1,17 +1,20 @@
-"""The surroundings of an erasure in its state directory: locks, earlier runs, and the snapshots that people leave."""
+"""The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from audiencekit.audiences.erasure.erasurepass import Surroundings
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.machine.keys import StateKey
-from audiencekit.runs.doubts import EarlierRuns
+from audiencekit.runs.doubts import Doubts, EarlierRuns
 from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.runclock import RunClock
@@ -19,7 +22,22 @@ from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.settings import Settings
 
 
-def surroundings_of(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureMeans:
+    """The things on this machine that an erasure is carried out with. `lock` raises AudienceBusy.
+
+    `leave` takes the people out of what is kept of an audience on this machine, too.
+    """
+
+    limiter: RateLimiter
+    policy: RetryPolicy
+    lock: Callable[[Target], AbstractContextManager[object]]
+    doubts: Doubts
+    leave: Callable[[Target], Awaitable[None]]
+    concurrency: int
+
+
+def means_of(
     receipt: Receipt,
     settings: Settings,
     key: StateKey,
@@ -27,8 +45,8 @@ def surroundings_of(
     *,
     limiter: RateLimiter,
     time: RunClock,
-) -> Surroundings:
-    """The surroundings of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
+) -> ErasureMeans:
+    """The means of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
     state_dir, account_id = settings.state_dir, receipt.account_id
 
     def lock(target: Target) -> TargetLock:
@@ -43,7 +61,7 @@ def surroundings_of(
                 )
             )  # fmt: skip
 
-    return Surroundings(
+    return ErasureMeans(
         limiter=limiter,
         policy=time.retry_policy(),
         lock=lock,

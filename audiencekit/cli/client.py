@@ -1,18 +1,14 @@
-"""The two other ends of a command: the service, and a person at a terminal."""
+"""The client of a command: the calls that it makes at the service, by its settings."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import click
-
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryrun import unsent_told
-from audiencekit.cli.output import leave_with, tell
-from audiencekit.errors import AudiencekitError, NotFound, UsageError
-from audiencekit.shown import shown
+from audiencekit.cli.output import leave_with
+from audiencekit.errors import AudiencekitError, NotFound
 
 
 def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run: bool = False) -> Any:
@@ -38,17 +34,3 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run:
         leave_with(error, as_json=as_json)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
-
-
-def confirm(question: str) -> None:
-    """Ask a person; leaves when the answer is no. Raises UsageError without a terminal."""
-    require_terminal()
-    if not click.confirm(shown(question), err=True):
-        tell("nothing was changed")
-        sys.exit(0)
-
-
-def require_terminal() -> None:
-    """Raises UsageError without a terminal to ask at."""
-    if not sys.stdin.isatty():
-        raise UsageError("cannot ask for confirmation: stdin is not a terminal", hint="give --yes")

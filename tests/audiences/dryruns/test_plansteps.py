@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.dryruns.lookandplan import look_and_plan
+from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.errors import PlanRefused
 from audiencekit.reporting.progress import NoProgress, Progress
 

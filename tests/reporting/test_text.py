@@ -1,0 +1,207 @@
+"""The texts of reports and plans, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from audiencekit.destinations.target import Target
+from audiencekit.errors import PlanRefused
+from audiencekit.preparation.findings import Finding
+from audiencekit.preparation.losses import Loss
+from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Report
+from audiencekit.reporting.text import render_plan, render_report
+
+FILES = (
+    {"name": "one.csv", "first_row": 1, "rows": 1_000},
+    {"name": "second.csv", "first_row": 1_001, "rows": 234},
+    {"name": "none.csv", "first_row": 1_235, "rows": 0},
+)
+LISTS = (
+    {"name": "stop.csv", "columns": {"email": ["email"], "phone_number": ["home", "work"]}, "rows": 1, "unread": 0},
+    {"name": "left.csv", "columns": {"email": ["mail"]}, "rows": 1_200, "unread": 3},
+)
+CHANGES = {
+    "members": 2_000, "members_after": 2_900, "additions": 1_000, "renewals": 0, "removals": 100, "returned": 0,
+    "unchanged": 5,
+}  # fmt: skip
+COLUMNS = {"email": ["email", "mail"], "phone_number": ["phone"]}
+IDENTIFIERS = {"email": {"present": 1_234, "valid": 1_004, "rejected": 230}}
+REPORT = Report(
+    run_id="20261124-1", state="incomplete", target=Target.audience("a1"), operation="update", audience_name="Autumn",
+    source_names=("one.csv", "second.csv"), sources=FILES, columns=COLUMNS, identifiers=IDENTIFIERS,
+    rows=RowCounts(read=1_234, sent=1_000, rejected=230, duplicate=3, pending=1), changes=CHANGES,
+    rejections={"empty": 5, "not_valid": 220, "already_hashed": 5}, suppression=LISTS,
+    requests_planned=1_200, requests_confirmed=1_199, attempts=1_300, bytes=5_000_000, fill_ratio=0.9876,
+    records_sent=1_000, success_count=999, total_count=1_000,
+    miscounted=({"request": 7, "records_sent": 500, "success_count": 499, "total_count": 500},),
+    expires_at="2027-12-24T00:00:00Z", started_at="2026-11-24T00:00:00Z", finished_at="2026-11-24T00:04:05Z",
+    problems=({"message": "the disk is full", "hint": ""},), notes=("a note",),
+    warnings=({"message": "a loss", "remedy": "a remedy"}, {"message": "another", "remedy": None}),
+)  # fmt: skip
+LOSS = Loss(code="empty", column=None, count=2, share=0.1, message="a loss")
+PLAN = Plan(
+    source={"format": "delimited", "encoding": "utf-8", "header": True, "columns": 12, "sheet": None},
+    sources=FILES[:1], columns=COLUMNS, identifiers=IDENTIFIERS, rejections={"empty": 1}, suppression=LISTS[:1],
+    rows=RowCounts(read=1_234, rejected=230, superseded=4, pending=1_000), requests=1, operations=2_500, records=1_000,
+    bytes=1_234_567, minutes=0.5, fill_ratio=None, plan_time="2026-11-24T00:00:00Z", expires_at="2027-12-24T00:00:00Z",
+    effective_at=None, verdict="ready_with_warnings", warnings=(LOSS,),
+    refusals=(PlanRefused("too few"),), notes=("a note",),
+)  # fmt: skip
+
+
+def test_a_report_says_all_that_it_counts() -> None:
+    """Files that have rows, columns, rows that are not zero, what a sync changes, and what was noted, in this order."""
+    assert render_report(REPORT).splitlines() == [
+        "Run 20261124-1: update audience 'Autumn' (a1)",
+        "  list      one.csv, second.csv",
+        "  started   2026-11-24T00:00:00Z, took 4:05 min",
+        "",
+        "sources",
+        "  one.csv     rows 1 to 1,000",
+        "  second.csv  rows 1,001 to 1,234",
+        "  none.csv    no rows",
+        "columns",
+        "  email           email, mail",
+        "  phone_number    phone",
+        "rows",
+        "  read               1,234",
+        "  sent               1,000",
+        "  rejected             230",
+        "  duplicate              3",
+        "  pending                1",
+        "changes to 2,000 members, 2,900 after it",
+        "  additions          1,000",
+        "  renewals               0",
+        "  removals             100",
+        "  unchanged              5",
+        "identifiers            present       valid    rejected",
+        "  email                  1,234       1,004         230",
+        "rejections",
+        "  not_valid                        220",
+        "  already_hashed                     5",
+        "  empty                              5",
+        "suppression sources",
+        "  stop.csv: email in email; phone_number in home, work; 1 row",
+        "  left.csv: email in mail; 1,200 rows, 3 of them could not be read",
+        "requests",
+        "  confirmed   1,199 of 1,200 planned, 1,300 attempts",
+        "  bytes       5,000,000, bodies 98.8% full",
+        "reconciliation",
+        "  records sent 1,000, success_count 999, total_count 1,000: THEY DIFFER",
+        "  request 7: records sent 500, success_count 499, total_count 500: THEY DIFFER",
+        "  (received by the service; it never says who was matched)",
+        "expires at    2027-12-24T00:00:00Z",
+        "note: a note",
+        "warning: a loss; a remedy",
+        "warning: another",
+        "problem: the disk is full",
+        "",
+        "state: incomplete",
+    ]
+
+
+def test_a_report_without_much_is_short() -> None:
+    """Nothing stands there for what the run did not have."""
+    report = Report(
+        run_id="r1", state="complete", target=Target.from_json({"kind": "letters", "id": "b2"}), operation="delete",
+        rows=RowCounts(read=0), started_at="2026-11-24T00:00:00Z", requests_planned=1, requests_confirmed=1, attempts=1,
+    )  # fmt: skip
+    assert render_report(report).splitlines() == [
+        "Run r1: delete letters b2",
+        "  unknown   the destination letters is not installed",
+        "  started   2026-11-24T00:00:00Z",
+        "",
+        "rows",
+        "  read                   0",
+        "  sent                   0",
+        "requests",
+        "  confirmed   1 of 1 planned, 1 attempt",
+        "  bytes       0",
+        "reconciliation",
+        "  records sent 0 = accepted 0 = received 0",
+        "",
+        "state: complete",
+    ]
+
+
+def test_a_plan_says_all_that_it_counts() -> None:
+    """The form of the only file, then as a report does; the verdict is the last line."""
+    assert render_plan(PLAN).splitlines() == [
+        "Source: one.csv, delimited, encoding utf-8, header, 12 columns",
+        "",
+        "columns",
+        "  email           email, mail",
+        "  phone_number    phone",
+        "rows",
+        "  read               1,234",
+        "  rejected             230",
+        "  superseded             4",
+        "  to send            1,000",
+        "identifiers            present       valid    rejected",
+        "  email                  1,234       1,004         230",
+        "rejections",
+        "  empty                              1",
+        "suppression sources",
+        "  stop.csv: email in email; phone_number in home, work; 1 row",
+        "plan",
+        "  1,000 records in 2,500 operations in 1 request",
+        "  1,234,567 bytes, at least 30 seconds",
+        "  expires at 2027-12-24T00:00:00Z",
+        "  the run can be resumed as long as its source is unchanged",
+        "note: a note",
+        "warning: a loss",
+        "problem: too few",
+        "",
+        "verdict: ready with warnings",
+    ]
+
+
+def _finding(**facts: Any) -> Finding:
+    return Finding(code="empty", column="email", count=9, share=0.1, message="9 are empty", **facts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"source": {"format": "JSON", "header": False}}, "Source: one.csv, JSON, no header"),
+        ({"sources": FILES}, "Source: delimited, encoding utf-8, header, 12 columns"),
+        ({"requests": 2, "operations": 1, "records": 1}, "  1 record in 1 operation in 2 requests"),
+        ({"operations": 0}, "  1,000 records in 1 request"),
+        ({"requests": 0, "operations": 0, "records": 0}, "  0 records in 0 operations in 0 requests"),
+        ({"minutes": None}, "  1,234,567 bytes"),
+        ({"minutes": 0.001}, "  1,234,567 bytes"),
+        ({"minutes": 0.02}, "  1,234,567 bytes, at least 1 second"),
+        ({"minutes": 1.0, "fill_ratio": 0.5}, "  1,234,567 bytes, bodies 50.0% full, at least 1.0 minutes"),
+        ({"changes": {**CHANGES, "returned": 2}}, "  returned               2"),
+        ({"changes": CHANGES}, "  if the run is interrupted, the same command continues it"),
+        ({"findings": (_finding(),)}, "  9 are empty"),
+        ({"findings": (_finding(people=1, remedy="fill them"),)}, "  9 are empty; 1 person lost; fill them"),
+        ({"findings": (_finding(option="`x=1`", saves=1_000),)}, "  9 are empty; `x=1` saves 1,000"),
+        (
+            {"findings": (_finding(people=1_200, option="`x=1`", saves=1, saves_people=1),)},
+            "  9 are empty; 1,200 people lost; `x=1` saves 1 value and 1 person",
+        ),
+        (
+            {"findings": (_finding(people=2, option="`x=1`", saves=7, saves_people=2),)},
+            "  9 are empty; 2 people lost; `x=1` saves 7 values and 2 people",
+        ),
+        ({"verdict": "refused"}, "verdict: refused"),
+    ],
+)
+def test_a_line_of_a_plan(changed: dict[str, Any], line: str) -> None:
+    """One or more of a thing, and what is left out where it is not there."""
+    assert line in render_plan(replace(PLAN, **changed)).splitlines()
+
+
+def test_texts_of_others_cannot_control_a_terminal() -> None:
+    """Neither the name of an audience nor a message brings its control characters."""
+    report = replace(
+        REPORT, audience_name="a\x1b[2Jb", source_names=("c\x1b]0;d",), notes=("e\x9b1m",),
+        problems=({"message": "f\x07", "hint": ""},),
+    )  # fmt: skip
+    assert set(render_report(report)) & set("\x1b\x9b\x07") == set()

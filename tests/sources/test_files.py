@@ -1,0 +1,198 @@
+"""The items of a source: which they are, what they are called and kept as, and that each is looked at first."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from audiencekit.errors import AudiencekitError, InputOutputFailed, MappingRefused, SourceRefused, UsageError
+from audiencekit.sources.files import (
+    AnySource,
+    LookedAtFile,
+    absolute_path,
+    comes_once,
+    is_path,
+    items_of,
+    look_at_files,
+    names_of,
+    naming,
+    paths_among,
+    paths_of,
+    stored_path,
+)
+from audiencekit.sources.frames.frames import Frame
+from audiencekit.sources.options import SourceOptions
+
+TABLE = pa.table({"email": ["a@example.com"]})
+SIGNED = "https://lists.example/march%20list.csv?signature=x"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Delimited text, and Parquet."""
+    paths = [tmp_path / "march.csv", tmp_path / "may.parquet"]
+    paths[0].write_text("email\na1@example.com\n")
+    pq.write_table(TABLE, paths[1])
+    return paths
+
+
+def _look(items: list[Any], **options: Any) -> list[LookedAtFile]:
+    return look_at_files(items_of(items), SourceOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("source", "items"),
+    [
+        ("list.csv", ["list.csv"]),
+        (Path("list.csv"), [Path("list.csv")]),
+        (["one.csv", "-"], ["one.csv", "-"]),
+        (TABLE, [Frame]),
+        (["one.csv", TABLE, io.BytesIO(b"")], ["one.csv", Frame, Frame]),
+        ([{"email": "a@example.com"}, {"email": "b@example.com"}], [Frame]),
+    ],
+)
+def test_a_source_is_paths_and_rows(source: AnySource, items: list[Any]) -> None:
+    """One, or several in a list; dicts are the rows of one."""
+    found = items_of(source)
+    assert [Frame if isinstance(item, Frame) else item for item in found] == items
+    assert paths_among(source) == tuple(item for item in items if item is not Frame)
+
+
+@pytest.mark.parametrize("source", [[], (), b"people.csv", 7, [7], ["one.csv", 7], {"email": "a@example.com"}])
+def test_an_invalid_path_is_no_source(source: Any) -> None:
+    """Nor is an empty list: it would be an empty upload."""
+    with pytest.raises(UsageError, match="a path, rows, or a list of these"):
+        items_of(source)
+
+
+def test_rows_are_refused_where_paths_are_needed() -> None:
+    assert paths_of(["one.csv", Path("two.csv")]) == ("one.csv", Path("two.csv"))
+    with pytest.raises(UsageError, match="rows that come once") as caught:
+        paths_of(["one.csv", TABLE])
+    assert "Parquet" in caught.value.hint
+
+
+def _rows() -> Iterator[pa.RecordBatch]:
+    yield from TABLE.to_batches()
+
+
+@pytest.mark.parametrize(
+    ("source", "once"),
+    [("list.csv", False), (Path("list.csv"), False), ("-", True), (TABLE, False), (_rows(), True)],
+    ids=["a path", "a path object", "standard input", "a table", "an iterator"],
+)
+def test_some_items_come_once(source: AnySource, once: bool) -> None:
+    """Standard input, and rows that are not in memory."""
+    (item,) = items_of(source)
+    assert comes_once(item) == once
+
+
+@pytest.mark.parametrize(
+    ("given", "is_of_this_machine", "absolute", "stored", "name"),
+    [
+        ("/data/list.csv", True, "/data/list.csv", "/data/list.csv", "list.csv"),
+        ("/data/../list.csv", True, "/list.csv", "/list.csv", "list.csv"),
+        (Path("/data/list.csv"), True, "/data/list.csv", "/data/list.csv", "list.csv"),
+        ("/data/lists/", True, "/data/lists", "/data/lists", "lists"),
+        ("/", True, "/", "/", "/"),
+        ("-", False, "-", "-", "standard input"),
+        ("s3://bucket/a/list.csv", False, "s3://bucket/a/list.csv", "s3://bucket/a/list.csv", "list.csv"),
+        (SIGNED, False, SIGNED, "https://lists.example/march%20list.csv?…", "march list.csv"),
+    ],
+)
+def test_a_path_is_kept_and_named(
+    given: str | Path, is_of_this_machine: bool, absolute: str, stored: str, name: str
+) -> None:
+    """Kept as it means the same file from everywhere, without what may be a signature; named without directories."""
+    assert is_path(given) == is_of_this_machine
+    assert absolute_path(given) == absolute
+    assert stored_path(given) == stored
+    assert names_of([given]) == (name,)
+
+
+def test_rows_are_named_by_their_sort() -> None:
+    assert names_of(items_of([TABLE, io.BytesIO(b"email\n")])) == ("data frame", "open file")
+
+
+@pytest.mark.usefixtures("gone_directory")
+def test_a_relative_path_means_nothing_in_a_directory_that_is_gone(tmp_path: Path) -> None:
+    """An absolute one still does."""
+    assert absolute_path(tmp_path / "list.csv") == str(tmp_path / "list.csv")
+    with pytest.raises(InputOutputFailed, match=r"list\.csv: the working directory is gone"):
+        absolute_path("list.csv")
+
+
+def test_a_file_and_a_frame_are_looked_at(files: list[Path]) -> None:
+    """A frame has no size that is known, and one identity for each object; frames after the first have a number."""
+    file, first, second = _look([files[0], TABLE, pa.table({"email": ["b@example.com"]})])
+    assert [each.name for each in (file, first, second)] == ["march.csv", "data frame", "data frame 2"]
+    assert [each.size_bytes for each in (file, first, second)] == [files[0].stat().st_size, 0, 0]
+    assert [each.repeatable for each in (file, first, second)] == [True, False, False]
+    assert first.identity != second.identity
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink, None])
+def test_the_same_file_twice_is_refused(tmp_path: Path, files: list[Path], link: Any) -> None:
+    """Under its own or another name: its rows would count as duplicates."""
+    again = tmp_path / "again.csv" if link else files[0]
+    if link:
+        link(files[0], again)
+    with pytest.raises(SourceRefused, match="this file is given twice"):
+        _look([*files, again])
+
+
+def test_all_files_are_looked_at_before_the_first_is_read(tmp_path: Path, files: list[Path]) -> None:
+    """One that is missing, or that is a directory, is told at once, and by name."""
+    with pytest.raises(SourceRefused, match=r"nowhere\.csv: there is no such file"):
+        _look([files[0], tmp_path / "nowhere.csv"])
+    with pytest.raises(SourceRefused, match="this is a directory") as caught:
+        _look([files[0], tmp_path])
+    assert "DIRECTORY/*.parquet" in caught.value.hint
+
+
+def test_options_that_no_file_heeds_are_refused(files: list[Path]) -> None:
+    """One file that does is enough."""
+    with pytest.raises(UsageError, match="`encoding=` is for text, and the source is parquet"):
+        _look(files[1:], encoding="cp1252")
+    with pytest.raises(UsageError, match="`delimiter=` is for delimited text, and the source is parquet"):
+        _look(files[1:], delimiter=";")
+    assert len(_look(files, delimiter=",")) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "rows_read"),
+    [
+        (SourceRefused("it broke", row=7, column="email", hint="mend it"), 70),
+        (SourceRefused("it broke", rows_read=5, row=7, column="email", hint="mend it"), 5),
+    ],
+)
+def test_a_refusal_says_which_source_it_is_about(error: SourceRefused, rows_read: int) -> None:
+    """And how far that was read, where the refusal does not know it; its own frames, which hold values, are dropped."""
+    with pytest.raises(SourceRefused) as caught, naming("list.csv", lambda: 70):
+        raise error
+    told = caught.value
+    assert (str(told), told.source, told.row, told.column) == ("list.csv: it broke", "list.csv", 7, "email")
+    assert (told.rows_read, told.hint) == (rows_read, "mend it")
+    assert error.__traceback__ is None
+
+
+@pytest.mark.parametrize("sort", [MappingRefused, InputOutputFailed])
+def test_other_failures_name_their_source_and_stay_of_their_sort(sort: type[AudiencekitError]) -> None:
+    error = sort("it broke", hint="mend it")
+    with pytest.raises(sort, match=r"^list\.csv: it broke$") as caught, naming("list.csv"):
+        raise error
+    assert caught.value.hint == "mend it"
+    assert error.__traceback__ is None
+
+
+def test_a_wrong_option_names_no_source() -> None:
+    """It is about none."""
+    with pytest.raises(UsageError, match=r"^wrong$"), naming("list.csv"):
+        raise UsageError("wrong")
