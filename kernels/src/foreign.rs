@@ -15,7 +15,7 @@ const MOST_GROWN: usize = 4;
 const KELVIN: char = '\u{212a}';
 /// The combining stroke, which makes other signs of `<` and `>`.
 const STROKE: char = '\u{338}';
-/// What a decoder writes for a letter that is lost.
+/// The mark of a decoder for a letter that is lost.
 const LOST: char = '\u{fffd}';
 
 /// Why `text` is no address, in the order of the rules: PENDING unless that is certain. Its ASCII is in lower case; it has
@@ -123,7 +123,7 @@ mod tests {
     fn of(text: &str) -> i8 {
         let (signs, domain, (kinds, folds)) = (table(), labels(), folding::tests::tables());
         let none = || Texts { offsets: &[], data: b"" };
-        let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
+        let no_addresses = Texts { offsets: &[0, 6], data: b"nomail" };
         let special_use = Texts { offsets: &[0, 4], data: b"test" };
         let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
@@ -148,7 +148,7 @@ mod tests {
             ("a@b\u{2665}.test", PENDING),
             ("a@b\u{e8}..example", PENDING),
             ("a@b\u{fc}.example", PENDING),
-            ("nobody@b\u{fc}..example", PENDING),
+            ("nomail@b\u{fc}..example", PENDING),
             ("a@b\u{338}<.example", PENDING),
             ("b\u{fc} <a@b.example>", REASONS.display_name),
             ("a\u{200b}@b\u{fc}", REASONS.invisible_character),

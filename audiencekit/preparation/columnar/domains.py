@@ -26,7 +26,7 @@ BASIC_PLANE: Final = 2**16  # code points
 # Chinese characters and Korean syllables, in Unicode since 3.0 and before: all are certain, and too many to ask for.
 IDEOGRAPHS: Final = ("\u3400\u4db5", "\u4e00\u9fa5", "\uac00\ud7a3")
 
-# What a letter is in a label, as `kernels/src/international.rs` reads it. Digits and most marks have no direction.
+# The class of a letter in a label, as `kernels/src/international.rs` reads it. Digits and most marks have no direction.
 CERTAIN: Final = 1
 HYPHEN: Final = 2
 MARK: Final = 4  # it is not the first, and from right to left not behind a hyphen
