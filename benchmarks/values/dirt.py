@@ -23,7 +23,7 @@ def _name(chance: random.Random) -> str:
     return f"{chance.choice(('zoë', 'jörg.ahl', 'иван', 'משה', 'สมชาย', 'josé'))}{chance.randrange(10**5)}"
 
 
-# Of a label what is no domain.
+# Domains that are none, `{}` for a label.
 _NO_DOMAINS: Final = (
     *("{}", "{}.", ".{}.example", "{}..example", "{},example", "{} .example", "{}.example (alt)", "{}.example/{}"),
     *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e"),
