@@ -2,9 +2,9 @@
 
     python -m benchmarks.cliffs [--regions US,DE | all] [--values 2000] [--out benchmarks/RESULTS.md]
 
-Each spelling of `values/spellings.py` fills a column of its own, and of each region, as an export has one spelling
-throughout. What the whole path takes counts: kernels, columnar rules and definition. Each round has values that no
-round before had, since domains that the definition decided are remembered.
+Each spelling of `values/spellings.py`, and each dirt of `values/dirt.py`, fills a column of its own, and of each region,
+as an export has one spelling throughout. What the whole path takes counts: kernels, columnar rules and definition. Each
+round has values that no round before had, since domains that the definition decided are remembered.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from statistics import median
 from typing import Any, Final
 
 import pyarrow as pa
-from phonenumbers import SUPPORTED_REGIONS
+from phonenumbers import SUPPORTED_REGIONS, PhoneNumber
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.normalisation import codes_of
 from benchmarks.sections import publish_section
-from benchmarks.values.dirt import DIRTY_ADDRESSES
+from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, draw_number
 
 REGIONS: Final = ("AE", "AR", "BR", "DE", "EG", "FR", "GB", "ID", "IN", "JP", "NG", "US")
@@ -36,6 +36,7 @@ SEED: Final = 1
 BEGIN: Final = "<!-- cliffs: what follows is written by python -m benchmarks.cliffs -->"
 END: Final = "<!-- cliffs: end -->"
 
+NUMBERS: Final = {**PHONE_SPELLINGS, **DIRTY_NUMBERS}
 ADDRESSES: Final = {**EMAIL_SPELLINGS, **DIRTY_ADDRESSES}
 
 _PLAIN_NUMBER: Final = "E.164"
@@ -58,14 +59,16 @@ class Cost:
 
 
 def measure_numbers(regions: Sequence[str], values: int) -> Iterator[Cost]:
-    """Every spelling of phone numbers in every one of `regions`."""
+    """Every spelling of phone numbers in every one of `regions`, and cells that hold none."""
     for region in regions:
-        makers = {name: partial(_numbers, name, region, values) for name in PHONE_SPELLINGS}
+        chance = random.Random(f"{SEED} {region}")
+        drawn = [[draw_number(chance, region) for _ in range(values)] for _ in range(ROUNDS + 1)]
+        makers = {name: partial(_numbers, name, drawn) for name in NUMBERS}
         yield from _in_turns(makers, Kind.PHONE_NUMBER, pa.array([region] * values), region)
 
 
 def measure_addresses(values: int) -> Iterator[Cost]:
-    """Every spelling of addresses, and those that are refused."""
+    """Every spelling of addresses, and cells that hold none."""
     makers = {name: partial(_addresses, name, values) for name in ADDRESSES}
     yield from _in_turns(makers, Kind.EMAIL, None, "")
 
@@ -104,10 +107,9 @@ def _seconds(texts: Any, kind: Kind, countries: Any) -> float:
     return time.process_time() - begin
 
 
-def _numbers(name: str, region: str, values: int, round_: int) -> Any:
-    chance = random.Random(f"{SEED} {name} {region} {round_}")
-    numbers = [draw_number(chance, region) for _ in range(values)]
-    return pa.array(["" if number is None else PHONE_SPELLINGS[name](chance, number) for number in numbers])
+def _numbers(name: str, drawn: Sequence[Sequence[PhoneNumber | None]], round_: int) -> Any:
+    chance = random.Random(f"{SEED} {name} {round_}")
+    return pa.array(["" if number is None else NUMBERS[name](chance, number) for number in drawn[round_]])
 
 
 def _addresses(name: str, values: int, round_: int) -> Any:
