@@ -53,9 +53,11 @@ class Listeners:
             self._file.add(rejections)
 
 
-class Gathered:
-    """The state of pass one besides the records, which are in `spool`: bits and counts in memory; tags and sizes put
-    `aside`, sealed."""
+class BatchResults:
+    """The results of pass one, batch by batch. Records are in `spool`, bits and counts in memory.
+
+    Tags and sizes are put `aside`, sealed.
+    """
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.planning.planinputs import Terms
 from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.selection import Selection, SelectionLayout
@@ -39,7 +39,7 @@ def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
     return SnapshotStore(settings.state_dir, account_id, target.id, key)
 
 
-def refuse_shared_by_members(gathered: Gathered, selection: Selection, terms: Terms) -> list[Refused]:
+def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: Terms) -> list[Refused]:
     """The refusal of Deletes by a value that more members share than the terms allow."""
     members, most = terms.members, terms.options.shared_people
     if members is None or most is None or not selection.deletes.count():
@@ -53,7 +53,7 @@ def refuse_shared_by_members(gathered: Gathered, selection: Selection, terms: Te
     return []
 
 
-def _taken_out(gathered: Gathered, selection: Selection) -> Iterator[HashedRecords]:
+def _taken_out(gathered: BatchResults, selection: Selection) -> Iterator[HashedRecords]:
     """The records that are to be taken out, batch by batch."""
     layout, start = SelectionLayout(selection, gathered.batch_records), 0
     for number, count in enumerate(gathered.batch_records):

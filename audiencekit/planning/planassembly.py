@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.planning.batchspool import WholeBatches
 from audiencekit.planning.knownmembers import refuse_shared_by_members
 from audiencekit.planning.planinputs import Terms
@@ -19,12 +19,12 @@ from audiencekit.preparation.refusalbounds import judge
 from audiencekit.selection.selection import Selection
 
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
-Revise: TypeAlias = Callable[[Gathered, Selection, PlanTimes], Selection]
+Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
 
 
 def assemble(
     source: ReadSource,
-    gathered: Gathered,
+    gathered: BatchResults,
     shared: SharedOutcome | None,
     terms: Terms,
     lists: tuple[ReadList, ...],

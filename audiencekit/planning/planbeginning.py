@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.suppressedpeople import SuppressedPeople
 from audiencekit.planning.suppression import ReadList, read_lists
@@ -18,8 +18,8 @@ from audiencekit.selection.tags import Tagger
 
 def begin_plan(
     mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
-) -> tuple[Gathered, tuple[ReadList, ...]]:
-    """Where the batches are gathered, with all who are suppressed read already, and what was read of them.
+) -> tuple[BatchResults, tuple[ReadList, ...]]:
+    """The results, without batches yet but with all who are suppressed, and what was read of these.
 
     The records go into `spool`, or a new one.
     """
@@ -40,7 +40,7 @@ def begin_plan(
     lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
     records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
     keeps = _keeps_records(mapping, terms, means)
-    return Gathered(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
+    return BatchResults(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
 
 
 def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning.batchresults import Gathered, Listeners
+from audiencekit.planning.batchresults import BatchResults, Listeners
 from audiencekit.planning.planinputs import Terms
 from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
 from audiencekit.planning.sharedoutcome import SharedOutcome
@@ -34,7 +34,7 @@ SHARED: Final = Reason.SHARED.value
 
 
 def leave_out_shared_values(
-    gathered: Gathered, mapping: ColumnMapping, terms: Terms, listeners: Listeners
+    gathered: BatchResults, mapping: ColumnMapping, terms: Terms, listeners: Listeners
 ) -> SharedOutcome | None:
     """Find the shared values among all records, and leave them out of what was gathered; None without any."""
     if (search := gathered.keysets.search) is None:
@@ -55,7 +55,7 @@ def leave_out_shared_values(
 class _Stripping:
     """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
 
-    def __init__(self, gathered: Gathered, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
         self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}

@@ -12,7 +12,7 @@ from audiencekit.audiences.synchronisation.plan.removals import as_records
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.recordbits import Bools
@@ -37,10 +37,10 @@ class Members:
     repeatable: bool = True
 
 
-def gather_expiring(snapshot: Snapshot, days: range, terms: Terms, means: Means) -> tuple[Gathered, int]:
+def gather_expiring(snapshot: Snapshot, days: range, terms: Terms, means: Means) -> tuple[BatchResults, int]:
     """The members whose entry expires within `days`, as records, and how many members are suppressed."""
     spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
-    gathered = Gathered(spool, aside, KeySets(aside, mixed=False), terms.form)
+    gathered = BatchResults(spool, aside, KeySets(aside, mixed=False), terms.form)
     suppressed = 0
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, days, terms.memories)
@@ -48,7 +48,7 @@ def gather_expiring(snapshot: Snapshot, days: range, terms: Terms, means: Means)
     return gathered, suppressed
 
 
-def _gather(gathered: Gathered, snapshot: Snapshot, part: int, days: range, memories: Sequence[KeyMemory]) -> int:
+def _gather(gathered: BatchResults, snapshot: Snapshot, part: int, days: range, memories: Sequence[KeyMemory]) -> int:
     """Take in the members of one part: all are counted, those whose entry expires within `days` are to be sent.
 
     Members with a key that one of `memories` holds are not; their number comes back.

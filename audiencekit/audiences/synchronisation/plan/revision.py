@@ -23,7 +23,7 @@ from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords, 
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
@@ -39,7 +39,7 @@ class Revision:
     """
 
     difference: Difference
-    gathered: Gathered
+    gathered: BatchResults
     first: int
     sent: SentRecords
     later: dict[int, Indices] = field(default_factory=dict, repr=False)
@@ -48,7 +48,14 @@ class Revision:
 
     @classmethod
     def of(
-        cls, gathered: Gathered, wanted: Bits, snapshot: Snapshot, horizon: Horizon, tagger: Tagger, *, copies: Spool
+        cls,
+        gathered: BatchResults,
+        wanted: Bits,
+        snapshot: Snapshot,
+        horizon: Horizon,
+        tagger: Tagger,
+        *,
+        copies: Spool,
     ) -> Self:
         """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
         those that go are added. Raises SnapshotRefused."""

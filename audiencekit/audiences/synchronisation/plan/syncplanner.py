@@ -12,7 +12,7 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, 
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.errors import Refused, UsageError
 from audiencekit.machine.spool import Spool
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.planning.planinputs import Means, Terms
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.planning.planner import plan_run
@@ -52,7 +52,7 @@ class SyncPlanner:
         revisions: list[Revision] = []
         now = terms.now
 
-        def revise(gathered: Gathered, selection: Selection, times: PlanTimes) -> Selection:
+        def revise(gathered: BatchResults, selection: Selection, times: PlanTimes) -> Selection:
             horizon = Horizon.of(now, times.end, all_members=self.all_members)
             copies = means.stack.enter_context(Spool(means.spool_dir))
             revisions.append(Revision.of(gathered, selection.chosen, snapshot, horizon, tagger, copies=copies))

@@ -17,7 +17,7 @@ from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.machine.spool import Spool
-from audiencekit.planning.batchresults import Gathered
+from audiencekit.planning.batchresults import BatchResults
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import SPEC
@@ -40,7 +40,7 @@ def revise(tmp_path: Path) -> Iterator[Revise]:
 
         def make(source: list[Person], days: dict[Person, int], records_each: int = 99) -> tuple[Revision, Selection]:
             spool, aside, copies = (stack.enter_context(Spool(tmp_path)) for _ in range(3))
-            gathered = Gathered(spool, aside, KeySets(aside, mixed=False, tagger=TAGGER), FORM)
+            gathered = BatchResults(spool, aside, KeySets(aside, mixed=False, tagger=TAGGER), FORM)
             for first in range(0, len(source), records_each):
                 batch = records(source[first : first + records_each])
                 gathered.keysets.add(gathered.keysets.tag(batch))
