@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,10 @@ from audiencekit.sources.table import Look
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows | Mapping[str, Any]]  # dicts are rows, all or none
+# An address, a handle, a number as people write it, a hash or a device id, and no path with a directory.
+_VALUE: Final = re.compile(
+    r"[^/\\]*@[^/\\]+|\+?[\d (). -]{7,}|[0-9A-Fa-f]{64}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+)
 _ROWS: Final = (
     "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, dicts in a list, or a file open as bytes;"
     " collect a lazy frame first"
@@ -48,13 +53,25 @@ class LookedAtFile:
 
 def items_of(source: AnySource) -> tuple[Item, ...]:
     """The paths and frames that `source` is or lists, frames wrapped. Raises UsageError when it is or lists neither."""
-    if (item := _item_of(source)) is not None:
-        return (item,)
-    listed = tuple(map(_item_of, source)) if isinstance(source, Sequence) else ()
+    one = _item_of(source)
+    several = source if isinstance(source, Sequence) and one is None else ()
+    listed = tuple(map(_item_of, several)) if one is None else (one,)
     items = tuple(item for item in listed if item is not None)
     if not items or len(items) < len(listed):
         raise UsageError("the source must be a path, rows, or a list of these", hint=_ROWS)
+    for number, item in enumerate(items, 1):
+        _refuse_value(number, item)
     return items
+
+
+def _refuse_value(number: int, item: Item) -> None:
+    """Raises UsageError for an identifier in the place of a path: as a path it would be shown, and kept in journals."""
+    if isinstance(item, Frame) or not _VALUE.fullmatch(os.fspath(item)) or os.path.lexists(item):
+        return
+    raise UsageError(
+        f"source {number} is no file, and looks like an identifier of a person",
+        hint="put identifiers into a file with a header, or in Python into rows: [{'email': …}, …]",
+    )
 
 
 def _item_of(source: object) -> Item | None:

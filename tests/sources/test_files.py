@@ -72,6 +72,32 @@ def test_an_invalid_path_is_no_source(source: Any) -> None:
         items_of(source)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ada@larchpost.example",
+        "@ada_larch",
+        "+49 (151) 12345678",
+        "015112345678",
+        "ab" * 32,
+        "8f0a4a0b-1d2c-3e4f-5061-728394a5b6c7",
+    ],
+)
+def test_identifiers_in_the_place_of_paths_are_neither_shown_nor_kept(value: str) -> None:
+    """A list of them is a likely mistake in Python."""
+    for source, number in ((value, 1), ([value, value], 1), (["people.csv", value], 2)):
+        with pytest.raises(UsageError, match=f"source {number} is no file, and looks like an identifier") as caught:
+            items_of(source)
+        assert value not in str(caught.value) + caught.value.hint
+
+
+def test_a_file_may_have_the_name_of_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is there; and one in a directory, which a run may look for again."""
+    (tmp_path / "20261126").write_text("email\n")
+    monkeypatch.chdir(tmp_path)
+    assert items_of(["20261126", str(tmp_path / "20261127"), "lists/a@b"])
+
+
 def test_rows_are_refused_where_paths_are_needed() -> None:
     assert paths_of(["one.csv", Path("two.csv")]) == ("one.csv", Path("two.csv"))
     with pytest.raises(UsageError, match="rows that come once") as caught:

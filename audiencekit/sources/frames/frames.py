@@ -114,6 +114,13 @@ def open_columns(frame: Frame) -> FrameColumns:
     return StreamColumns(frame)
 
 
+def notes_on_index(frame: Frame) -> tuple[str, ...]:
+    """A note on an index of pandas that has a name: it may have been a column."""
+    if not _is_pandas(frame.unwrap()) or not any(name is not None for name in frame.unwrap().index.names):
+        return ()
+    return ("the index of the frame has a name, and is not read: frame.reset_index() makes it a column",)
+
+
 class StreamColumns:
     """The columns of a stream of batches. What the look takes of it is kept, and begins the pass that follows."""
 

@@ -156,6 +156,15 @@ def test_pandas_frames_keep_index_and_odd_names_out(rows_of: Rows) -> None:
         _open(twice)
 
 
+@pytest.mark.parametrize("name", [None, "email"])
+def test_an_index_with_a_name_is_told(name: str | None) -> None:
+    """As after `set_index` or `groupby`: it was a column, and its identifiers are not sent."""
+    pandas = pytest.importorskip("pandas")
+    index = pandas.Index(["ann@example.com", "bob@example.com"], name=name)
+    notes = _open(pandas.DataFrame({"phone": ["+493012345601", "+493012345602"]}, index=index)).notes
+    assert any("the index of the frame has a name, and is not read" in note for note in notes) == (name is not None)
+
+
 def test_a_reader_is_read_once(rows_of: Rows) -> None:
     """A second pass would see no rows, and say so instead."""
     source = _open(pa.table({"email": EMAILS}).to_reader())
