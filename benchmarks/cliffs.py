@@ -2,9 +2,9 @@
 
     python -m benchmarks.cliffs [--regions US,DE | all] [--values 2000] [--out benchmarks/RESULTS.md]
 
-Each spelling of `values/spellings.py`, and each dirt of `values/dirt.py`, fills a column of its own, and of each region,
-as an export has one spelling throughout. What the whole path takes counts: kernels, columnar rules and definition. Each
-round has values that no round before had, since domains that the definition decided are remembered.
+Each spelling of `values/spellings.py`, and each dirt of `values/dirt.py`, fills a column of its own, and of each
+region, as an export has one spelling throughout. All of the path counts: kernels, rules and definition.
+Each round has values that no round before had, since domains that the definition decided are remembered.
 """
 
 from __future__ import annotations
