@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from pathlib import Path
 
@@ -12,42 +11,16 @@ import pytest
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused
-from audiencekit.reporting.durationtext import in_short
-from audiencekit.reporting.runstext import render_runs
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import load_settings
 from tests.cli.conftest import Begin, Run, Service
 from tests.destinations.jsonlines import REVOKED, registered
-
-RUN = {
-    "run_id": "20261122-215618-1fd80221", "state": "complete", "started_at": "2026-11-22T21:56:18Z",
-    "finished_at": "2026-11-22T22:00:23Z", "operation": "update", "target": {"kind": "audience", "id": "hc6uc"},
-    "audience_id": "hc6uc", "audience_name": "Spring customers", "source_names": ["us-500.csv"],
-    "rows": {"sent": 1_499, "read": 1_500}, "resumable": False, "running": False,
-}  # fmt: skip
 
 
 def _list(tmp_path: Path, name: str, rows: int = 3) -> str:
     path = tmp_path / name
     path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(rows)))
     return str(path)
-
-
-def test_a_run_is_a_line_under_a_heading() -> None:
-    """Of one that was killed early little is known."""
-    older = {"run_id": "20261121-000000-1fd80221", "state": "incomplete", "resumable": True, "running": False}
-    heading, newest, last = (re.split(r"  +", line) for line in render_runs([RUN, older]).splitlines())
-    assert heading == ["run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows"]
-    assert newest == [
-        *(RUN["run_id"], "complete", "2026-11-22 21:56", "4:05 min", "update", "'Spring customers' (hc6uc)"),
-        *("us-500.csv", "1,499", "1,500"),
-    ]
-    assert last == [older["run_id"], "incomplete", "resumable"]
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0, "0 s"), (59, "59 s"), (65, "1:05 min"), (7_620, "2:07 h")])
-def test_durations(seconds: int, text: str) -> None:
-    assert in_short(seconds) == text
 
 
 def test_runs_and_reports_name_list_and_audience(run: Run, service: Service, tmp_path: Path) -> None:
