@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 import pytest
 
@@ -42,3 +43,12 @@ def test_an_unknown_kind_or_country_is_a_usage_error() -> None:
         audiencekit.normalize("phone_number", "1", country="Atlantis")
     with pytest.raises(UsageError, match="unhashed"):
         audiencekit.hash_identifier("partner_user_id", "Crm-1")
+
+
+@pytest.mark.parametrize("function", [audiencekit.normalize, audiencekit.hash_identifier])
+def test_a_value_in_the_place_of_its_kind_is_not_shown(function: Callable[..., str]) -> None:
+    """The two are easily taken one for the other."""
+    with pytest.raises(UsageError) as caught:
+        function("ada@larchpost.example", "email")
+    assert "larchpost" not in str(caught.value) + caught.value.hint
+    assert "choose one of: email" in caught.value.hint

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -38,6 +39,7 @@ _TRUTHS: Final = ("header", "suppress_header", "allow_empty", "confirm_partner_i
 _TIMES: Final = ("expires_at", "effective_at", "plan_time")
 _DEFAULTS: Final[dict[str, Any]] = {name: about.default for name, about in ABOUT.items()}
 # Keywords that are about suppression sources.
+_WORD: Final = re.compile(r"[A-Za-z _-]{1,20}")
 _ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.startswith("suppress_"))
 
 
@@ -95,8 +97,8 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
     plain.setdefault("few_people", few_people)
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore
-    if suppress := plain.pop("suppress", ()):
-        plain["suppress"] = [absolute_path(_whole_path(path)) for path in paths_of(suppress)]
+    if suppress := _suppress_paths(plain.pop("suppress", None)):
+        plain["suppress"] = [absolute_path(path) for path in suppress]
     return cast("Keywords", plain)
 
 
@@ -201,10 +203,17 @@ def _read_shared(given: Any) -> int | None:
     return given
 
 
+def _suppress_paths(given: Any) -> tuple[str, ...]:
+    """The paths that were given; none for None and for an empty list. Raises UsageError for anything else."""
+    if given is None or (isinstance(given, Sequence) and not given):
+        return ()
+    return tuple(map(_whole_path, paths_of(given)))
+
+
 def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The suppression sources. Raises UsageError for options about them where there are none."""
-    if given["suppress"]:
-        return tuple(map(_whole_path, paths_of(given["suppress"])))
+    if paths := _suppress_paths(given["suppress"]):
+        return paths
     if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
         raise UsageError(
             f"{', '.join(map(option, about))}: there is no suppression source", hint="name it with `suppress=SOURCE`"
@@ -301,5 +310,11 @@ def _read_columns(columns: Any) -> tuple[tuple[Kind, str], ...]:
 def read_kind(name: str) -> Kind:
     """The kind called `name`. Raises UsageError for an unknown one."""
     if name not in set(Kind):
-        raise UsageError(f"there is no kind {name!r}", hint=f"choose one of: {', '.join(Kind)}")
+        # An identifier in the place of its kind is not shown.
+        known = (
+            f"there is no kind {name!r}"
+            if _WORD.fullmatch(str(name))
+            else "the kind is not one of those that there are"
+        )
+        raise UsageError(known, hint=f"choose one of: {', '.join(Kind)}")
     return Kind(name)

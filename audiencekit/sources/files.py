@@ -27,9 +27,10 @@ from audiencekit.sources.table import Look
 FilePath = str | os.PathLike[str]
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows | Mapping[str, Any]]  # dicts are rows, all or none
-# An address, a handle, a number as people write it, a hash or a device id, and no path with a directory.
+# Lines of a file; or without a directory an address, a handle, a number as people write it, a hash or a device id.
 _VALUE: Final = re.compile(
-    r"[^/\\]*@[^/\\]+|\+?[\d (). -]{7,}|[0-9A-Fa-f]{64}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    r"[^/](?s:.*)\n(?s:.*)"
+    r"|[^/\\]*@[^/\\]+|\+?[\d (). -]{7,}|[0-9A-Fa-f]{64}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 )
 _ROWS: Final = (
     "rows are those of Arrow, pandas, Polars, DuckDB, a cursor, dicts in a list, or a file open as bytes;"
@@ -69,7 +70,7 @@ def _refuse_value(number: int, item: Item) -> None:
     if isinstance(item, Frame) or not _VALUE.fullmatch(os.fspath(item)) or os.path.lexists(item):
         return
     raise UsageError(
-        f"source {number} is no file, and looks like an identifier of a person",
+        f"source {number} is no file, and looks like identifiers of people",
         hint="put identifiers into a file with a header, or in Python into rows: [{'email': …}, …]",
     )
 

@@ -156,3 +156,11 @@ def test_findings_of_the_pass_over_a_list_are_told(tmp_path: Path, source: Path)
     (told,) = plan.suppression[0]["notes"]
     assert "has a key that the first 1,000 lines do not have" in told
     assert f"suppression source optouts.ndjson: {told}" in plan.notes
+
+
+def test_a_frame_is_no_suppression_source(tmp_path: Path, source: Path) -> None:
+    """It could not be read again when the run is resumed; an empty list is none at all."""
+    frame = pytest.importorskip("pandas").DataFrame({"email": ["zoe@example.com"]})
+    with pytest.raises(UsageError, match="such as a data frame"):
+        checked(tmp_path, source, suppress=frame)
+    assert checked(tmp_path, source, suppress=[]).suppression == ()

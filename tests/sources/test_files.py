@@ -81,12 +81,13 @@ def test_an_invalid_path_is_no_source(source: Any) -> None:
         "015112345678",
         "ab" * 32,
         "8f0a4a0b-1d2c-3e4f-5061-728394a5b6c7",
+        "email,page\nada,https://larchpost.example/ada\n",
     ],
 )
 def test_identifiers_in_the_place_of_paths_are_neither_shown_nor_kept(value: str) -> None:
     """A list of them is a likely mistake in Python."""
     for source, number in ((value, 1), ([value, value], 1), (["people.csv", value], 2)):
-        with pytest.raises(UsageError, match=f"source {number} is no file, and looks like an identifier") as caught:
+        with pytest.raises(UsageError, match=f"source {number} is no file, and looks like identifiers") as caught:
             items_of(source)
         assert value not in str(caught.value) + caught.value.hint
 
