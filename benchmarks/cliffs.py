@@ -2,27 +2,31 @@
 
     python -m benchmarks.cliffs [--regions US,DE | all] [--values 2000] [--out benchmarks/RESULTS.md]
 
-Each spelling of `values/spellings.py` fills a column of its own, and of each region, as an export has one spelling
-throughout. What the whole path takes counts: kernels, columnar rules and definition.
+Each spelling of `values/spellings.py`, and each dirt of `values/dirt.py`, fills a column of its own, and of each
+region, as an export has one spelling throughout. All of the path counts: kernels, rules and definition.
+Each round has values that no round before had, since domains that the definition decided are remembered.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import pyarrow as pa
-from phonenumbers import SUPPORTED_REGIONS
+from phonenumbers import SUPPORTED_REGIONS, PhoneNumber
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.normalisation import codes_of
 from benchmarks.sections import publish_section
+from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, draw_number
 
 REGIONS: Final = ("AE", "AR", "BR", "DE", "EG", "FR", "GB", "ID", "IN", "JP", "NG", "US")
@@ -31,6 +35,9 @@ ROUNDS: Final = 7
 SEED: Final = 1
 BEGIN: Final = "<!-- cliffs: what follows is written by python -m benchmarks.cliffs -->"
 END: Final = "<!-- cliffs: end -->"
+
+NUMBERS: Final = {**PHONE_SPELLINGS, **DIRTY_NUMBERS}
+ADDRESSES: Final = {**EMAIL_SPELLINGS, **DIRTY_ADDRESSES}
 
 _PLAIN_NUMBER: Final = "E.164"
 _PLAIN_ADDRESS: Final = "plain"
@@ -52,28 +59,46 @@ class Cost:
 
 
 def measure_numbers(regions: Sequence[str], values: int) -> Iterator[Cost]:
-    """Every spelling of phone numbers in every one of `regions`."""
+    """Every spelling of phone numbers in every one of `regions`, and cells that hold none."""
     for region in regions:
-        columns = {name: _numbers(name, region, values) for name in PHONE_SPELLINGS}
-        countries = pa.array([region] * values)
-        yield from _in_turns(columns, Kind.PHONE_NUMBER, countries, region)
+        chance = random.Random(f"{SEED} {region}")
+        drawn = [[draw_number(chance, region) for _ in range(values)] for _ in range(ROUNDS + 1)]
+        makers = {name: partial(_numbers, name, drawn) for name in NUMBERS}
+        yield from _in_turns(makers, Kind.PHONE_NUMBER, pa.array([region] * values), region)
 
 
 def measure_addresses(values: int) -> Iterator[Cost]:
-    """Every spelling of addresses."""
-    columns = {name: _addresses(name, values) for name in EMAIL_SPELLINGS}
-    yield from _in_turns(columns, Kind.EMAIL, None, "")
+    """Every spelling of addresses, and cells that hold none."""
+    makers = {name: partial(_addresses, name, values) for name in ADDRESSES}
+    yield from _in_turns(makers, Kind.EMAIL, None, "")
 
 
-def _in_turns(columns: dict[str, Any], kind: Kind, countries: Any, region: str) -> Iterator[Cost]:
-    """The least of some rounds; in the first one plans are compiled and letters are met, which a list pays once."""
-    plain = columns[_PLAIN_NUMBER if kind is Kind.PHONE_NUMBER else _PLAIN_ADDRESS]
-    for texts in columns.values():
-        codes_of(texts, kind, countries)
-    for name, texts in columns.items():
-        rounds = [(_seconds(plain, kind, countries), _seconds(texts, kind, countries)) for _ in range(ROUNDS)]
+def _in_turns(makers: Mapping[str, Callable[[int], Any]], kind: Kind, countries: Any, region: str) -> Iterator[Cost]:
+    """The least of some rounds. Plans are compiled and letters are met before, which a list pays once."""
+    plain_name = _PLAIN_NUMBER if kind is Kind.PHONE_NUMBER else _PLAIN_ADDRESS
+    plain = [makers[plain_name](round_) for round_ in range(ROUNDS)]
+    for name, make in makers.items():
+        columns = [make(round_) for round_ in range(ROUNDS)]
+        codes_of(make(ROUNDS), kind, countries)
+        if kind is Kind.EMAIL:
+            _meet_letters(columns)
+        rounds = [
+            (_seconds(plain[round_], kind, countries), _seconds(columns[round_], kind, countries))
+            for round_ in range(ROUNDS)
+        ]
         plain_seconds, seconds = map(min, zip(*rounds, strict=True))
-        yield Cost(name, region, seconds / len(texts), plain_seconds / len(texts))
+        values = len(plain[0])
+        yield Cost(name, region, seconds / values, plain_seconds / values)
+
+
+def _meet_letters(columns: Sequence[Any]) -> None:
+    """Show the path every letter of the columns once, in an address of its own."""
+    written = [text for texts in columns for text in texts.to_pylist()]
+    encoded = {label for text in written for label in re.findall("xn--([a-z0-9-]+)", text)}
+    decoded = [label.encode().decode("punycode", "ignore") for label in encoded]
+    letters = {letter for text in (*written, *decoded) for letter in text if not letter.isascii()}
+    shown = [f"q{letter}q@q{letter}q.example" for letter in sorted(letters)]
+    codes_of(pa.array(shown, pa.string()), Kind.EMAIL, None)
 
 
 def _seconds(texts: Any, kind: Kind, countries: Any) -> float:
@@ -82,15 +107,14 @@ def _seconds(texts: Any, kind: Kind, countries: Any) -> float:
     return time.process_time() - begin
 
 
-def _numbers(name: str, region: str, values: int) -> Any:
-    chance = random.Random(f"{SEED} {name} {region}")
-    numbers = [draw_number(chance, region) for _ in range(values)]
-    return pa.array(["" if number is None else PHONE_SPELLINGS[name](chance, number) for number in numbers])
+def _numbers(name: str, drawn: Sequence[Sequence[PhoneNumber | None]], round_: int) -> Any:
+    chance = random.Random(f"{SEED} {name} {round_}")
+    return pa.array(["" if number is None else NUMBERS[name](chance, number) for number in drawn[round_]])
 
 
-def _addresses(name: str, values: int) -> Any:
-    chance = random.Random(f"{SEED} {name}")
-    return pa.array([EMAIL_SPELLINGS[name](chance) for _ in range(values)])
+def _addresses(name: str, values: int, round_: int) -> Any:
+    chance = random.Random(f"{SEED} {name} {round_}")
+    return pa.array([ADDRESSES[name](chance) for _ in range(values)])
 
 
 def as_table(costs: Sequence[Cost]) -> str:

@@ -19,6 +19,33 @@ def _plain(chance: random.Random) -> str:
     return EMAIL_SPELLINGS["plain"](chance)
 
 
+def _name(chance: random.Random) -> str:
+    return f"{chance.choice(('zoë', 'jörg.ahl', 'иван', 'משה', 'สมชาย', 'josé'))}{chance.randrange(10**5)}"
+
+
+# Domains that are none, `{}` for a label.
+_NO_DOMAINS: Final = (
+    *("{}", "{}.", ".{}.example", "{}..example", "{},example", "{} .example", "{}.example (alt)", "{}.example/{}"),
+    *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e"),
+    *("{}\u201d.example", "{}\u2665.example", "{}.example\xa7"),
+)
+_NO_NAMES: Final = ("{} x", ".{}", "{}.", "{}..x", "({})", "{}: x", '"{}"')
+_IN_NOTES: Final = ("{} (Büro)", "{} – privé", "Büro: {}", "Büro {}")
+
+
+def _respelled(chance: random.Random, forms: tuple[str, ...], text: str) -> str:
+    return chance.choice(forms).replace("{}", text)
+
+
+def _lost(chance: random.Random, text: str) -> str:
+    at = chance.randrange(1, len(text))
+    return f"{text[:at]}\ufffd{text[at + 1 :]}"
+
+
+def _international_domain(chance: random.Random) -> str:
+    return EMAIL_SPELLINGS["distinct IDN"](chance).partition("@")[2]
+
+
 def _written(number: PhoneNumber) -> str:
     return phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL)
 
@@ -68,5 +95,18 @@ DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "a number": lambda chance: f"+49 151 {chance.randrange(10**7, 10**8)}",
     "a name": lambda chance: chance.choice(("Anna Birk", "BIRK, Bo", "Zoë", "田中", "Иван")),
     "an address of the web": lambda chance: f"https://www.larchpost{chance.randrange(500)}.example/",
+    "letters, no domain": lambda chance: (
+        f"{_name(chance)}@{_respelled(chance, _NO_DOMAINS, f'larchpost{chance.randrange(500)}')}"
+    ),
+    "letters, no name": lambda chance: f"{_respelled(chance, _NO_NAMES, _name(chance))}@larchpost.example",
+    "letters, noted": lambda chance: _respelled(chance, _IN_NOTES, _plain(chance)),
+    "letters lost": lambda chance: (
+        f"{_lost(chance, _name(chance))}@larchpost.example"
+        if chance.randrange(2)
+        else f"ada@{_lost(chance, _international_domain(chance))}"
+    ),
+    "no international domain": lambda chance: (
+        f"ada@{_respelled(chance, _NO_DOMAINS, _international_domain(chance).partition('.')[0])}"
+    ),
     "a hash": lambda chance: f"{chance.randrange(16**64):064x}",
 }

@@ -24,6 +24,7 @@ from audiencekit.preparation.columnar.partner_user_ids import decide_partner_use
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
+from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.fragments import draw_cell
 from benchmarks.values.phone_numbers import REGIONS, Numbers, Row
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, Spell, draw_number
@@ -130,7 +131,7 @@ def _spelled_number(spell: Spell, chance: random.Random) -> Row:
 
 
 def _spellings() -> tuple[ValueKind, ...]:
-    """A kind for each spelling of real exports, by its name."""
+    """A kind for each spelling and each dirt of real exports, by its name."""
     numbers, addresses = Kind.PHONE_NUMBER, Kind.EMAIL
     return (
         *(
@@ -142,7 +143,7 @@ def _spellings() -> tuple[ValueKind, ...]:
                 1,
                 _plain(numbers),
             )
-            for name, spell in PHONE_SPELLINGS.items()
+            for name, spell in {**PHONE_SPELLINGS, **DIRTY_NUMBERS}.items()
         ),
         *(
             ValueKind(
@@ -154,7 +155,7 @@ def _spellings() -> tuple[ValueKind, ...]:
                 _plain(addresses),
                 decide_one,
             )
-            for name, draw in EMAIL_SPELLINGS.items()
+            for name, draw in {**EMAIL_SPELLINGS, **DIRTY_ADDRESSES}.items()
         ),
     )
 

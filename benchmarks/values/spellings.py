@@ -8,9 +8,11 @@ from __future__ import annotations
 import random
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Final, TypeAlias
 
+import idna
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
@@ -20,6 +22,7 @@ Respell: TypeAlias = Callable[[random.Random, str], str]
 _PLANES: Final = 0x20000  # code points in which every script of today is written
 _FORMS: Final = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 _KINDS: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE)
+_FEW: Final = 20  # letters of a script that is none of its own
 _DRAWN: Final = 6  # digits at the end of an example that are drawn anew
 _MARKS: Final = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2069\ufeff\u061c"
 
@@ -99,6 +102,13 @@ def _with_inside(characters: str) -> Respell:
 
 def _full_width(text: str, letters: str) -> str:
     return "".join(chr(ord(letter) + 0xFEE0) if letter in letters else letter for letter in text)
+
+
+def _plain_but_wide(chance: random.Random) -> str:
+    """Its domain, or the dots there, as they are typed among Chinese characters."""
+    name, _, domain = _plain(chance).partition("@")
+    letters = chance.choice((domain, ".", "."))
+    return f"{name}@{_full_width(domain, letters).replace('．', chance.choice('．。'))}"
 
 
 def _carrier(chance: random.Random, number: PhoneNumber) -> str:
@@ -182,7 +192,52 @@ def _idn(chance: random.Random, size: int) -> str:
 
 
 # Some that are assigned.
-_TOPS: Final = ("рф", "бел", "укр", "қаз", "ευ", "中国", "みんな", "닷컴", "भारत", "ไทย", "გე")
+_TOPS: Final = (
+    "рф",
+    "бел",
+    "укр",
+    "қаз",
+    "ευ",
+    "中国",
+    "みんな",
+    "닷컴",
+    "भारत",
+    "বাংলা",
+    "இலங்கை",
+    "ไทย",
+    "გე",
+    "امارات",
+    "ישראל",
+)
+
+
+def _is_of_domains(letter: str) -> bool:
+    with suppress(idna.IDNAError):
+        idna.check_label(("א" if unicodedata.bidirectional(letter) in ("R", "AL") else "q") + letter)
+        return True
+    return False
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """The letters and marks of each script of the basic plane that domains may have, by their names."""
+    found: dict[str, str] = {}
+    for letter in filter(_is_of_domains, filter("\uffff".__gt__, of_category("Ll", "Lo", "Lm", "Mn", "Mc"))):
+        script = unicodedata.name(letter, "").partition(" ")[0]
+        found[script] = found.get(script, "") + letter
+    return tuple(letters for letters in found.values() if sum(map(str.isalpha, letters)) > _FEW)
+
+
+def _label(chance: random.Random, letters: str, others: str = "") -> str:
+    """A label that begins with a letter, perhaps with a hyphen or digits, in NFC."""
+    first = chance.choice(tuple(filter(str.isalpha, letters)))
+    word = first + "".join(chance.choices(letters + others, k=chance.randrange(2, 9)))
+    return unicodedata.normalize("NFC", word + chance.choice(("", "", f"-{first}", str(chance.randrange(1000)))))
+
+
+def _domain_in_a_script(chance: random.Random) -> str:
+    top = chance.choice(("example", "example", *_TOPS))
+    return f"{_label(chance, chance.choice(_scripts()))}.{top}"
 
 
 def _in_ascii(domain: str) -> str:
@@ -207,6 +262,8 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "accented letters": _accented,
     "accented capitals": lambda chance: _accented(chance).upper(),
     "decomposed letters": lambda chance: unicodedata.normalize("NFD", _accented(chance)),
+    "Greek capitals": lambda chance: f"{_letters(chance, 'ΓΙΏΡΣΟΣΆ')}@{_domain(chance)}",
+    "full-width domain": lambda chance: _plain_but_wide(chance),
     "dotted capital I": lambda chance: f"İ{_name(chance)}@{_domain(chance)}",
     **{
         f"{script} letters": lambda chance, letters=letters: f"{_letters(chance, letters)}@{_domain(chance)}"  # type: ignore[misc]
@@ -219,6 +276,11 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "long distinct IDN": lambda chance: f"{_name(chance)}{_of_length(chance, 30)}@{_idn(chance, 25)}",
     "internationalised top": lambda chance: (
         f"{_name(chance)}@{_idn(chance, 6).rpartition('.')[0]}.{chance.choice(_TOPS)}"
+    ),
+    "domain in a script": lambda chance: f"{_name(chance)}@{_domain_in_a_script(chance)}",
+    "domain in a script, xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_domain_in_a_script(chance))}",
+    "domain of any letters": lambda chance: (
+        f"{_name(chance)}@{_label(chance, ''.join(chance.choices(_scripts(), k=2)), 'abc-019')}.example"
     ),
     "distinct xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_idn(chance, 6))}",
     "distinct ab--cd": lambda chance: f"{_name(chance)}@{_of_length(chance, 2)}--{_of_length(chance, 6)}.example",

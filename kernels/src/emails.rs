@@ -5,6 +5,7 @@
 use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::Doubts;
+use crate::foreign;
 use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
 use crate::punycode;
@@ -12,15 +13,7 @@ use crate::sha256::Hasher;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
 const MAX_SHORT: usize = 63;
-/// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
-const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
-/// And so many characters may become of one.
-const MOST_GROWN: usize = 4;
 const HASH_DIGITS: usize = 64;
-/// The one letter beyond ASCII that is one of ASCII in lower case.
-const KELVIN: char = '\u{212a}';
-/// The combining stroke, which makes other signs of `<` and `>`.
-const STROKE: char = '\u{338}';
 
 /// Where in an address the reading stands.
 const LOCAL_BEGINS: u8 = 0; // at the front, or behind a dot of the local part
@@ -152,7 +145,7 @@ fn decide_one(
                 add(address);
                 VALID
             }
-            Err(PENDING) => match refuse(lowered, doubts, ends, letters, reasons) {
+            Err(PENDING) => match refuse(lowered, doubts, ends, letters, reasons, room) {
                 VALID => {
                     add(lowered);
                     VALID
@@ -222,9 +215,9 @@ fn international<'r>(
 
 /// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
 /// an address whose domain has one of the rarer forms.
-fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons) -> i8 {
+fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons, room: &mut Room) -> i8 {
     if !is_visible(text) {
-        return letters.signs.read(text).map_or(PENDING, |text| refuse_foreign(text, doubts, letters, reasons));
+        return letters.signs.read(text).map_or(PENDING, |text| foreign::refuse(text, doubts, letters, room, reasons));
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -252,66 +245,20 @@ fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &
 }
 
 /// The texts on both sides of the one at sign, if neither is empty.
-fn parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub fn parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut parts = text.split(|&byte| byte == b'@');
     let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else { return None };
     (!local.is_empty() && !domain.is_empty()).then_some((local, domain))
 }
 
 /// Whether an address stands in brackets at the end, or behind `mailto:`.
-fn has_display_name(text: &[u8]) -> bool {
+pub fn has_display_name(text: &[u8]) -> bool {
     let opened = text.iter().position(|&byte| byte == b'<');
     let inner = opened.and_then(|place| text[place + 1..].strip_suffix(b">"));
     match inner.filter(|inner| !inner.iter().any(|byte| b"<>".contains(byte))) {
         Some(inner) => inner.contains(&b'@'),
         None => text.strip_prefix(b"mailto:").is_some_and(|behind| behind.contains(&b'@')),
     }
-}
-
-/// The same of a text that has other characters than those of ASCII, or invisible ones.
-fn refuse_foreign(text: &str, doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> i8 {
-    if letters.signs.hides(text) {
-        return reasons.invisible_character;
-    }
-    if doubts.words.has(text.as_bytes()) {
-        return reasons.placeholder;
-    }
-    if text.is_ascii() || text.contains(KELVIN) || text.contains('<') && text.contains(STROKE) {
-        return PENDING;
-    }
-    if has_display_name(text.as_bytes()) {
-        return reasons.display_name;
-    }
-    let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
-    let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if doubts.no_addresses.has(local) || may_be_doubled {
-        return PENDING;
-    }
-    if text.len() > MOST_SHRUNK {
-        return reasons.too_long;
-    }
-    if may_be_too_long(local, domain) {
-        return PENDING;
-    }
-    let is_refused = match std::str::from_utf8(local).ok().and_then(|local| local.chars().next()) {
-        Some(first) if !local.is_ascii() => letters.folding.is_mark(first),
-        // No domain with letters beyond ASCII is that of a carrier.
-        _ => !is_dot_atom(local),
-    };
-    if is_refused {
-        reasons.invalid_syntax
-    } else {
-        PENDING
-    }
-}
-
-/// Whether Unicode's normal form may make more of the parts of an address than there may be.
-fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
-    let grown = |byte: &u8| if byte.is_ascii() { 1 } else { MOST_GROWN };
-    let begins_letter = |byte: &&u8| !matches!(byte, 0x80..=0xbf); // the others go on with one
-    let most_letters: usize = local.iter().filter(begins_letter).map(grown).sum();
-    let most_bytes: usize = local.iter().chain(domain).map(grown).sum();
-    most_letters > MAX_LOCAL || most_bytes >= MAX_ADDRESS
 }
 
 /// The verdict on an address whose local part is right and whose `domain` has no plain form.
@@ -326,26 +273,45 @@ fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
         if !label.starts_with(b"xn") {
             return reasons.invalid_syntax;
         }
-        if !is_encoded(label, letters) {
-            return PENDING;
+        match is_encoded(label, letters) {
+            Some(true) => (),
+            Some(false) => return reasons.invalid_syntax,
+            None => return PENDING,
         }
     }
     VALID
 }
 
-/// Whether `label` stands for one of certain letters and digits with single hyphens between them, not all of ASCII, and
-/// is how that one must stand in the name system. Of ASCII it has nothing else.
-fn is_encoded(label: &[u8], letters: &Letters) -> bool {
-    let Some((basic, digits)) = punycode::parts(label) else { return false };
+/// Whether `label` stands for one that is certain, not all of ASCII, and is how that one must stand in the name system; None
+/// where that is not certain. Of ASCII it has letters, digits and hyphens only.
+fn is_encoded(label: &[u8], letters: &Letters) -> Option<bool> {
+    let (basic, digits) = punycode::parts(label)?;
     let mut hyphens = basic.iter().rev().fold(0u64, |hyphens, &byte| hyphens << 1 | u64::from(byte == b'-'));
-    let (mut is_certain, mut count) = (true, basic.len());
+    let (mut are_plain, mut are_refused, mut count) = (true, false, basic.len());
     let is_whole = punycode::decode(basic.len(), digits, |letter, place| {
         let behind = hyphens & u64::MAX << place;
         hyphens += behind; // each of them one place on
-        is_certain &= letters.is_certain_in_label(letter);
+        are_plain &= letters.is_plain_in_label(letter);
+        are_refused |= letters.is_refused(letter);
         count += 1;
     });
-    is_whole && is_certain && hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0
+    if !is_whole || are_refused {
+        return Some(false);
+    }
+    let is_certain = if are_plain {
+        hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0
+    } else {
+        letters.is_label(&decoded(basic, digits))
+    };
+    is_certain.then_some(true)
+}
+
+/// The code points that an encoded label stands for.
+fn decoded(basic: &[u8], digits: &[u8]) -> Vec<u32> {
+    let mut codes = Vec::with_capacity(MAX_LABEL);
+    codes.extend(basic.iter().map(|&byte| u32::from(byte)));
+    punycode::decode(basic.len(), digits, |letter, place| codes.insert(place as usize, letter));
+    codes
 }
 
 fn is_local_of_carrier(local: &[u8]) -> bool {

@@ -28,6 +28,9 @@ const JOINS: char = '\0';
 /// Listed for what is not certain.
 const UNCERTAIN: char = '\0';
 
+/// The capital whose small letter depends on its place.
+const CAPITAL_SIGMA: char = '\u{3a3}';
+
 /// Parts of Hangul's syllables (Unicode, section 3.12).
 const LEADS: std::ops::RangeInclusive<u32> = 0x1100..=0x1112;
 const VOWELS: std::ops::RangeInclusive<u32> = 0x1161..=0x1175;
@@ -94,9 +97,11 @@ impl Folding<'_> {
     pub fn fold(&self, codes: &[u32], room: &mut String) -> Option<()> {
         room.clear();
         let mut folded = Folded { text: room, starter: None };
-        for &code in codes {
+        for (place, &code) in codes.iter().enumerate() {
             let letter = char::from_u32(code)?;
-            if self.kind(letter) != 0 {
+            if letter == CAPITAL_SIGMA {
+                self.add(self.sigma(&codes[..place], &codes[place + 1..])?, &mut folded)?;
+            } else if self.kind(letter) != 0 {
                 self.add(letter, &mut folded)?;
             } else if let Some(one) = self.one_of(letter, ONE) {
                 self.add(one, &mut folded)?;
@@ -109,6 +114,20 @@ impl Folding<'_> {
             }
         }
         Some(())
+    }
+
+    /// The small sigma between `before` and `behind`, which is another one at the end of a word (Unicode, section 3.13); None
+    /// where it is not certain that a word goes on or ends there.
+    fn sigma(&self, before: &[u32], behind: &[u32]) -> Option<char> {
+        let is_ignored = |code: &&u32| matches!(**code, 0x27 | 0x2e | 0x5e | 0x60); // ' . ^ `
+        let is_of_word = |code: &u32| match *code {
+            0x61..=0x7a | 0x386 | 0x388..=0x3ce => Some(true),
+            0..=0x7f => Some(false),
+            _ => None,
+        };
+        let follows = before.iter().rev().find(|code| !is_ignored(code)).map_or(Some(false), is_of_word)?;
+        let goes_on = behind.iter().find(|code| !is_ignored(code)).map_or(Some(false), is_of_word)?;
+        Some(if follows && !goes_on { '\u{3c2}' } else { '\u{3c3}' })
     }
 
     fn add(&self, letter: char, folded: &mut Folded) -> Option<()> {
@@ -199,6 +218,7 @@ pub mod tests {
         for (letters, kind) in [
             ("\u{df}\u{e19}\u{e32}\u{4e00}\u{1100}\u{ac00}\u{ac01}", LETTER),
             ("\u{fc}\u{e9}\u{1ea5}\u{1ea1}", COMPOSED),
+            ("\u{3bf}\u{3c2}\u{3c3}", LETTER),
             ("\u{e31}", MARK),
             ("\u{ddd}", COMPOSED_MARK),
             ("\u{1161}\u{11a8}", JOINING),
@@ -262,6 +282,10 @@ pub mod tests {
             ("a\u{1161}\u{11a8}", "a\u{1161}\u{11a8}"),
             ("\u{1100}\u{330}\u{1161}", "\u{1100}\u{330}\u{1161}"),
             ("\u{4e00}\u{9be}", "\u{4e00}\u{9be}"),
+            ("\u{3a3}\u{3a3}", "\u{3c3}\u{3c2}"),
+            ("\u{3bf}\u{3a3}1", "\u{3bf}\u{3c2}1"),
+            ("\u{3bf}\u{3a3}.b", "\u{3bf}\u{3c3}.b"),
+            ("1.\u{3a3}", "1.\u{3c3}"),
         ] {
             assert_eq!(folded(text).as_deref(), Some(expected), "{text}");
         }
@@ -271,6 +295,7 @@ pub mod tests {
     fn uncertain_texts_are_left() {
         for text in [
             "\u{e8}",
+            "\u{e19}\u{3a3}",
             "a\u{301}",      // their letter is not certain
             "\u{301}a",      // no letter before it
             "\u{e9}\u{323}", // it passes the mark of the letter

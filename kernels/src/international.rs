@@ -19,30 +19,77 @@ pub const MAX_ADDRESS: usize = 254; // bytes, and so for the parts
 pub struct Letters<'a> {
     pub signs: Signs<'a>,
     pub folding: Folding<'a>,
-    /// By code point: CERTAIN in a label, with BETWEEN for a hyphen; 0 where that is not certain.
+    /// By code point: what it is in a label, in the bits below; 0 where that is not certain.
     pub domain: &'a [u8],
 }
 
 const CERTAIN: u8 = 1;
-/// It stands between two of which none is such.
-const BETWEEN: u8 = 2;
+const HYPHEN: u8 = 1 << 1;
+/// It is not the first, and from right to left not behind a hyphen, with which no such label ends (RFC 5893, section 2).
+const MARK: u8 = 1 << 2;
+/// It is written from left to right, or from right to left.
+const LEFT: u8 = 1 << 3;
+const RIGHT: u8 = 1 << 4;
+/// NFC leaves it as it is, whatever stands beside it.
+const STAYS: u8 = 1 << 5;
+/// No domain has it, whatever stands beside it, and NFKC leaves it as it is.
+const REFUSED: u8 = 1 << 6;
+/// It has no direction of its own, and may not be the last of a label from right to left.
+const NEUTRAL: u8 = 1 << 7;
+
+/// Signs of ASCII as wide as Chinese characters, and their capitals.
+const FULL_WIDTH: std::ops::RangeInclusive<u32> = 0xff01..=0xff5e;
+const CAPITALS: std::ops::RangeInclusive<u32> = 0xff21..=0xff3a;
+const FULL_STOP: u32 = 0x3002;
+const HALF_WIDTH_STOP: u32 = 0xff61;
 
 impl Letters<'_> {
     fn in_label(&self, code: u32) -> u8 {
         self.domain.get(code as usize).copied().unwrap_or(0)
     }
 
-    /// Whether the code point is that of a letter or a digit which is certain wherever it stands in a label.
-    pub fn is_certain_in_label(&self, code: u32) -> bool {
-        self.in_label(code) == CERTAIN
+    /// Whether the code point is that of a letter which is certain wherever it stands in a label of such letters, of those
+    /// of ASCII and digits.
+    pub fn is_plain_in_label(&self, code: u32) -> bool {
+        self.in_label(code) == CERTAIN | LEFT | STAYS
+    }
+
+    /// Whether no domain has the code point.
+    pub fn is_refused(&self, code: u32) -> bool {
+        self.in_label(code) & REFUSED != 0
+    }
+
+    /// Whether it is known of the code point whether domains in NFC have it: of those of ASCII, too.
+    pub fn is_known_in_domain(&self, code: u32) -> bool {
+        code < 0x80 || self.in_label(code) != 0
+    }
+
+    /// The same, of domains that may not be in NFC.
+    pub fn stays_in_domain(&self, code: u32) -> bool {
+        code < 0x80 || self.in_label(code) & (STAYS | REFUSED) != 0
+    }
+
+    /// Whether the label of `codes` is written in two directions, or begins with a mark.
+    pub fn is_disordered(&self, codes: &[u32]) -> bool {
+        let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
+        begins_with_mark(codes, self) || !is_of_one_direction(codes, any, LEFT, self)
+    }
+
+    /// Whether the label of `codes` is one as it stands: certain, and in NFC.
+    pub fn is_label(&self, codes: &[u32]) -> bool {
+        let stays = || {
+            let mut folded = String::with_capacity(MAX_ADDRESS);
+            self.folding.fold(codes, &mut folded).is_some() && folded.chars().map(u32::from).eq(codes.iter().copied())
+        };
+        is_certain_label(codes, CERTAIN | STAYS, self) || is_certain_label(codes, CERTAIN, self) && stays()
     }
 }
 
 /// Where parts of an address are written, one address after the other.
 pub struct Room {
-    characters: Characters,
+    pub characters: Characters,
     local: String,
-    domain: String,
+    pub domain: String,
     address: Vec<u8>,
 }
 
@@ -98,17 +145,25 @@ fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) ->
         return (!is_doubtful(local, domain, doubts)).then(|| push_plain(domain, &mut room.address)).flatten();
     }
     if !is_doubtful(local, domain, doubts) {
-        let longest = push_domain(room.characters.read(domain)?, letters, &mut room.address);
+        let longest = push_domain(room.characters.read(domain)?, CERTAIN | STAYS, letters, &mut room.address);
         if longest.is_some() {
             return longest;
         }
     }
-    letters.folding.fold(room.characters.read(domain)?, &mut room.domain)?;
+    let codes = room.characters.read(domain)?;
+    if codes.iter().all(|&code| letters.stays_in_domain(code)) {
+        return None;
+    }
+    if is_wide(codes) && !is_doubtful(local, domain, doubts) {
+        room.address.truncate(local.len());
+        return push_wide(codes, &mut room.address);
+    }
+    letters.folding.fold(codes, &mut room.domain)?;
     if is_doubtful(local, room.domain.as_bytes(), doubts) {
         return None;
     }
     room.address.truncate(local.len());
-    push_domain(room.characters.read(room.domain.as_bytes())?, letters, &mut room.address)
+    push_domain(room.characters.read(room.domain.as_bytes())?, CERTAIN, letters, &mut room.address)
 }
 
 /// Whether the parts of an address may be no person's, or too long.
@@ -153,11 +208,11 @@ fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
 }
 
 /// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
-/// None where it has not two labels or more that are certain, or digits at the top.
-fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
+/// None where it has not two labels or more that are certain, with all bits of `needed`, or digits at the top.
+fn push_domain(codes: &[u32], needed: u8, letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
     let (mut mark, mut longest, mut is_top) = (b'@', 0, false);
     for label in codes.split(|&code| code == u32::from(b'.')) {
-        if !is_certain_label(label, letters) {
+        if !is_certain_label(label, needed, letters) {
             return None;
         }
         address.push(mark);
@@ -178,36 +233,138 @@ fn push_domain(codes: &[u32], letters: &Letters, address: &mut Vec<u8>) -> Optio
     is_top.then_some(longest)
 }
 
+/// Whether all of `codes` stand for signs of ASCII in a domain (Unicode Technical Standard 46, section 5).
+fn is_wide(codes: &[u32]) -> bool {
+    codes.iter().all(|&code| matches!(code, 0..=0x7f | FULL_STOP | HALF_WIDTH_STOP) || FULL_WIDTH.contains(&code))
+}
+
+/// As `push_domain`, of a domain in signs that stand for those of ASCII, none of whose labels is too long before.
+fn push_wide(codes: &[u32], address: &mut Vec<u8>) -> Option<usize> {
+    let lowered = |&code: &u32| if CAPITALS.contains(&code) { code + 0x20 } else { code };
+    if is_too_long(&codes.iter().map(lowered).collect::<Vec<_>>()) {
+        return None;
+    }
+    let narrow = codes.iter().map(|&code| match code {
+        FULL_STOP | HALF_WIDTH_STOP => b'.',
+        0x80.. => ((code - FULL_WIDTH.start() + 0x21) as u8).to_ascii_lowercase(),
+        _ => code as u8,
+    });
+    push_plain(&narrow.collect::<Vec<_>>(), address)
+}
+
+/// Whether a label of the domain of `codes`, or all of it, is too long as it stands in the name system.
+pub fn is_too_long(codes: &[u32]) -> bool {
+    let (mut all, mut encoded) = (0, Vec::new());
+    codes.split(|&code| code == u32::from(b'.')).any(|label| {
+        encoded.clear();
+        let is_written = is_ascii(label) || punycode::encode(label, &mut encoded).is_some();
+        let size = encoded.len().max(label.len());
+        all += size + 1;
+        !is_written || size > MAX_LABEL || all >= MAX_ADDRESS
+    })
+}
+
 /// Whether all of `codes` are, looked at together: where another one stands cannot be foreseen.
-fn is_ascii(codes: &[u32]) -> bool {
+pub fn is_ascii(codes: &[u32]) -> bool {
     codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
-/// Whether the label of `codes` is certain letters and digits with single hyphens between them.
-fn is_certain_label(codes: &[u32], letters: &Letters) -> bool {
-    let (mut all, mut doubled, mut before) = (CERTAIN, 0, BETWEEN);
+/// Whether the label of `codes` is certain letters, marks and digits with single hyphens between them, each with all bits of
+/// `needed`.
+fn is_certain_label(codes: &[u32], needed: u8, letters: &Letters) -> bool {
+    let (mut all, mut any, mut doubled, mut hyphened, mut before) = (needed, 0, 0, 0, HYPHEN);
     for &code in codes {
         let one = letters.in_label(code);
-        (all, doubled, before) = (all & one, doubled | before & one, one);
+        doubled |= before & one & HYPHEN;
+        hyphened |= before << 1 & one & MARK;
+        (all, any, before) = (all & one, any | one, one);
     }
-    all & CERTAIN != 0 && (doubled | before) & BETWEEN == 0
+    let is_whole = all == needed && doubled | before & HYPHEN == 0;
+    is_whole
+        && !begins_with_mark(codes, letters)
+        && is_of_one_direction(codes, any, LEFT | NEUTRAL, letters)
+        && any & RIGHT & hyphened << 2 == 0
+}
+
+fn begins_with_mark(codes: &[u32], letters: &Letters) -> bool {
+    codes.first().is_some_and(|&code| letters.in_label(code) & MARK != 0)
+}
+
+/// Whether a label of `codes`, which have `any` bits, is written in one direction (RFC 5893, section 2): from right to left it
+/// begins with such a letter, and has none of the `others`.
+fn is_of_one_direction(codes: &[u32], any: u8, others: u8, letters: &Letters) -> bool {
+    let begins_right = || codes.first().is_some_and(|&code| letters.in_label(code) & RIGHT != 0);
+    any & RIGHT == 0 || any & others == 0 && begins_right()
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::columns::Texts;
     use crate::folding;
 
     const REASONS: Reasons = Reasons::numbered();
 
-    fn of(text: &str) -> Result<String, i8> {
-        let mut domain = [0; 0x100];
+    /// What a few characters are in a label.
+    pub fn labels() -> Vec<u8> {
+        let mut domain = vec![0; 0x2700];
         for letter in "\u{fc}\u{e9}abcdefghijklmnopqrstuvwxyz".chars() {
-            domain[letter as usize] = CERTAIN;
+            domain[letter as usize] = CERTAIN | LEFT | STAYS;
         }
-        domain[usize::from(b'1')] = CERTAIN;
-        domain[usize::from(b'-')] = CERTAIN | BETWEEN;
+        for letter in "\u{5d0}\u{5d1}".chars() {
+            domain[letter as usize] = CERTAIN | RIGHT | STAYS;
+        }
+        domain['\u{e31}' as usize] = CERTAIN | MARK | STAYS;
+        domain['\u{2b9}' as usize] = CERTAIN | NEUTRAL | STAYS;
+        domain['\u{2665}' as usize] = REFUSED;
+        domain[usize::from(b'1')] = CERTAIN | STAYS;
+        domain[usize::from(b'-')] = CERTAIN | HYPHEN | STAYS;
+        domain
+    }
+
+    #[test]
+    fn labels_are_in_the_order_of_their_letters() {
+        let (domain, (kinds, folds)) = (labels(), folding::tests::tables());
+        let folding = Folding { kinds: &kinds, folds: &folds };
+        let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
+        for (label, is_certain) in [
+            ("\u{fc}\u{e31}", true),
+            ("b-\u{e31}", true),
+            ("\u{e31}\u{fc}", false),
+            ("\u{5d0}1-\u{5d1}", true),
+            ("\u{5d0}\u{e31}1", true),
+            ("\u{5d0}-\u{e31}", false),
+            ("1\u{5d0}", false),
+            ("\u{5d0}b", false),
+            ("b\u{5d0}", false),
+            ("b\u{2b9}", true),
+            ("\u{5d0}\u{2b9}", false),
+            ("b\u{2665}", false),
+            ("-b", false),
+            ("b-", false),
+            ("", false),
+        ] {
+            let codes: Vec<u32> = label.chars().map(u32::from).collect();
+            assert_eq!(is_certain_label(&codes, CERTAIN, &letters), is_certain, "{label}");
+        }
+    }
+
+    #[test]
+    fn wide_domains_stand_for_those_of_ascii() {
+        for (text, expected) in [
+            ("a@\u{ff42}\u{ff23}.example", "a@bc.example"),
+            ("a@b\u{3002}example", "a@b.example"),
+            ("\u{fc}@b\u{ff0d}c\u{ff61}example", "\u{fc}@b-c.example"),
+        ] {
+            assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(of("a@b\u{ff3f}c.example"), Err(PENDING));
+        assert_eq!(of("a@b\u{ff0e}test"), Err(REASONS.special_use_domain));
+        assert_eq!(of(&format!("a@{}.example", "\u{ff42}".repeat(60))), Err(PENDING));
+    }
+
+    fn of(text: &str) -> Result<String, i8> {
+        let domain = labels();
         let (kinds, folds) = folding::tests::tables();
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };

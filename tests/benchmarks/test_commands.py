@@ -24,6 +24,7 @@ from benchmarks.sheet_writing import FORMS
 from benchmarks.start import CHECK as STARTED, FLOOR, INTERPRETER, commands
 from benchmarks.steps import Sizes, Step, list_steps
 from benchmarks.trials import OUT, core_numbers
+from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.kinds import KINDS
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS
 from tests.postgresserver import postgresql
@@ -50,7 +51,10 @@ SECTIONS = {
     "buckets": (["--rows", "2000", "--runs", "1"], ["time", "processor", "clock"]),
     "databases": (["--rows", "2000", "--runs", "1"], ["time", "processor", "clock"]),
     "spreadsheets": (["--rows", "200", "--runs", "1"], ["sheet", *FORMS]),
-    "cliffs": (["--regions", "US", "--values", "20"], [*PHONE_SPELLINGS, *EMAIL_SPELLINGS]),
+    "cliffs": (
+        ["--regions", "US", "--values", "20"],
+        [*PHONE_SPELLINGS, *EMAIL_SPELLINGS, *DIRTY_NUMBERS, *DIRTY_ADDRESSES],
+    ),
     "long_cells": (["--cells", "1", "--random", "1", "--bytes", "2000"], ["email", "phone_number", "platform_id"]),
     "forms": (
         ["--rows", "1000", "--runs", "1", "--only", "name"],

@@ -1,8 +1,9 @@
 """Internationalised domains: what is certain letter by letter, and the definition for all others.
 
-A domain of plain labels is certain when every letter of it that is not ASCII is: the definition takes such a letter as
-it stands, between any others. That holds for letters that read from left to right, need no neighbours, and are what
-they are in every form of Unicode (IDNA 2008, RFC 5892 section 3 and RFC 5893 section 2).
+A label is certain when every letter of it that is not ASCII is, and stands where it may: the definition takes such a
+letter as it stands. That holds for letters, marks and digits that need no certain neighbours and are what they are in
+every form of Unicode; marks are not the first, and letters from right to left stand with none from left to right
+(IDNA 2008, RFC 5891 section 4.2.3.2, RFC 5892 section 3 and RFC 5893 section 2).
 """
 
 from __future__ import annotations
@@ -17,12 +18,34 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.preparation.columnar.buffers import Bytes
+from audiencekit.preparation.columnar.buffers import Bools, Bytes
 
 _LABEL: Final = r"[^\W_]+(?:-[^\W_]+)*"
 _PLAIN: Final = re.compile(rf"(?:{_LABEL}\.)+(?P<top>[a-z]{{2,}})")
 BASIC_PLANE: Final = 2**16  # code points
-_BETWEEN_OTHERS: Final = "a{}a.com"
+# Chinese characters and Korean syllables, in Unicode since 3.0 and before: all are certain, and too many to ask for.
+IDEOGRAPHS: Final = ("\u3400\u4db5", "\u4e00\u9fa5", "\uac00\ud7a3")
+
+# The class of a letter in a label, as `kernels/src/international.rs` reads it. Digits and most marks have no direction.
+CERTAIN: Final = 1
+HYPHEN: Final = 2
+MARK: Final = 4  # it is not the first, and from right to left not behind a hyphen
+LEFT: Final = 8  # from left to right
+RIGHT: Final = 16
+STAYS: Final = 32  # NFC leaves it as it is, whatever stands beside it
+REFUSED: Final = 64  # no domain has it, whatever stands beside it
+
+NEUTRAL: Final = 128  # no direction of its own, and not the last of a label from right to left
+
+_SMALL: Final = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
+_DIGITS: Final = np.frombuffer(b"0123456789", dtype=np.uint8)
+_MARKS: Final = ("Mn", "Mc")
+_SYMBOLS: Final = ("P", "S")  # the first letters of their categories
+_IN_CONTEXT: Final = "\xb7\u0375\u05f3\u05f4\u30fb"  # symbols that some neighbours allow (RFC 5892, appendix A)
+_CATEGORIES: Final = (*_MARKS, "Ll", "Lo", "Lm", "Nd")
+_DIRECTIONS: Final = {"L": LEFT, "R": RIGHT, "AL": RIGHT, "NSM": 0, "ON": NEUTRAL}
+_FROM_LEFT: Final = "q{}q"  # no mark joins this letter
+_FROM_RIGHT: Final = "\u05d0{}\u05d0"
 
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
@@ -35,7 +58,9 @@ def domain_in_ascii(domain: str) -> str | Reason:
 def _certain(domain: str) -> str | None:
     """`domain` in ASCII when that is certain."""
     form = _PLAIN.fullmatch(domain)
-    if form is None or not all(letter.isascii() or CERTAIN.has(letter) for letter in domain):
+    if form is None or not all(
+        letter.isascii() or DOMAIN_LETTERS.class_of(letter) == CERTAIN | LEFT for letter in domain
+    ):
         return None
     # Read anew each time: a host program may change the library's list.
     if form["top"] in {name.rpartition(".")[2] for name in SPECIAL_USE_DOMAIN_NAMES}:
@@ -48,25 +73,48 @@ def _certain(domain: str) -> str | None:
 
 
 class CertainLetters:
-    """Which letters are certain, as far as it was asked."""
+    """Which letters, marks and digits are certain, as far as it was asked."""
 
     def __init__(self) -> None:
-        self._are_certain = np.zeros(BASIC_PLANE, dtype=bool)  # a byte each: threads that write bits lose some
-        self.has = cache(self._find)
+        self._classes: Bytes = np.zeros(BASIC_PLANE, dtype=np.uint8)
+        for first, last in IDEOGRAPHS:
+            self._classes[ord(first) : ord(last) + 1] = CERTAIN | LEFT
+        self.class_of = cache(self._find)
 
-    def known(self) -> Bytes:
-        """One byte for each code point of the basic plane: 1 where a letter is known to be certain, or else 0."""
-        return self._are_certain.astype(np.uint8)
+    def classes(self, *, are_known: Bools, stay: Bools) -> Bytes:
+        """For each code point of the basic plane its class, in the bits above: 0 where nothing is certain.
 
-    def _find(self, letter: str) -> bool:
-        """Whether the definition takes `letter` as it stands, with whatever certain letters beside it."""
-        if unicodedata.category(letter) not in ("Ll", "Lo") or unicodedata.bidirectional(letter) != "L":
-            return False
-        label = f"a{letter}a".encode("punycode").decode()
-        is_certain = ascii_domain(_BETWEEN_OTHERS.format(letter)) == f"xn--{label}.com"
-        if is_certain and ord(letter) < BASIC_PLANE:
-            self._are_certain[ord(letter)] = True
-        return is_certain
+        `are_known` says of each code point whether it is known what NFC makes of it, and `stay` whether it leaves it.
+        """
+        classes = self._classes.copy()
+        are_certain = (classes & CERTAIN > 0) & are_known
+        classes[~are_certain & (classes != REFUSED)] = 0
+        classes[are_certain & stay] |= STAYS
+        classes[_SMALL] = CERTAIN | LEFT | STAYS
+        classes[_DIGITS] = CERTAIN | STAYS
+        classes[ord("-")] = CERTAIN | HYPHEN | STAYS
+        return classes
+
+    def _find(self, letter: str) -> int:
+        if ord(letter) >= BASIC_PLANE:
+            return 0
+        if not self._classes[ord(letter)]:
+            self._classes[ord(letter)] = _judge(letter)
+        return int(self._classes[ord(letter)])
 
 
-CERTAIN: Final = CertainLetters()
+def _judge(letter: str) -> int:
+    """The class of `letter`, by the definition's verdict on a label with it between others."""
+    category, direction = unicodedata.category(letter), unicodedata.bidirectional(letter)
+    if category.startswith(_SYMBOLS):
+        stays = unicodedata.is_normalized("NFKC", letter) and lower(letter) == letter and letter not in _IN_CONTEXT
+        return REFUSED if stays and ascii_domain(f"{_FROM_LEFT.format(letter)}.com") is Reason.INVALID_SYNTAX else 0
+    if category not in _CATEGORIES or direction not in _DIRECTIONS:
+        return 0
+    label = (_FROM_RIGHT if _DIRECTIONS[direction] == RIGHT else _FROM_LEFT).format(letter)
+    if ascii_domain(f"{label}.com") != f"xn--{label.encode('punycode').decode()}.com":
+        return 0
+    return CERTAIN | _DIRECTIONS[direction] | (MARK if category in _MARKS else 0)
+
+
+DOMAIN_LETTERS: Final = CertainLetters()

@@ -21,13 +21,11 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import FEW, compiled, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put
-from audiencekit.preparation.columnar.domains import BASIC_PLANE, domain_in_ascii
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, IDEOGRAPHS, domain_in_ascii
 
 # Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Hiragana and Katakana: which of these are certain is asked.
 _ALPHABETS: Final = ((0xDF, 0x24F), (0x370, 0x52F), (0x561, 0x586), (0x5D0, 0x5EA), (0x620, 0x64A), (0x3041, 0x30FF))
-# Of Chinese characters and Korean syllables all are. They are in Unicode since 1.1 and 2.0.
-_IDEOGRAPH_RANGES: Final = ("\u4e00\u9fa5", "\uac00\ud7a3")
-_IDEOGRAPHS: Final = "".join(f"{first}-{last}" for first, last in _IDEOGRAPH_RANGES)
+_IDEOGRAPHS: Final = "".join(f"{first}-{last}" for first, last in IDEOGRAPHS)
 
 _ATEXT: Final = r"a-z0-9_!#$%&'*+\-/=?^`{|}~"
 _NO_ATEXT: Final = r'\x00- "(),.:;<>@A-Z\[\\\]\x7f'  # the rest of ASCII
@@ -97,7 +95,7 @@ def certain_letters() -> Bools:
     """Return which code points of the basic plane are letters that are certain in a local part, without being asked."""
     are_certain = np.zeros(BASIC_PLANE, dtype=bool)
     alphabets = (run for first, last in _ALPHABETS for run in _runs(first, last))
-    for letters in (*alphabets, *_IDEOGRAPH_RANGES):
+    for letters in (*alphabets, *IDEOGRAPHS):
         are_certain[ord(letters[0]) : ord(letters[-1]) + 1] = True
     return are_certain
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, DOMAIN_LETTERS
 from audiencekit.preparation.columnar.international import certain_letters
 from audiencekit.preparation.columnar.odd_addresses import is_certain_letter
 from audiencekit.preparation.columnar.signs import signs
@@ -38,13 +38,10 @@ JOINING: Final = 5
 JOINING_MARK: Final = 6
 CLASSES: Final = 10
 
-# Of a label of a domain, as `kernels/src/international.rs` reads them.
-HYPHEN: Final = 3
-_HYPHEN: Final = ord("-")
-_PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz0123456789"
 
-_FIRST_IDEOGRAPH: Final = 0x4E00
-_FINAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
+_FIRST_IDEOGRAPH: Final = 0x3400
+_CAPITAL_SIGMA: Final = "\u03a3"  # the one capital whose small letter depends on its place
+_SMALL_SIGMAS: Final = "\u03c2\u03c3"
 _UNCERTAIN: Final = "\0"  # of two, where it is not certain what becomes of them
 _ONE: Final = "\0"  # in place of the second, for what becomes of one
 _JOINS: Final = "\0"  # in place of the first, for those that NFC may join to one
@@ -81,10 +78,8 @@ class KnownLetters:
         with self._lock:
             if self._letters is None:
                 kinds, folds = self._kinds.copy(), folding_table(self._folds)
-                are_letters = (kinds[:BASIC_PLANE] == LETTER) | (kinds[:BASIC_PLANE] == COMPOSED)
-                in_domains: Bytes = CERTAIN.known() * are_letters
-                in_domains[np.frombuffer(_PLAIN, dtype=np.uint8)] = 1
-                in_domains[_HYPHEN] = HYPHEN
+                known = kinds[:BASIC_PLANE]
+                in_domains = DOMAIN_LETTERS.classes(are_known=known > 0, stay=(known > 0) & (known <= COMPOSED_MARK))
                 self._letters = Letters(signs=signs(), local=kinds, domain=in_domains, folds=folds)
             return self._letters
 
@@ -97,12 +92,13 @@ class KnownLetters:
         if joined.isascii() and "--" not in joined:
             return False
         with self._lock:
-            new = {letter for letter in joined if not letter.isascii()} - self._seen
             of_domains = self._of_domains(joined) - self._seen_in_domains
+            new = {letter for letter in joined if not letter.isascii()} | of_domains
+            new -= self._seen
             for letter in new:
                 self._judge(letter)
             for letter in of_domains:
-                CERTAIN.has(letter)
+                DOMAIN_LETTERS.class_of(letter)
             self._seen |= new
             self._seen_in_domains |= of_domains
             if new or of_domains:
@@ -112,7 +108,8 @@ class KnownLetters:
     def _of_domains(self, joined: str) -> set[str]:
         decoded = map(_decoded, set(_ENCODED.findall(joined)))
         parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
-        return {letter for letter in {*parts, *"".join(decoded)} if not letter.isascii()}
+        sigmas = _SMALL_SIGMAS if _CAPITAL_SIGMA in joined else ""
+        return {letter for letter in {*parts, *"".join(decoded), *sigmas} if not letter.isascii()}
 
     def _judge(self, letter: str) -> None:
         written = lower(letter)
@@ -125,7 +122,7 @@ class KnownLetters:
 
     def _judge_parts(self, letter: str, written: str) -> None:
         """Note what lower case and NFC make of `letter` wherever it stands: one or more of them."""
-        if letter == _FINAL_SIGMA or len(written) > _MOST_PARTS or not all(map(self._is_certain, written)):
+        if letter == _CAPITAL_SIGMA or len(written) > _MOST_PARTS or not all(map(self._is_certain, written)):
             return
         places = _ONE if len(written) == 1 else map(chr, range(1, _MOST_PARTS + 1))
         self._folds.update({(letter, place): part for place, part in zip(places, written, strict=False)})

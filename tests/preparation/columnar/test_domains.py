@@ -80,3 +80,12 @@ def test_everything_else_is(domain: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert domain_in_ascii(domain) == "asked.example"
     domain_in_ascii.cache_clear()
     assert asked == [domain]
+
+
+@pytest.mark.parametrize("letters", domains.IDEOGRAPHS, ids=["extension A", "ideographs", "syllables"])
+def test_letters_that_are_not_asked_for_are_certain(letters: str) -> None:
+    """The definition takes every one of them as it stands, twelve in a label."""
+    codes = range(ord(letters[0]), ord(letters[1]) + 1)
+    for begin in range(codes.start, codes.stop, 12):
+        label = "".join(map(chr, range(begin, min(begin + 12, codes.stop))))
+        assert ascii_domain(f"{label}.com") == f"xn--{label.encode('punycode').decode()}.com"

@@ -215,7 +215,12 @@ BROKEN_INTERNATIONAL: list[tuple[str, ModuleType, str, Any]] = [
     ("longer addresses", international, "MAX_ADDRESS_BYTES", 500),
     ("domains as they are", domains, "ascii_domain", lambda domain: domain),
     ("domains in their own case", domains, "lower", str),
-    ("every letter of a domain is certain", domains, "CERTAIN", SimpleNamespace(has=lambda letter: True)),
+    (
+        "every letter of a domain is certain",
+        domains,
+        "DOMAIN_LETTERS",
+        SimpleNamespace(class_of=lambda letter: domains.CERTAIN | domains.LEFT),
+    ),
     ("any label", domains, "_PLAIN", re.compile(r"(?:[^.]+\.)+(?P<top>[a-z]{2,})")),
     ("tops are never special", domains, "SPECIAL_USE_DOMAIN_NAMES", ()),
 ]

@@ -1,0 +1,160 @@
+//! Why a text that has other characters than those of ASCII is no address, where that is certain.
+#![forbid(unsafe_code)]
+
+use crate::classes::{class_of_code, is_atom, DIGIT, HYPHEN, LETTER};
+use crate::columns::{Reasons, PENDING};
+use crate::doubts::Doubts;
+use crate::emails::{has_display_name, is_dot_atom, parts};
+use crate::international::{is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
+
+/// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
+const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
+/// And so many characters may become of one.
+const MOST_GROWN: usize = 4;
+/// The one letter beyond ASCII that is one of ASCII in lower case.
+const KELVIN: char = '\u{212a}';
+/// The combining stroke, which makes other signs of `<` and `>`.
+const STROKE: char = '\u{338}';
+/// The mark of a decoder for a letter that is lost.
+const LOST: char = '\u{fffd}';
+
+/// Why `text` is no address, in the order of the rules: PENDING unless that is certain. Its ASCII is in lower case; it has
+/// other characters, or invisible ones.
+pub fn refuse(text: &str, doubts: &Doubts, letters: &Letters, room: &mut Room, reasons: &Reasons) -> i8 {
+    if letters.signs.hides(text) {
+        return reasons.invisible_character;
+    }
+    if doubts.words.has(text.as_bytes()) {
+        return reasons.placeholder;
+    }
+    if text.is_ascii() || text.contains(KELVIN) || text.contains(['<', '>']) && text.contains(STROKE) {
+        return PENDING;
+    }
+    if has_display_name(text.as_bytes()) {
+        return reasons.display_name;
+    }
+    let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
+    let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
+    if doubts.no_addresses.has(local) || may_be_doubled {
+        return PENDING;
+    }
+    if text.len() > MOST_SHRUNK {
+        return reasons.too_long;
+    }
+    if may_be_too_long(local, domain) {
+        return PENDING;
+    }
+    if is_no_local(local, letters) || is_no_domain(domain, doubts, letters, room).unwrap_or(false) {
+        reasons.invalid_syntax
+    } else {
+        PENDING
+    }
+}
+
+/// Whether Unicode's normal form may make more of the parts of an address than there may be.
+fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
+    let grown = |byte: &u8| if byte.is_ascii() { 1 } else { MOST_GROWN };
+    let begins_letter = |byte: &&u8| !matches!(byte, 0x80..=0xbf); // the others go on with one
+    let most_letters: usize = local.iter().filter(begins_letter).map(grown).sum();
+    let most_bytes: usize = local.iter().chain(domain).map(grown).sum();
+    most_letters > MAX_LOCAL || most_bytes >= MAX_ADDRESS
+}
+
+/// Whether `local` is certainly no local part.
+fn is_no_local(local: &[u8], letters: &Letters) -> bool {
+    if local.is_ascii() {
+        return !is_dot_atom(local); // no domain with letters beyond ASCII is that of a carrier
+    }
+    let Ok(local) = std::str::from_utf8(local) else { return false };
+    let is_dotted_wrongly = local.starts_with('.') || local.ends_with('.') || local.contains("..");
+    let has_foreign = || local.bytes().any(|byte| byte.is_ascii() && byte != b'.' && !is_atom(byte));
+    is_dotted_wrongly
+        || has_foreign()
+        || local.contains(LOST)
+        || local.chars().next().is_some_and(|first| letters.folding.is_mark(first))
+}
+
+/// Whether the definition gives `domain` no better reason than that it is none. None, as `false`, where that is not certain.
+fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room) -> Option<bool> {
+    let mut codes = room.characters.read(domain)?;
+    if !codes.iter().all(|&code| letters.stays_in_domain(code)) {
+        letters.folding.fold(codes, &mut room.domain)?;
+        codes = room.characters.read(room.domain.as_bytes())?;
+    }
+    if !codes.iter().all(|&code| letters.is_known_in_domain(code))
+        || doubts.has_special_top(domain)
+        || is_too_long(codes)
+    {
+        return None;
+    }
+    let labels = || codes.split(|&code| code == u32::from(b'.'));
+    let top = labels().next_back()?;
+    let is_no_top = labels().count() < 2 || is_ascii(top) && !is_top(top);
+    let is_no_label = |label: &[u32]| has_wrong_signs(label) || letters.is_disordered(label);
+    Some(is_no_top || codes.iter().any(|&code| letters.is_refused(code)) || labels().any(is_no_label))
+}
+
+/// Whether the label of ASCII may be the last one.
+fn is_top(label: &[u32]) -> bool {
+    label.len() > 1 && label.last().is_some_and(|&code| class_of_code(code) == LETTER)
+}
+
+/// Whether a label has signs where none may stand, whatever its letters are.
+fn has_wrong_signs(label: &[u32]) -> bool {
+    let is_hyphen = |code: &u32| *code == u32::from(b'-');
+    let is_of_names = |code: &u32| *code > 0x7f || matches!(class_of_code(*code), LETTER | DIGIT | HYPHEN);
+    let is_doubled = label.get(2..4).is_some_and(|both| both.iter().all(is_hyphen));
+    !label.iter().all(is_of_names)
+        || label.first().is_none_or(is_hyphen)
+        || label.last().is_none_or(is_hyphen)
+        || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::Texts;
+    use crate::folding::{self, Folding};
+    use crate::international::tests::labels;
+    use crate::signs::{tests::table, Signs};
+
+    const REASONS: Reasons = Reasons::numbered();
+
+    fn of(text: &str) -> i8 {
+        let (signs, domain, (kinds, folds)) = (table(), labels(), folding::tests::tables());
+        let none = || Texts { offsets: &[], data: b"" };
+        let no_addresses = Texts { offsets: &[0, 6], data: b"nomail" };
+        let special_use = Texts { offsets: &[0, 4], data: b"test" };
+        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let folding = Folding { kinds: &kinds, folds: &folds };
+        let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
+        refuse(text, &doubts, &letters, &mut Room::new(), &REASONS)
+    }
+
+    #[test]
+    fn texts_that_are_certainly_no_address_have_their_reason() {
+        for (text, reason) in [
+            ("j\u{fc}rgen", REASONS.invalid_syntax),
+            ("j\u{fc}rgen b@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen..b@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fffd}rgen@larchpost.example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@larchpost", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@larchpost..example", REASONS.invalid_syntax),
+            ("j\u{fc}rgen@my_larch.example", REASONS.invalid_syntax),
+            ("a@b\u{fc}cher,example", REASONS.invalid_syntax),
+            ("a@b\u{dc}cher..example", REASONS.invalid_syntax),
+            ("a@b\u{fc}--c.example1", REASONS.invalid_syntax),
+            ("a@b\u{2665}.example", REASONS.invalid_syntax),
+            ("a@b\u{2665}.test", PENDING),
+            ("a@b\u{e8}..example", PENDING),
+            ("a@b\u{fc}.example", PENDING),
+            ("nomail@b\u{fc}..example", PENDING),
+            ("a@b\u{338}<.example", PENDING),
+            ("b\u{fc} <a@b.example>", REASONS.display_name),
+            ("a\u{200b}@b\u{fc}", REASONS.invisible_character),
+        ] {
+            assert_eq!(of(text), reason, "{text}");
+        }
+        assert_eq!(of(&format!("a@{}..example", "\u{fc}".repeat(60))), PENDING);
+    }
+}
