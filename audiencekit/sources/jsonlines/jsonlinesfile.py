@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
-import orjson
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.reasons import Reason
@@ -148,11 +146,10 @@ class JsonLinesTable:
     def _look_for_other_keys(self, lines: list[bytes | None]) -> None:
         """Note the first row that is looked at and has such a key; few lines are, since most have all keys alike."""
         for at in range(0, 0 if self._other_key_row else len(lines), LOOKED_AT):
-            with contextlib.suppress(ValueError):  # a faulty line is another's matter
-                found = orjson.loads(lines[at] or b"")
-                if isinstance(found, dict) and not self._known.issuperset(found):
-                    self._other_key_row = self.rows_read + 1 + at
-                    return
+            found = read_object(lines[at] or b"")
+            if isinstance(found, dict) and not self._known.issuperset(found):
+                self._other_key_row = self.rows_read + 1 + at
+                return
 
 
 def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
