@@ -269,22 +269,38 @@ fn judge_domain(domain: &[u8], letters: &Letters, reasons: &Reasons) -> i8 {
     if !is_domain(domain) {
         return reasons.invalid_syntax;
     }
-    for label in domain.split(|&byte| byte == b'.').filter(|label| label.get(2..4) == Some(b"--")) {
+    let (mut is_certain, mut is_from_right) = (true, false);
+    let labels = || domain.split(|&byte| byte == b'.');
+    for label in labels().filter(|label| label.get(2..4) == Some(b"--")) {
         if !label.starts_with(b"xn") {
             return reasons.invalid_syntax;
         }
-        match is_encoded(label, letters) {
-            Some(true) => (),
-            Some(false) => return reasons.invalid_syntax,
-            None => return PENDING,
+        match meaning(label, letters) {
+            Some(Encoded::Plain) => (),
+            Some(Encoded::Other(codes)) => is_from_right |= letters.is_from_right(&codes),
+            Some(Encoded::Nothing) => return reasons.invalid_syntax,
+            None => is_certain = false,
         }
     }
-    VALID
+    if is_certain && (!is_from_right || labels().all(|label| stands_beside_right(label, letters))) {
+        VALID
+    } else {
+        PENDING
+    }
 }
 
-/// Whether `label` stands for one that is certain, not all of ASCII, and is how that one must stand in the name system; None
-/// where that is not certain. Of ASCII it has letters, digits and hyphens only.
-fn is_encoded(label: &[u8], letters: &Letters) -> Option<bool> {
+/// The meaning of a label in the form of the name system.
+enum Encoded {
+    /// No label.
+    Nothing,
+    /// Letters that are certain wherever they stand, from left to right.
+    Plain,
+    /// The code points of another label that is certain.
+    Other(Vec<u32>),
+}
+
+/// The meaning of `label`, which has of ASCII letters, digits and hyphens only; None where that is not certain.
+fn meaning(label: &[u8], letters: &Letters) -> Option<Encoded> {
     let (basic, digits) = punycode::parts(label)?;
     let mut hyphens = basic.iter().rev().fold(0u64, |hyphens, &byte| hyphens << 1 | u64::from(byte == b'-'));
     let (mut are_plain, mut are_refused, mut count) = (true, false, basic.len());
@@ -296,14 +312,21 @@ fn is_encoded(label: &[u8], letters: &Letters) -> Option<bool> {
         count += 1;
     });
     if !is_whole || are_refused {
-        return Some(false);
+        return Some(Encoded::Nothing);
     }
-    let is_certain = if are_plain {
-        hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0
-    } else {
-        letters.is_label(&decoded(basic, digits))
-    };
-    is_certain.then_some(true)
+    if are_plain {
+        return (hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0).then_some(Encoded::Plain);
+    }
+    let codes = decoded(basic, digits);
+    letters.is_label(&codes).then_some(Encoded::Other(codes))
+}
+
+/// Whether the certain `label` is one in a domain that has labels from right to left, too.
+fn stands_beside_right(label: &[u8], letters: &Letters) -> bool {
+    match punycode::parts(label) {
+        Some((basic, digits)) => letters.stands_beside_right(&decoded(basic, digits)),
+        None => label.first().is_some_and(u8::is_ascii_lowercase),
+    }
 }
 
 /// The code points that an encoded label stands for.

@@ -75,6 +75,20 @@ impl Letters<'_> {
         begins_with_mark(codes, self) || !is_of_one_direction(codes, any, LEFT, self)
     }
 
+    /// Whether a letter from right to left is among `codes`.
+    pub fn is_from_right(&self, codes: &[u32]) -> bool {
+        codes.iter().fold(0, |any, &code| any | self.in_label(code)) & RIGHT != 0
+    }
+
+    /// Whether the certain label of `codes` is one in a domain that has labels from right to left, too: these make other
+    /// demands of all its labels (RFC 5893, section 2).
+    pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
+        let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
+        let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
+        let ends_left = any & NEUTRAL == 0 && (any & MARK == 0 || any & HYPHEN == 0);
+        any & RIGHT != 0 || begins_left && ends_left
+    }
+
     /// Whether the label of `codes` is one as it stands: certain, and in NFC.
     pub fn is_label(&self, codes: &[u32]) -> bool {
         let stays = || {
@@ -211,7 +225,11 @@ fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
 /// None where it has not two labels or more that are certain, with all bits of `needed`, or digits at the top.
 fn push_domain(codes: &[u32], needed: u8, letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
     let (mut mark, mut longest, mut is_top) = (b'@', 0, false);
-    for label in codes.split(|&code| code == u32::from(b'.')) {
+    let labels = || codes.split(|&code| code == u32::from(b'.'));
+    if letters.is_from_right(codes) && !labels().all(|label| letters.stands_beside_right(label)) {
+        return None;
+    }
+    for label in labels() {
         if !is_certain_label(label, needed, letters) {
             return None;
         }
