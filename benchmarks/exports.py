@@ -9,6 +9,7 @@ Unicode and from phonenumbers, so that no value here was chosen by how fast it i
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -160,7 +161,9 @@ def _forms_of_addresses(make: Any) -> Iterator[Form]:
 
 def _is_free(text: str, place: int, letter: str) -> bool:
     """Whether another digit may stand there; behind the last hyphen of an encoded label it is a part of the code."""
-    return letter in "0123456789" and not ("@xn--" in text and text.rfind("-") < place < text.rfind("."))
+    begin = max(text.rfind(sign, 0, place) for sign in "@.") + 1
+    label = re.split(r"[.\s]", text[begin:], maxsplit=1)[0]
+    return letter in "0123456789" and not (label.startswith("xn--") and place - begin > label.rfind("-"))
 
 
 def _with_zeros(form: Form) -> str:
