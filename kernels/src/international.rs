@@ -85,7 +85,8 @@ impl Letters<'_> {
     pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
         let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
         let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
-        let ends_left = any & NEUTRAL == 0 && (any & MARK == 0 || any & HYPHEN == 0);
+        let last = codes.iter().rev().map(|&code| self.in_label(code)).find(|one| one & MARK == 0);
+        let ends_left = any & NEUTRAL == 0 && last.is_some_and(|one| one & HYPHEN == 0);
         any & RIGHT != 0 || begins_left && ends_left
     }
 

@@ -391,6 +391,7 @@ ORDERED = (
     ("ada@1\u05d0.example", Reason.INVALID_SYNTAX),
     ("ada@\u05d0\u093e.example", Reason.INVALID_SYNTAX),
     ("ada@larch.\u05d0\u05d1", "ada@larch.xn--4dbc"),
+    ("ada@\u0930\u093e-\u0930\u0947.\u05d0\u05d1.example", "ada@xn----dwdb8c5b.xn--4dbc.example"),
     ("ada@b\u2665.example", Reason.INVALID_SYNTAX),
     ("ada@b\u2665.test", Reason.SPECIAL_USE_DOMAIN),
     ("ada@" + "\u00fc" * 60 + ".example.", Reason.TOO_LONG),
