@@ -38,8 +38,8 @@ _TEXTS: Final = (
 _TRUTHS: Final = ("header", "suppress_header", "allow_empty", "confirm_partner_ids", "fail_on_warnings")
 _TIMES: Final = ("expires_at", "effective_at", "plan_time")
 _DEFAULTS: Final[dict[str, Any]] = {name: about.default for name, about in ABOUT.items()}
-# Keywords that are about suppression sources.
 _WORD: Final = re.compile(r"[A-Za-z _-]{1,20}")
+# Keywords that are about suppression sources.
 _ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.startswith("suppress_"))
 
 

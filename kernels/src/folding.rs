@@ -119,7 +119,7 @@ impl Folding<'_> {
     /// The small sigma between `before` and `behind`, which is another one at the end of a word (Unicode, section 3.13); None
     /// where it is not certain that a word goes on or ends there.
     fn sigma(&self, before: &[u32], behind: &[u32]) -> Option<char> {
-        let is_ignored = |code: &&u32| matches!(**code, 0x27 | 0x2e | 0x5e | 0x60); // ' . ^ `
+        let is_ignored = |code: &&u32| matches!(**code, 0x27 | 0x2e | 0x3a | 0x5e | 0x60); // ' . : ^ `
         let is_of_word = |code: &u32| match *code {
             0x61..=0x7a | 0x386 | 0x388..=0x3ce => Some(true),
             0..=0x7f => Some(false),
@@ -285,6 +285,7 @@ pub mod tests {
             ("\u{3a3}\u{3a3}", "\u{3c3}\u{3c2}"),
             ("\u{3bf}\u{3a3}1", "\u{3bf}\u{3c2}1"),
             ("\u{3bf}\u{3a3}.b", "\u{3bf}\u{3c3}.b"),
+            ("\u{3bf}\u{3a3}:b", "\u{3bf}\u{3c3}:b"),
             ("1.\u{3a3}", "1.\u{3c3}"),
         ] {
             assert_eq!(folded(text).as_deref(), Some(expected), "{text}");

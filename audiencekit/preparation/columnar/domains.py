@@ -34,7 +34,6 @@ LEFT: Final = 8  # from left to right
 RIGHT: Final = 16
 STAYS: Final = 32  # NFC leaves it as it is, whatever stands beside it
 REFUSED: Final = 64  # no domain has it, whatever stands beside it
-
 NEUTRAL: Final = 128  # no direction of its own, and not the last of a label from right to left
 
 _SMALL: Final = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
