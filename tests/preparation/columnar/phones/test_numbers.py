@@ -183,6 +183,8 @@ def test_clean_lists_are_decided() -> None:
         ("+0149 151 12345678", "DE", Reason.NOT_POSSIBLE),
         ("+011 49 151 12345678", "US", "+4915112345678"),
         ("+\u0664\u0669 \u0661\u0665\u0661 12345678", None, "+4915112345678"),
+        ("+33 6 12 34 56 78 33612345679", "FR", Reason.NOT_POSSIBLE),
+        ("0612345678-0612345679-0612345670", "FR", Reason.NOT_POSSIBLE),
         ("4915112345678", "DE", Reason.NO_COUNTRY),
         ("015112345678", None, Reason.NO_COUNTRY),
         ("1234567", "US", Reason.PLACEHOLDER),
