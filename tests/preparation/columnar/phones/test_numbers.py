@@ -190,6 +190,8 @@ def test_clean_lists_are_decided() -> None:
         ("044 55 1234 5678", "MX", "+525512345678"),
         ("1 415 555 0132", "MX", Reason.NOT_POSSIBLE),
         ("+52 1 55 5555 5555", None, Reason.NOT_POSSIBLE),
+        ("+33 6 12 34 56 78 33612345679", "FR", Reason.NOT_POSSIBLE),
+        ("0612345678-0612345679-0612345670", "FR", Reason.NOT_POSSIBLE),
         ("4915112345678", "DE", Reason.NO_COUNTRY),
         ("015112345678", None, Reason.NO_COUNTRY),
         ("1234567", "US", Reason.PLACEHOLDER),
