@@ -387,7 +387,9 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
     known = KnownLetters()
     if part == "domain":
         every = np.full(BASIC_PLANE, CERTAIN | LEFT | STAYS, dtype=np.uint8)
-        domain_letters = SimpleNamespace(classes=lambda **kinds: every, class_of=lambda letter: 0)
+        domain_letters = SimpleNamespace(
+            classes=lambda **kinds: every, class_of=lambda letter: 0, learn=lambda letters: None
+        )
         monkeypatch.setattr(letters, "DOMAIN_LETTERS", domain_letters)
     else:
         known._kinds[:] = LETTER
