@@ -1,11 +1,11 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of_code, is_atom, DIGIT, HYPHEN, LETTER};
+use crate::classes::{class_of_code, is_atom, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::emails::{has_display_name, is_dot_atom, parts};
-use crate::international::{is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
+use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 
 /// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
 const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
@@ -97,17 +97,6 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
 /// Whether the label of ASCII may be the last one.
 fn is_top(label: &[u32]) -> bool {
     label.len() > 1 && label.last().is_some_and(|&code| class_of_code(code) == LETTER)
-}
-
-/// Whether a label has signs where none may stand, whatever its letters are.
-fn has_wrong_signs(label: &[u32]) -> bool {
-    let is_hyphen = |code: &u32| *code == u32::from(b'-');
-    let is_of_names = |code: &u32| *code > 0x7f || matches!(class_of_code(*code), LETTER | DIGIT | HYPHEN);
-    let is_doubled = label.get(2..4).is_some_and(|both| both.iter().all(is_hyphen));
-    !label.iter().all(is_of_names)
-        || label.first().is_none_or(is_hyphen)
-        || label.last().is_none_or(is_hyphen)
-        || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::characters::Characters;
-use crate::classes::{class_of_code, is_atom, LETTER};
+use crate::classes::{self, class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::emails::{is_dot_atom, is_plain_domain};
@@ -36,6 +36,8 @@ const STAYS: u8 = 1 << 5;
 const REFUSED: u8 = 1 << 6;
 /// It has no direction of its own, and may not be the last of a label from right to left.
 const NEUTRAL: u8 = 1 << 7;
+/// It is not certain what becomes of it, and no label in the form of the name system stands for it.
+const UNENCODED: u8 = NEUTRAL;
 
 /// Signs of ASCII as wide as Chinese characters, and their capitals.
 const FULL_WIDTH: std::ops::RangeInclusive<u32> = 0xff01..=0xff5e;
@@ -54,6 +56,12 @@ impl Letters<'_> {
         self.in_label(code) == CERTAIN | LEFT | STAYS
     }
 
+    /// Whether no label in the form of the name system stands for the code point.
+    pub fn is_unencoded(&self, code: u32) -> bool {
+        let class = self.domain.get(code as usize).copied().unwrap_or(UNENCODED);
+        class & (CERTAIN | UNENCODED) == UNENCODED || class & REFUSED != 0
+    }
+
     /// Whether no domain has the code point.
     pub fn is_refused(&self, code: u32) -> bool {
         self.in_label(code) & REFUSED != 0
@@ -61,7 +69,7 @@ impl Letters<'_> {
 
     /// Whether it is known of the code point whether domains in NFC have it: of those of ASCII, too.
     pub fn is_known_in_domain(&self, code: u32) -> bool {
-        code < 0x80 || self.in_label(code) != 0
+        code < 0x80 || self.in_label(code) & (CERTAIN | REFUSED) != 0
     }
 
     /// The same, of domains that may not be in NFC.
@@ -90,13 +98,25 @@ impl Letters<'_> {
         any & RIGHT != 0 || begins_left && ends_left
     }
 
-    /// Whether the label of `codes` is one as it stands: certain, and in NFC.
-    pub fn is_label(&self, codes: &[u32]) -> bool {
-        let stays = || {
-            let mut folded = String::with_capacity(MAX_ADDRESS);
-            self.folding.fold(codes, &mut folded).is_some() && folded.chars().map(u32::from).eq(codes.iter().copied())
-        };
-        is_certain_label(codes, CERTAIN | STAYS, self) || is_certain_label(codes, CERTAIN, self) && stays()
+    /// Whether the label of `codes` is one as it stands, in NFC; None where that is not certain.
+    pub fn is_label(&self, codes: &[u32]) -> Option<bool> {
+        if is_certain_label(codes, CERTAIN | STAYS, self) {
+            return Some(true);
+        }
+        if !codes.iter().all(|&code| self.is_known_in_domain(code)) {
+            return None;
+        }
+        if has_wrong_signs(codes) || self.is_disordered(codes) || !self.stays(codes)? {
+            return Some(false);
+        }
+        is_certain_label(codes, CERTAIN, self).then_some(true)
+    }
+
+    /// Whether NFC leaves `codes`, letters that are known in domains, as they are.
+    fn stays(&self, codes: &[u32]) -> Option<bool> {
+        let mut folded = String::with_capacity(MAX_ADDRESS);
+        self.folding.fold(codes, &mut folded)?;
+        Some(folded.chars().map(u32::from).eq(codes.iter().copied()))
     }
 }
 
@@ -314,6 +334,17 @@ fn begins_with_mark(codes: &[u32], letters: &Letters) -> bool {
 fn is_of_one_direction(codes: &[u32], any: u8, others: u8, letters: &Letters) -> bool {
     let begins_right = || codes.first().is_some_and(|&code| letters.in_label(code) & RIGHT != 0);
     any & RIGHT == 0 || any & others == 0 && begins_right()
+}
+
+/// Whether a label has signs where none may stand, whatever its letters are.
+pub fn has_wrong_signs(label: &[u32]) -> bool {
+    let is_hyphen = |code: &u32| *code == u32::from(b'-');
+    let is_of_names = |code: &u32| *code > 0x7f || matches!(class_of_code(*code), LETTER | DIGIT | classes::HYPHEN);
+    let is_doubled = label.get(2..4).is_some_and(|both| both.iter().all(is_hyphen));
+    !label.iter().all(is_of_names)
+        || label.first().is_none_or(is_hyphen)
+        || label.last().is_none_or(is_hyphen)
+        || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
 }
 
 #[cfg(test)]
