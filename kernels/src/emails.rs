@@ -217,7 +217,7 @@ fn international<'r>(
 /// an address whose domain has one of the rarer forms.
 fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons, room: &mut Room) -> i8 {
     if !is_visible(text) {
-        return letters.signs.read(text).map_or(PENDING, |text| foreign::refuse(text, doubts, letters, room, reasons));
+        return foreign::refuse(text, doubts, letters, room, reasons);
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
