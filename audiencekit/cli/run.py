@@ -20,7 +20,7 @@ from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.setups.result import SetupReport
-    from audiencekit.audiences.setups.setup import AudienceSetup
+    from audiencekit.audiences.setups.setup import AudienceSetup, Setup
     from audiencekit.settings import Settings
 
 
@@ -61,7 +61,7 @@ def run(
         if only_plan:
             report = _plans(found.path, names, settings)
         else:
-            report = _reports(chosen, max_minutes, dry_run=dry_run, file=found.path, **given)
+            report = _reports(found, names, max_minutes, dry_run=dry_run, **given)
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     _leave(report, as_json=as_json)
@@ -108,15 +108,15 @@ def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupRepor
 
 
 def _reports(
-    chosen: tuple[AudienceSetup, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
+    setup: Setup, names: tuple[str, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
 ) -> SetupReport:
     from audiencekit.audiences.setups.running import carry_out
     from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
 
-    settings = command_settings(**given) if dry_run else sending_settings(**given)
+    settings = (command_settings if dry_run else sending_settings)(file=setup.path, **given)
     with command_progress() as progress:
-        work = carry_out(chosen, settings, progress, dry_run=dry_run)
+        work = carry_out(setup, names or None, settings, progress, dry_run=dry_run)
         report = run_until_interrupted(work, max_minutes=max_minutes)
     if dry_run:
         tell(DRY_RUN_NOTE)

@@ -38,7 +38,9 @@ _GROUPS: Final = (
     rf"[0-9]{{2,3}}{_BETWEEN}[0-9]{{8,11}}",
 )
 # Texts around the number: quotes by which spreadsheets take it for text, words of people, the decimals of a float.
-_BEFORE: Final = r"""=?["'`]+|~|(?i:tel|telephone|phone|mobil|mobile|mob|cell|handy|fax|whatsapp|wa\.me/)[.:]? ?"""
+_BEFORE: Final = (
+    r"""=?["'`]+|~|(?i:tel|telephone|phone|mobil|mobile|mob|cell|handy|fax|whatsapp|wa\.me/)[.:]? ?|[Pp]: ?"""
+)
 _EXTENSION: Final = r" ?(?i:x|ext\.?|extension) ?[0-9]{1,5}"
 WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_EXTENSION})?[+"'`]*"""
 # Digits that are none of the number.

@@ -18,10 +18,10 @@ from audiencekit.identifiers.signs import plain_signs
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
 
 # Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
-_CONTAINED: Final = re.compile(
-    r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w|(?:^|[\s:(])[+＋][\s(]?\d(?:[\s().\-/]?\d){6}",
-    re.IGNORECASE,
+CONTAINED: Final = (
+    r"[^\s@＠][@＠][^\s@＠]|(?:^|[\s/.(])(?:x|twitter)\.com/\w|(?:^|[\s:(])[+＋][\s(]?\d(?:[\s().\-/]?\d){6}"
 )
+_CONTAINED: Final = re.compile(CONTAINED, re.IGNORECASE)
 
 # The sign as people write it for machines not to read it; a plain word only in front of what ends as a domain does.
 _BRACKETED_AT: Final = re.compile(r"\S[ ]?[(\[{<][ ]?(?:at|@)[ ]?[)\]}>][ ]?\S", re.IGNORECASE)
@@ -43,8 +43,9 @@ _BRACKETS: Final = ("(", "[", "{", "<")
 
 # Two to four words of letters only.
 _WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
+HANDLE: Final = r"[@＠]\w{1,15}"
 _WHOLE: Final = (
-    re.compile(r"[@＠]\w{1,15}"),  # a handle
+    re.compile(HANDLE),
     re.compile(r"(?:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}", re.IGNORECASE),  # an international number
     re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}"),  # a North American one
     re.compile(r"\(?0\d{1,4}\)? ?[ ./\-] ?\d[\d .\-]{4,11}"),  # one with its trunk zero, in groups
@@ -53,9 +54,11 @@ _WHOLE: Final = (
     re.compile(r"(?=.*[^\x00-\x7f])[\d\s().\-/]{8,24}"),  # one in the digits of another script
 )
 _LONGEST_WHOLE: Final = 64  # characters, and more than any of these
-_NAME: Final = re.compile(rf"{_WORD}(?:,? {_WORD}){{1,3}}")
+NAME: Final = rf"{_WORD}(?:,? {_WORD}){{1,3}}"
+_NAME: Final = re.compile(NAME)
 # A spreadsheet has made a number of it, and most of the digits may still be there.
-_MANGLED: Final = re.compile(r"[+-]?[0-9][.,][0-9]+e\+[0-9]+", re.IGNORECASE | re.ASCII)
+MANGLED: Final = r"[+-]?[0-9][.,][0-9]+e\+[0-9]+"
+_MANGLED: Final = re.compile(MANGLED, re.IGNORECASE | re.ASCII)
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 

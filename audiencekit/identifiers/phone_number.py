@@ -37,6 +37,8 @@ PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") 
 NARROW_SPACES: Final = "\u2000-\u200a"
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
+# RFC 3966; and how exports of Meta's lead forms mark a cell as a phone number, so that spreadsheets leave it whole.
+_SCHEME: Final = re.compile(r"\A(?:tel|p):\s*", re.IGNORECASE)
 _ZERO_ZERO: Final = re.compile(r"[( ]*00[) ]*")
 
 _MAX_WRITTEN: Final = 100  # characters; far beyond any number, short enough for every pattern here
@@ -70,11 +72,11 @@ def is_international(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """`text` with ASCII digits, plus and spaces, and without `tel:` in front."""
+    """`text` with ASCII digits, plus and spaces, and without `tel:` or `p:` in front."""
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text.translate(PLAIN))
         text = re.sub(f"[{NARROW_SPACES}]", " ", text)
-    return text[4:].lstrip() if text[:4].lower() == "tel:" else text
+    return _SCHEME.sub("", text, count=1)
 
 
 def _normalize_written(number: str, country: str | None, rules: Rules) -> NormalizedPhoneNumber | Reason:

@@ -39,7 +39,10 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     with naming(file.name):
         mapping = mapper.map()
         file.look.table.check(mapping)
-    notes = (*mapper.notes, *file.look.notes)
+    # A user who names columns is told of no others.
+    nested = file.look.nested if options.every_form or not options.columns else None
+    told = nested.notes(mapper.header, options) if nested is not None else ()
+    notes = (*mapper.notes, *told, *file.look.notes)
     return _source_of(file, FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing)))
 
 

@@ -127,6 +127,7 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "00 in front": lambda chance, number: "00" + _behind_plus(number)[1:],
     "RFC 3966": lambda chance, number: phonenumbers.format_number(number, PhoneNumberFormat.RFC3966),
     "tel: in front": _spelled(lambda chance, text: chance.choice(("tel:", "Tel:", "TEL: ")) + text),
+    "p: in front": lambda chance, number: "p:" + _behind_plus(number),
     "marks at the ends": _spelled(_framed(_MARKS)),
     "spaces at the ends": _spelled(lambda chance, text: _framed(of_category("Zs"))(chance, text)),
     "spaces of Unicode": _spelled(_between(" ", lambda: of_category("Zs"))),

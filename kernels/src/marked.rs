@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{Reasons, Texts, PENDING};
-use crate::digits::{read_digits, Written, MAX_WRITTEN};
+use crate::digits::{behind, read_digits, Written, MAX_WRITTEN};
 use crate::forms;
 use crate::signs::Signs;
 
 const MAX_WORD: usize = 24; // bytes, and more than any word has
 const HASH_DIGITS: usize = 64;
+const SCHEMES: [&[u8]; 2] = [b"tel:", b"p:"];
 
 /// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
 /// certain. `words` stand for a missing value.
@@ -63,14 +64,13 @@ pub fn unmarked<'t>(text: &'t str, signs: &Signs) -> &'t str {
     }
 }
 
-/// `text` without `tel:` in front.
+/// `text` without `tel:` or `p:` in front.
 fn without_scheme(text: &[u8]) -> &[u8] {
-    match text.split_at_checked(4) {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case(b"tel:") => {
-            &rest[rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len())..]
-        }
-        _ => text,
-    }
+    let behind_scheme = SCHEMES.iter().find_map(|scheme| {
+        let (front, rest) = text.split_at_checked(scheme.len())?;
+        front.eq_ignore_ascii_case(scheme).then_some(rest)
+    });
+    behind_scheme.map_or(text, |rest| behind(rest, b" "))
 }
 
 #[cfg(test)]
@@ -94,6 +94,8 @@ mod tests {
             "TEL: +1 201 555 0123",
             "'+12015550123",
             "' tel:+12015550123",
+            "p:+12015550123",
+            "'P: +1 201 555 0123",
             "=\"+12015550123\"",
             "=\"\u{a0}tel:+12015550123 \"",
             "+1\u{2011}201\u{2013}555\u{a0}0123",
@@ -114,6 +116,8 @@ mod tests {
             ("''2015550123", REASONS.invalid_syntax),
             ("tel:'2015550123", REASONS.invalid_syntax),
             ("tel:tel:2015550123", REASONS.invalid_syntax),
+            ("p:tel:2015550123", REASONS.invalid_syntax),
+            ("p2015550123", REASONS.invalid_syntax),
             ("=\"201\"5550123\"", REASONS.excel_mangled),
             ("=2015550123", REASONS.excel_mangled),
             ("\u{661}\u{662}\u{660}15550123.0", REASONS.excel_mangled),

@@ -28,6 +28,8 @@ READ = [
     ("an apostrophe of a spreadsheet", "'015112345678", None, True),
     ("a formula of one", '="015112345678"', None, True),
     ("a word", "Tel: 015112345678", None, True),
+    ("a lead's number", "p:015112345678", None, True),
+    ("a letter", "p015112345678", None, False),
     ("another word", "order 015112345678", None, False),
     ("an extension", "2015550001 ext. 12", None, True),
     ("an address", "wa.me/4915112345678", None, True),

@@ -32,6 +32,8 @@ INTERNATIONAL = [
         "+4915112345678",
     ),
     ("tel address", "tel:+49-1511-2345678", "+4915112345678"),
+    ("a lead of Meta", "p:+4915112345678", "+4915112345678"),
+    ("a lead of Meta, behind an apostrophe", "'P: +4915112345678", "+4915112345678"),
     ("byte order mark", "\ufeff+4915112345678", "+4915112345678"),
     ("bidi marks around", "\u202a+49 1511 2345678\u202c", "+4915112345678"),
     ("text mark of a spreadsheet", "'+4915112345678", "+4915112345678"),
@@ -76,6 +78,9 @@ REFUSED = [
     ("extension, tilde", "+14155550132~12", Reason.EXTENSION),
     ("extension, comma", "+14155550132,12", Reason.INVALID_SYNTAX),
     ("extension, RFC 3966", "tel:+1-415-555-0132;ext=12", Reason.EXTENSION),
+    ("two schemes", "p:tel:+14155550132", Reason.INVALID_SYNTAX),
+    ("a letter before", "p+14155550132", Reason.INVALID_SYNTAX),
+    ("a lead's postcode", "z:94016", Reason.INVALID_SYNTAX),
     ("context, RFC 3966", "tel:5550132;phone-context=+1415", Reason.INVALID_SYNTAX),
     ("two numbers, slash", "0301234567/0307654321", Reason.INVALID_SYNTAX),
     ("two numbers, comma", "+4915112345678,+4915112345679", Reason.INVALID_SYNTAX),
@@ -217,8 +222,8 @@ def test_a_refused_number_holds_no_frame(number: str) -> None:
 
 def test_international_form_is_recognised_by_its_plus() -> None:
     """Only a plus in front counts, also full-width, bracketed or behind tel:."""
-    assert all(map(is_international, ["+49 1", " (+49) 1", "＋49", "tel:+49"]))
-    assert not any(map(is_international, ["49", "0049", "", "1+1", "tel:49"]))
+    assert all(map(is_international, ["+49 1", " (+49) 1", "＋49", "tel:+49", "p:+49"]))
+    assert not any(map(is_international, ["49", "0049", "", "1+1", "tel:49", "p:49"]))
 
 
 def _examples() -> list[str]:

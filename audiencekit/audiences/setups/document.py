@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from audiencekit.audiences.definitionfile import read_definition
+from audiencekit.audiences.setups.rivals import rivals
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
@@ -128,17 +129,8 @@ class _Reader:
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
         sound = tuple(one for one in found if one is not None)
-        self._refuse_two_syncs(sound)
+        self.problems += rivals(sound, lambda one: (one.account_id, one.audience))
         return sound
-
-    def _refuse_two_syncs(self, audiences: Iterable[AudienceSetup]) -> None:
-        """Two lists that one audience is to equal take out the people of each other, in every run."""
-        known: dict[tuple[str | None, str], AudienceSetup] = {}
-        for one in audiences:
-            other = known.setdefault((one.account_id, one.audience), one) if one.command == "sync" else one
-            if other.sources != one.sources:
-                why = f"audiences.{other.name} makes it equal to another list: name the files of both in one `source`"
-                self.problems.append((f"audiences.{one.name}.audience", why))
 
     def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
         """Two names that stand for the same variables of the environment would share their credentials."""

@@ -1,6 +1,7 @@
 """Read this first: the audiences of a setup, one after the other, at one pace; a failure of one leaves the others.
 
 file -> Setup             every rule of it is checked before anything is read or sent
+names -> ids              where two may be one audience: two lists that sync it are refused
 audience -> id            a name is looked up; the account and the audience are told
 list -> report or plan    by the functions that the command line calls
 results -> SetupReport    what changed, by audience
@@ -18,7 +19,8 @@ from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.oneaudience import Made, foreseen, planned, sent
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
-from audiencekit.audiences.setups.setup import AudienceSetup
+from audiencekit.audiences.setups.rivals import ask_for_rivals, refuse_rivals
+from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.eventloop import blocking
@@ -43,7 +45,7 @@ async def run_setup_async(
     for a setup that breaks rules, and UsageError for an unknown name, before anything is sent.
     """
     settings = settings or load_settings(file=Path(setup))
-    report = await carry_out(read_setup(Path(setup)).chosen(names), settings, heard_by(progress))
+    report = await carry_out(read_setup(Path(setup)), names, settings, heard_by(progress))
     worst = report.worst
     if worst is None:
         return report
@@ -68,26 +70,32 @@ def plan_setup(
     result, and is not raised. Raises DefinitionRefused, and UsageError for an unknown name.
     """
     settings = settings or load_settings(file=Path(setup))
-    chosen = read_setup(Path(setup)).chosen(names)
-    return SetupReport(tuple(_planned(one, _settings_of(one, settings), heard_by(progress)) for one in chosen))
+    found = read_setup(Path(setup))
+    chosen = found.chosen(names)
+    refuse_rivals(found, settings, {})
+    return SetupReport(tuple(_planned(one, one.settings(settings), heard_by(progress)) for one in chosen))
 
 
 async def carry_out(
-    chosen: Iterable[AudienceSetup], settings: Settings, progress: Progress, *, dry_run: bool = False
+    setup: Setup, names: Iterable[str] | None, settings: Settings, progress: Progress, *, dry_run: bool = False
 ) -> SetupReport:
-    """The report of `chosen`. A failure is a result; after a cancellation the rest is not begun.
+    """The report of all audiences, or those of `names`. A failure is a result; after a cancellation the rest waits.
 
-    A dry run looks at each audience, and makes the plan of what it would send.
+    A dry run looks at each audience, and makes the plan of what it would send. Raises DefinitionRefused for two lists
+    that sync one audience, before anything is sent.
     """
+    chosen = setup.chosen(names)
+    answers = await ask_for_rivals(setup, chosen, settings)
+    refuse_rivals(setup, settings, answers)
     found: list[AudienceResult] = []
     is_interrupted = False
     for one in chosen:
-        own = _settings_of(one, settings)
+        own = one.settings(settings)
         if is_interrupted:
             found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
             continue
         make = functools.partial(foreseen if dry_run else sent, own=own)
-        work = _carried_out(one, own, _Named(progress, one.name), make)
+        work = _carried_out(one, own, _Named(progress, one.name), make, answers.get(one.name))
         result, is_interrupted = await _attended(work)
         found.append(result)
     return SetupReport(tuple(found))
@@ -108,13 +116,17 @@ async def _attended(work: Coroutine[Any, Any, AudienceResult]) -> tuple[Audience
     return working.result(), is_interrupted
 
 
-async def _carried_out(one: AudienceSetup, own: Settings, progress: _Named, make: _Make) -> AudienceResult:
-    """The result of one audience, of which `make` makes a report or a plan."""
+async def _carried_out(
+    one: AudienceSetup, own: Settings, progress: _Named, make: _Make, answer: str | AudiencekitError | None
+) -> AudienceResult:
+    """The result of one audience, of which `make` makes a report or a plan; `answer` is its id, where it was asked."""
     audience_id = ""
     try:
         account_id = own.require_account()
+        if isinstance(answer, AudiencekitError):
+            raise answer
         if one.audience:
-            audience_id = await audience_id_of(one.audience, own)
+            audience_id = answer or await audience_id_of(one.audience, own)
         progress.tell(_told(one, audience_id, own))
         made = await make(one, audience_id, progress)
         return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
@@ -136,10 +148,6 @@ def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceR
     except AudiencekitError as failure:
         error = failure.bare()
     return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
-
-
-def _settings_of(one: AudienceSetup, settings: Settings) -> Settings:
-    return settings if one.account is None else settings.for_account(one.account, one.account_id)
 
 
 def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
@@ -177,7 +185,7 @@ def described(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[
             "sources": [str(path) for path in one.sources],
             "audience": one.audience or None,
             "account": one.account,
-            "account_id": _settings_of(one, settings).account_id,
+            "account_id": one.settings(settings).account_id,
             "schedule": one.schedule or None,
         }
         for one in chosen

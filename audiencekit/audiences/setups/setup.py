@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from audiencekit.errors import UsageError
+from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
 Command: TypeAlias = Literal["sync", "upload", "do-not-reach"]
@@ -30,6 +31,10 @@ class AudienceSetup:
     account_id: str | None = None
     schedule: str = ""
     keywords: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a query may name people
+
+    def settings(self, common: Settings) -> Settings:
+        """The `common` settings, for its account."""
+        return common if self.account is None else common.for_account(self.account, self.account_id)
 
     @property
     def operation(self) -> str:

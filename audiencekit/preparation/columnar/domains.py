@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from functools import cache, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.unicodeforms import in_form
+from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.buffers import Bools, Bytes
 
 _LABEL: Final = r"[^\W_]+(?:-[^\W_]+)*"
@@ -47,8 +48,9 @@ _SYMBOLS: Final = ("P", "S")  # the first letters of their categories
 _IN_CONTEXT: Final = "\xb7\u0375\u05f3\u05f4\u30fb"  # symbols that some neighbours allow (RFC 5892, appendix A)
 _CATEGORIES: Final = (*_MARKS, "Ll", "Lo", "Lm", "Nd")
 _DIRECTIONS: Final = {"L": LEFT, "R": RIGHT, "AL": RIGHT, "NSM": 0, "ON": NEUTRAL}
-_FROM_LEFT: Final = "q{}q"  # no mark joins this letter
-_FROM_RIGHT: Final = "\u05d0{}\u05d0"
+_FROM_LEFT: Final = "q"  # no mark joins this letter
+_FROM_RIGHT: Final = "\u05d0"
+_AT_ONCE: Final = 8  # letters: with as many of a frame they are no longer than a label
 _ENCODED: Final = (*_CATEGORIES, "Lu")
 _EXCEPTIONS: Final = f"\xdf\u03c2\u06fd\u06fe\u0f0b\u3007{_IN_CONTEXT}"  # RFC 5892, section 2.6
 
@@ -117,26 +119,49 @@ class CertainLetters:
         """Whether no label behind `xn--` stands for `letter`, of a surveyed plane."""
         return ord(letter) >= CODE_POINTS or self._classes[ord(letter)] == UNENCODED
 
+    def learn(self, letters: Iterable[str]) -> None:
+        """Judge `letters` as `class_of` does, in a fraction of the time."""
+        new = [letter for letter in letters if self._is_open(letter)]
+        for frame in (_FROM_LEFT, _FROM_RIGHT):
+            framed = sorted(letter for letter in new if _frame(letter) == frame)
+            for letter in accepted(framed, partial(_are_taken, frame), at_once=_AT_ONCE):
+                self._classes[ord(letter)] = _class_of_certain(letter)
+
+    def _is_open(self, letter: str) -> bool:
+        return ord(letter) < CODE_POINTS and self._classes[ord(letter)] in (0, UNENCODED)
+
     def _find(self, letter: str) -> int:
-        if ord(letter) >= CODE_POINTS:
-            return 0
-        if self._classes[ord(letter)] in (0, UNENCODED) and (found := _judge(letter)):
+        if self._is_open(letter) and (found := _judge(letter)):
             self._classes[ord(letter)] = found
-        return int(self._classes[ord(letter)])
+        return int(self._classes[ord(letter)]) if ord(letter) < CODE_POINTS else 0
 
 
 def _judge(letter: str) -> int:
     """The class of `letter`, by the definition's verdict on a label with it between others."""
-    category, direction = unicodedata.category(letter), unicodedata.bidirectional(letter)
-    if category.startswith(_SYMBOLS):
+    if unicodedata.category(letter).startswith(_SYMBOLS):
         stays = unicodedata.is_normalized("NFKC", letter) and lower(letter) == letter and letter not in _IN_CONTEXT
-        return REFUSED if stays and ascii_domain(f"{_FROM_LEFT.format(letter)}.com") is Reason.INVALID_SYNTAX else 0
-    if category not in _CATEGORIES or direction not in _DIRECTIONS:
-        return 0
-    label = (_FROM_RIGHT if _DIRECTIONS[direction] == RIGHT else _FROM_LEFT).format(letter)
-    if ascii_domain(f"{label}.com") != f"xn--{label.encode('punycode').decode()}.com":
-        return 0
-    return CERTAIN | _DIRECTIONS[direction] | (MARK if category in _MARKS else 0)
+        return REFUSED if stays and ascii_domain(f"q{letter}q.com") is Reason.INVALID_SYNTAX else 0
+    frame = _frame(letter)
+    return _class_of_certain(letter) if frame and _are_taken(frame, letter) else 0
+
+
+def _frame(letter: str) -> str:
+    """The letter to stand at both sides of `letter` in a label; empty where none makes it certain."""
+    if unicodedata.category(letter) not in _CATEGORIES:
+        return ""
+    direction = _DIRECTIONS.get(unicodedata.bidirectional(letter))
+    return "" if direction is None else _FROM_RIGHT if direction == RIGHT else _FROM_LEFT
+
+
+def _are_taken(frame: str, letters: Sequence[str]) -> bool:
+    """Whether a label of `letters` is taken as it stands, with `frame` before, between and behind them."""
+    label = f"{frame}{frame.join(letters)}{frame}"
+    return ascii_domain(f"{label}.com") == f"xn--{label.encode('punycode').decode()}.com"
+
+
+def _class_of_certain(letter: str) -> int:
+    mark = MARK if unicodedata.category(letter) in _MARKS else 0
+    return CERTAIN | _DIRECTIONS[unicodedata.bidirectional(letter)] | mark
 
 
 def _may_be_encoded(letter: str) -> bool:

@@ -22,7 +22,7 @@ from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.preparation.columnar.buffers import Bytes
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CODE_POINTS, DOMAIN_LETTERS
 from audiencekit.preparation.columnar.international import certain_letters
-from audiencekit.preparation.columnar.odd_addresses import is_certain_letter
+from audiencekit.preparation.columnar.odd_addresses import is_certain_letter, judge_letters
 from audiencekit.preparation.columnar.signs import signs
 from audiencekit.preparation.columnar.textkernels import Letters
 
@@ -93,10 +93,12 @@ class KnownLetters:
             is_surveyed = not DOMAIN_LETTERS.survey(encoded)
             encoded = set(filterfalse(DOMAIN_LETTERS.is_unencoded, encoded))
             of_domains = self._of_domains(joined, encoded) - self._seen_in_domains
-            new = {letter for letter in joined if not letter.isascii()} | of_domains
+            new = {letter for letter in set(joined) if not letter.isascii()} | of_domains
             new -= self._seen
+            judge_letters(sorted(set(chain.from_iterable(map(_shown_with, new)))))
             for letter in new:
                 self._judge(letter)
+            DOMAIN_LETTERS.learn(of_domains)
             for letter in of_domains:
                 DOMAIN_LETTERS.class_of(letter)
             self._seen |= new
@@ -140,6 +142,12 @@ class KnownLetters:
             is_certain = joined == composed and self._is_certain(composed)
             yield (base, mark), composed if is_certain else _UNCERTAIN
             yield (_JOINS, mark), mark
+
+
+def _shown_with(letter: str) -> Iterator[str]:
+    """The letters on which it hangs what becomes of `letter`."""
+    composed = (lower(composed) for _, composed in composing().get(letter, ()))
+    return (part for part in chain(lower(letter), *composed) if not part.isascii())
 
 
 def _decoded(encoded: str) -> str:

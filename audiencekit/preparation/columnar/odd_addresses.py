@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LOCAL_LENGTH, lower, normalize_email
 from audiencekit.identifiers.invisible import has_invisible, trim
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.domains import domain_in_ascii
 
 _LONGEST: Final = 1_024  # characters; longer texts are for the definition
@@ -18,7 +19,8 @@ _LONGEST: Final = 1_024  # characters; longer texts are for the definition
 _FORM: Final = re.compile(r"(?!mailto:|['=])(?P<local>[^@<]+)@(?P<domain>[^@<]+)", re.DOTALL)
 _ATOM: Final = r'[^\x00- "(),.:;<>@A-Z\[\\\]\x7f]+'  # a class of all other characters takes 6 ms to compile
 _LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
-_SHOWN: Final = ("q{}q@example.com", "q{}@example.com", "q.{}q@example.com")  # no mark joins this letter
+_AT_ONCE: Final = 20  # letters: with a q, which no mark joins, and a dot for each they are no longer than a local part
+_CERTAIN: Final[dict[str, bool]] = {}  # of the letters that were judged
 
 
 def decide_one(text: str) -> str | Reason | None:
@@ -48,7 +50,25 @@ def decide_one(text: str) -> str | Reason | None:
     return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else normalized
 
 
-@cache
 def is_certain_letter(letter: str) -> bool:
     """Whether the definition takes an address with `letter` as it stands, between others and as the last one."""
-    return all(normalize_email(form.format(letter)) == form.format(letter) for form in _SHOWN)
+    if letter not in _CERTAIN:
+        judge_letters((letter,))
+    return _CERTAIN[letter]
+
+
+def judge_letters(letters: Iterable[str]) -> None:
+    """Find for `is_certain_letter` what it says of each of `letters`, in a fraction of the time."""
+    new = [letter for letter in letters if letter not in _CERTAIN]
+    certain = set(accepted(new, _are_taken, at_once=_AT_ONCE))
+    _CERTAIN.update({letter: letter in certain for letter in new})
+
+
+def _are_taken(letters: Sequence[str]) -> bool:
+    """Whether addresses with `letters` are taken as they stand: between others, last and first of a part."""
+    parts = (
+        f"q{'q'.join(letters)}q",
+        ".".join(f"q{letter}" for letter in letters),
+        ".".join(("q", *(f"{letter}q" for letter in letters))),
+    )
+    return all(normalize_email(f"{part}@example.com") == f"{part}@example.com" for part in parts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,10 +18,35 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
-from audiencekit.sources.arrow.types import TextColumn, as_text, is_bytes, is_list, refusal_of, whole_numbers
+from audiencekit.sources.arrow.types import (
+    TextColumn,
+    as_text,
+    holds_objects,
+    is_bytes,
+    is_list,
+    refusal_of,
+    whole_numbers,
+)
+from audiencekit.sources.columns.nestedfields import NESTED_ROWS, NestedFields, nested_fields
 from audiencekit.sources.unreadablerows import Faults
 
 _WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
+
+
+def sampled_fields(names: tuple[str, ...], columns: Iterable[Iterable[pa.Array]]) -> NestedFields | None:
+    """The fields of objects in the first rows of all columns, given by their pieces."""
+    return nested_fields(names, {place: _objects(pieces) for place, pieces in enumerate(columns)})
+
+
+def _objects(pieces: Iterable[pa.Array]) -> list[object]:
+    """The first cells of a column that holds objects; none of one that Arrow cannot show: it is not read."""
+    found: list[object] = []
+    for array in pieces:
+        if not holds_objects(array.type) or len(found) >= NESTED_ROWS:
+            break
+        with suppress(Exception):
+            found += array.slice(0, NESTED_ROWS - len(found)).to_pylist()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,12 @@ def sample_texts(array: pa.Array) -> list[str]:
     return ["" if cell is None or isinstance(cell, list | dict) else str(cell) for cell in firsts]
 
 
+def holds_objects(kind: pa.DataType) -> bool:
+    """Whether cells of this type are objects with fields, or lists of these."""
+    inner = _value_type(kind)
+    return _any(inner, (pt.is_struct, pt.is_map)) and not isinstance(inner, pa.BaseExtensionType)
+
+
 def _one_by_one(array: pa.Array) -> TextColumn:
     """The slow way, for types without a cast and for columns with a broken cell somewhere."""
     several = is_list(array.type)

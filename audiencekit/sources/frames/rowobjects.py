@@ -114,7 +114,10 @@ def _table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _column(cells: list[Any]) -> Any:
-    """Cells as text, or as lists of texts where any of them is a list."""
+    """Cells as text, as lists of texts where any of them is a list, or as objects, which are not read."""
+    if any(isinstance(part, Mapping) for cell in cells for part in (cell if isinstance(cell, list) else [cell])):
+        with contextlib.suppress(pa.ArrowException, TypeError, ValueError):
+            return pa.array(cells)
     if not any(isinstance(cell, _SEVERAL) for cell in cells):
         return pa.array(map(_text, cells), pa.string())
     lists = (cell if isinstance(cell, _SEVERAL) else [cell] for cell in cells)

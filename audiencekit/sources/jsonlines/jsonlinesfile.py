@@ -17,6 +17,7 @@ from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
+from audiencekit.sources.columns.nestedfields import NESTED_ROWS, nested_fields
 from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
 from audiencekit.sources.jsonlines.rowreading import RowReader, Rows, joined
 from audiencekit.sources.options import SourceOptions
@@ -33,7 +34,7 @@ BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
 WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "are not one JSON object each, hold a key twice, or something other than text where an identifier belongs",
-        "write one object a line, with texts, numbers, or lists of them under the mapped keys",
+        "write one object a line, with texts, numbers, or lists of them under the mapped keys, or `ignore=` a key",
     ),
     Reason.ENCODING: FaultWords("hold bytes that are not UTF-8", "write the file as UTF-8"),
     Reason.TOO_LARGE: FaultWords(
@@ -76,7 +77,10 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
     lists = frozenset(
         place for place, key in enumerate(keys) if any(isinstance(found.get(key), list) for _, found in objects)
     )
-    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, lists, later_notes=lambda: table.notes)
+    header = Header.of(keys, len(keys), options.wanted_names)
+    first = [found for _, found in objects[:NESTED_ROWS]]
+    nested = nested_fields(keys, {place: [found.get(key) for found in first] for place, key in enumerate(keys)})
+    return Look(table, header, sample, lists, nested, later_notes=lambda: table.notes)
 
 
 class JsonLinesTable:

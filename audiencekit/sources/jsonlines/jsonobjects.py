@@ -42,6 +42,8 @@ def texts_of(found: dict[str, Any], key: str, line: bytes) -> Texts:
         return str(value)
     if isinstance(value, list) and all(part is None or isinstance(part, str) for part in value):
         return value
+    if any(isinstance(part, dict | list | bool) for part in (value if isinstance(value, list) else [value])):
+        raise NotText
     # Digits beyond 64 bits, fractions, exponents and minus zero are lost by now: the line is read once more.
     exact = _exactly(line)[key]
     return [_single(part) for part in exact] if isinstance(exact, list) else _single(exact)

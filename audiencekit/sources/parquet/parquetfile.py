@@ -15,7 +15,7 @@ from audiencekit.limits import MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_fields
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
@@ -49,14 +49,16 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
             tuple(text for batch in first for text in _from_arrow(sample_texts, batch.column(place)))
             for place in range(len(schema.names) if first else 0)
         ]
-        whole = _from_arrow(lambda: whole_columns(zip(*(batch.columns for batch in first), strict=True)))
+        pieces = list(zip(*(batch.columns for batch in first), strict=True))
+        whole = _from_arrow(whole_columns, pieces)
         rows = metadata.num_rows
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
     prepared = not options.is_about_columns and is_prepared(schema)
     table = ParquetTable(file, schema, rows, TypedColumns(tuple(schema.types), options.split_cells, whole))
     lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
-    look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
+    header = Header.of(names, len(names), options.wanted_names)
+    look = Look(table, header, sample, lists, sampled_fields(names, pieces))
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
 

@@ -87,6 +87,8 @@ def test_two_lists_do_not_sync_one_audience(tmp_path: Path) -> None:
     assert place == "audiences.two.audience"
     assert told.startswith("audiences.one makes it equal to another list")
     account = '[accounts.shop]\naccount_id = "a1"\n'
+    queried = f'{two}sql = "SELECT * FROM source LIMIT 9"\n'
+    assert "audiences.two.audience" in problems(tmp_path, AUDIENCE + queried), "another query is another list"
     sound = (f"{two}allow_shrink = 1\n", f'{other}command = "upload"\n', f'{account}{other}account = "shop"\n')
     assert [len(read(tmp_path, AUDIENCE + more).audiences) for more in sound] == [2, 2, 2]
 

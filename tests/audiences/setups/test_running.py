@@ -196,7 +196,7 @@ async def test_a_run_that_ends_in_good_order_still_leaves_the_rest(
             if stage == "north: sending" and not done:
                 running.cancel()
 
-    running = asyncio.ensure_future(carry_out(read_setup(two.path).chosen(None), settings, _Cancelling()))
+    running = asyncio.ensure_future(carry_out(read_setup(two.path), None, settings, _Cancelling()))
     report = await running
     first, *rest = report.results
     assert {result.state for result in rest} == {"not begun"}
@@ -214,8 +214,7 @@ async def test_a_cancelled_run_leaves_the_rest_for_the_next_time(two: _Two, sett
             if message.startswith("south: sync of"):
                 running.cancel()
 
-    chosen = read_setup(two.path).chosen(None)
-    running = asyncio.ensure_future(carry_out(chosen, settings, _Cancelling()))
+    running = asyncio.ensure_future(carry_out(read_setup(two.path), None, settings, _Cancelling()))
     report = await running
     assert [result.state for result in report.results] == ["complete", "incomplete", *["not begun"] * 3]
     assert (report.exit_code, report.state) == (75, "incomplete")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import unicodedata
 
@@ -12,7 +13,7 @@ from idna.idnadata import codepoint_classes
 
 from audiencekit.identifiers.email import ascii_domain, lower
 from audiencekit.preparation.columnar import domains
-from audiencekit.preparation.columnar.domains import CODE_POINTS, CertainLetters, domain_in_ascii
+from audiencekit.preparation.columnar.domains import CERTAIN, CODE_POINTS, CertainLetters, domain_in_ascii
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -104,3 +105,13 @@ def test_letters_that_are_not_asked_for_are_certain(letters: str) -> None:
     for begin in range(codes.start, codes.stop, 12):
         label = "".join(map(chr, range(begin, min(begin + 12, codes.stop))))
         assert ascii_domain(f"{label}.com") == f"xn--{label.encode('punycode').decode()}.com"
+
+
+def test_many_letters_at_once_are_judged_as_one() -> None:
+    """Letters of both directions, marks, digits, capitals and signs."""
+    letters = random.Random(7).sample([chr(code) for code in range(0xA0, 0x3400)], 600)
+    bulk, singly = CertainLetters(), CertainLetters()
+    bulk.learn(letters)
+    classes = {letter: singly.class_of(letter) for letter in letters}
+    assert {letter: bulk.class_of(letter) for letter in letters} == classes
+    assert 100 < sum(found & CERTAIN for found in classes.values()) < 500

@@ -9,7 +9,7 @@ import pytest
 from audiencekit.identifiers.email import normalize_email
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import odd_addresses
-from audiencekit.preparation.columnar.odd_addresses import decide_one
+from audiencekit.preparation.columnar.odd_addresses import decide_one, is_certain_letter, judge_letters
 from benchmarks.values.emails import draw_address
 from benchmarks.values.fragments import draw_cell
 from benchmarks.values.spellings import EMAIL_SPELLINGS
@@ -90,3 +90,15 @@ def test_a_wrong_letter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cases(text: str, expected: str | Reason | None) -> None:
     """Reasons in the definition's order; what comes off or has another reason is left."""
     assert decide_one(text) == expected
+
+
+def test_many_letters_at_once_are_judged_as_one() -> None:
+    """Letters, marks, capitals, spaces and controls: alone in three places of an address, and beside others."""
+    drawn = random.Random(6).sample(range(0xA0, 0x3400), 1_000)
+    letters = [*map(chr, drawn), "\ufffd", "\U0001f600"]
+    judge_letters(letters)
+    forms = ("q{}q@larchpost.example", "q{}@larchpost.example", "q.{}q@larchpost.example")
+    shown = {letter: [form.format(letter) for form in forms] for letter in letters}
+    alone = {letter: [*map(normalize_email, addresses)] == addresses for letter, addresses in shown.items()}
+    assert {letter: is_certain_letter(letter) for letter in letters} == alone
+    assert {True, False} == set(alone.values())

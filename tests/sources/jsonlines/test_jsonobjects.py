@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.sources.jsonlines import jsonobjects
 from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
 
 
@@ -75,11 +76,12 @@ def test_values_are_as_they_are_written(written: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     "written", ["true", "false", "{}", '{"a": 1}', "[[1]]", '[{"a": 1}]', "[true]", '{"a":1,"a":2}']
 )
-def test_a_value_that_is_no_text_is_no_identifier(written: str) -> None:
-    """Truth values, objects, and lists of more than values."""
+def test_a_value_that_is_no_text_is_no_identifier(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Truth values, objects, and lists of more than values. The line is not read again for each, as for digits."""
     line = f'{{"k": {written}}}'.encode()
     found = read_object(line)
     assert isinstance(found, dict)
+    monkeypatch.setattr(jsonobjects, "_exactly", pytest.fail)
     with pytest.raises(NotText):
         texts_of(found, "k", line)
 

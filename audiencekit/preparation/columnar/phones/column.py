@@ -52,12 +52,11 @@ CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in DigitOutcome],
 DIALLED: Final = number_of(DigitOutcome.INTERNATIONAL)
 _CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
 CALLING_CODES: Final = calling_codes()
-_KERNEL_DIGITS: Final = 30  # as `kernels/src/digits.rs` reads them
 PLACEHOLDERS: Final = pa.array(
     sorted(
         text
         for text in {
-            *(str(digit) * size for digit in range(10) for size in range(1, _KERNEL_DIGITS + 1)),
+            *(str(digit) * size for digit in range(10) for size in range(1, MAX_DIGITS + 1)),
             *(count[:size] for count in _COUNTS for size in range(1, len(count) + 1)),
         }
         if is_placeholder_number(text)

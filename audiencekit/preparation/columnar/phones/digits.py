@@ -14,7 +14,7 @@ from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow
 
 MAX_WRITTEN_BYTES: Final = 100  # as in identifiers/phone_number.py; only ASCII is read here
 MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands beside them
-MAX_DIGITS: Final = 20  # international prefix, calling code, number; what is longer is left to the definition
+MAX_DIGITS: Final = 30  # as `kernels/src/digits.rs`: two numbers without a sign between; the definition has longer ones
 FRONT: Final = 4  # zeros before the first digit of the column, room for what is written there
 
 _TWO_NUMBERS: Final = 14  # digits; from here on a slash may divide two numbers

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array
-from audiencekit.preparation.columnar.phones.digits import FRONT, MAX_DIGITS, Digits
+from audiencekit.preparation.columnar.phones.digits import FRONT, Digits
 
 # While it is written a number has so many bytes: plus sign and calling code end where the first four do, digits follow.
-_WIDTH: Final = FRONT + MAX_DIGITS
+# A valid number has 17 of these at most. A multiple of FRONT.
+_WIDTH: Final = FRONT + 20
 _ZERO: Final = np.uint8(ord("0"))
 
 

@@ -43,7 +43,7 @@ _CHECKS: Final = (
     *OPENING,
     Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
     NOT_ASCII,
-    Check(r"""\A(?:'|="|tel:)""", UNDECIDED),
+    Check(r"""\A(?:'|="|tel:|p:)""", UNDECIDED),
     Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
     Check(_ROUNDED, code_of(Reason.EXCEL_MANGLED)),
     Check(_EXTENDED, code_of(Reason.EXTENSION)),
@@ -52,7 +52,7 @@ _CHECKS: Final = (
 )
 
 # A text that may be a plain number under signs that the definition takes off or reads as ASCII.
-_DECORATED: Final = r"""\A(?:'|=|(?i:tel:))|[^\x00-\x7f]"""
+_DECORATED: Final = r"""\A(?:'|=|(?i:tel:|p:))|[^\x00-\x7f]"""
 
 
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
@@ -105,7 +105,7 @@ def _decide_unread(trimmed: Any, column: NumberColumn) -> None:
 
 
 def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, Codes]:
-    """Numbers and codes of texts behind spreadsheet marks or `tel:`, or with signs that are not ASCII.
+    """Numbers and codes of texts behind spreadsheet marks, `tel:` or `p:`, or with signs that are not ASCII.
 
     Only what is a plain number without them is decided. The spreadsheet's rounding is left: its forms know ASCII signs.
     """
@@ -115,13 +115,13 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
 
 
 def _undecorated(texts: Any) -> Any:
-    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` in front."""
+    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` or `p:` in front."""
     like = _like()
     texts = trim_texts(pa.array([text.translate(like) for text in texts.to_pylist()], pa.string()))
     behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
     unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
     texts = trim_texts(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
-    return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:)", ""))
+    return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:|p:)", ""))
 
 
 @cache
