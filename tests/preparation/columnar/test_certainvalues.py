@@ -364,6 +364,7 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
         domain_letters = SimpleNamespace(
             classes=lambda **kinds: every,
             class_of=lambda letter: 0,
+            learn=lambda letters: None,
             survey=lambda letters: False,
             is_unencoded=lambda letter: False,
         )
