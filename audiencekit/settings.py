@@ -40,6 +40,10 @@ HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
+_OTHERS: Final = (KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
+VARIABLES: Final = frozenset(
+    name.upper() for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, *_OTHERS)
+)  # behind the prefix
 
 _HERE: Final = Path()
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
@@ -284,6 +288,11 @@ def own_prefix(account_name: str) -> str:
     return f"{PREFIX}ACCOUNT_{variable_part(account_name)}_"
 
 
+def is_read(variable: str) -> bool:
+    """Whether a variable of the environment with our prefix is a setting, or a credential of a named account."""
+    return variable.removeprefix(PREFIX) in VARIABLES or _NAMED.fullmatch(variable) is not None
+
+
 def _read_named_secrets(environment: Mapping[str, str]) -> dict[str, dict[str, Secret]]:
     found: dict[str, dict[str, Secret]] = {}
     for variable, value in environment.items():
@@ -331,8 +340,7 @@ def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int
 
 def _elsewhere(alien: list[str]) -> str:
     """Where keys that the file must not hold belong."""
-    known = {*CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS}
-    names = [PREFIX + name.upper() for name in alien if name in known]
+    names = [PREFIX + name.upper() for name in alien if name == name.lower() and name.upper() in VARIABLES]
     return f"set {', '.join(names)} in the environment" if names else "take the rest out"
 
 

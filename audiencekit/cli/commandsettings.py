@@ -1,7 +1,8 @@
-"""The settings of a command, and the line that names those from a file in the working directory."""
+"""The settings of a command, and the notes on those from a file in the working directory, and on misspelled ones."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +22,26 @@ def silent_settings(**given: Any) -> Settings:
 
 
 def command_settings(**given: Any) -> Settings:
-    """The settings, `given` being flags. What the file of the working directory gives is told once a command."""
-    from audiencekit.settings import load_settings
+    """The settings, `given` being flags. What the file of the working directory gives is told once a command.
 
+    So is a variable that nothing reads, before the settings fail that it should have been.
+    """
+    from audiencekit.settings import PREFIX, is_read, load_settings
+
+    if any(name.upper().startswith(PREFIX) and not is_read(name) for name in os.environ):
+        from audiencekit.cli.variables import unread_variables
+
+        for note in unread_variables(os.environ):
+            _tell_once(note)
     settings = load_settings(**given)
+    if settings.file_note:
+        _tell_once(settings.file_note)
+    return settings
+
+
+def _tell_once(note: str) -> None:
     context = click.get_current_context(silent=True)
     told = set() if context is None else context.meta.setdefault(__name__, set())
-    if settings.file_note and settings.file_note not in told:
-        told.add(settings.file_note)
-        tell(f"note: {shown(settings.file_note)}")
-    return settings
+    if note not in told:
+        told.add(note)
+        tell(f"note: {shown(note)}")

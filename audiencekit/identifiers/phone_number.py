@@ -1,9 +1,10 @@
 """The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API).
 
 The country comes from the number itself (`+`, or an international prefix), else from the row, else from the
-rules. It is never guessed, and a number is read only as phonenumbers reads it for that country. Refused
-although phonenumbers takes them, because it silently drops or turns a part: extensions, letters, stray marks
-at the ends, a second number, invisible characters, the parameters of a tel: address.
+rules. It is never guessed, and a number is read only as phonenumbers reads it for that country, but for prefixes
+that were abolished (`former_prefixes.py`). Refused although phonenumbers takes them, because it silently drops or
+turns a part: extensions, letters, stray marks at the ends, a second number, invisible characters, the parameters of
+a tel: address.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, V
 from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.excel import is_mangled, unmarked
+from audiencekit.identifiers.former_prefixes import behind_former_prefix
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedPhoneNumber
 from audiencekit.identifiers.placeholders import is_placeholder_number, is_repeated
@@ -167,8 +169,18 @@ def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | R
         return parsed
     # A local number, without its area code, is no one's: "possible only locally" does not count.
     if phonenumbers.is_possible_number_with_reason(parsed) != ValidationResult.IS_POSSIBLE:
-        return Reason.NOT_POSSIBLE
+        return _behind_former_prefix(parsed, number) or Reason.NOT_POSSIBLE
     if rules.phone_validity == "valid":
         return Reason.NOT_VALID
     # A text that reads as another number the second time, by us or by the service, is no one's.
     return parsed if _e164(phonenumbers.parse(_e164(parsed))) == _e164(parsed) else Reason.NOT_POSSIBLE
+
+
+def _behind_former_prefix(parsed: PhoneNumber, number: str) -> PhoneNumber | None:
+    """The valid number that `parsed`, read from `number`, is without a prefix that its country has abolished."""
+    code, national = parsed.country_code or 0, phonenumbers.national_significant_number(parsed)
+    digits = behind_former_prefix(code, national, has_code=len(_digits(number)) > len(national))
+    if digits is None or is_repeated(digits):
+        return None
+    found = PhoneNumber(code, int(digits))
+    return found if phonenumbers.is_valid_number(found) else None

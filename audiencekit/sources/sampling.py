@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +13,7 @@ from audiencekit.identifiers.countries import find_countries
 from audiencekit.limits import SAMPLE_ROWS
 
 SAMPLE_BYTES: Final = 1_048_576
+OBJECT_ROWS: Final = 200  # are looked at for fields of objects
 _SAMPLED_LINES: Final = SAMPLE_ROWS + 3  # the line that tells Excel the delimiter, the header, and one too many
 # Words that stand for nothing in a cell; such cells say nothing about a column.
 NOTHING: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "nil", "#n/a", "unknown", "\\n", "."})
@@ -20,10 +21,14 @@ NOTHING: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Sampled cells by column, and the header's own words (None without a header). Both are personal data."""
+    """Sampled cells by column, and the header's own words (None without a header). Both are personal data.
+
+    `objects` are the first cells, as objects of Python, of columns by position that may hold objects: no text.
+    """
 
     names: tuple[str, ...] | None
     columns: tuple[tuple[str, ...], ...]
+    objects: Mapping[int, Sequence[object]] = field(default_factory=dict)
     _filled: dict[int, list[str]] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:

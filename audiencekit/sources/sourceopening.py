@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.sources.columns.mapping import Mapper
+from audiencekit.sources.columns.nestedfields import nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
 from audiencekit.sources.joining import JoinedSource, total_bytes
 from audiencekit.sources.options import SourceOptions
@@ -40,9 +41,9 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
         mapping = mapper.map()
         file.look.table.check(mapping)
     # A user who names columns is told of no others.
-    nested = file.look.nested if options.every_form or not options.columns else None
-    told = nested.notes(mapper.header, options) if nested is not None else ()
-    notes = (*mapper.notes, *told, *file.look.notes)
+    is_told = options.every_form or not options.columns
+    nested = nested_notes(mapper.header, file.look.sample, options) if is_told else ()
+    notes = (*mapper.notes, *nested, *file.look.notes)
     return _source_of(file, FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing)))
 
 

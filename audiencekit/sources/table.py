@@ -8,7 +8,6 @@ from typing import Protocol
 
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.columns.nestedfields import NestedFields
 from audiencekit.sources.sampling import Sample
 
 Description = dict[str, str | int | bool | None]
@@ -40,16 +39,15 @@ class Table(Protocol):
 class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
-    `lists` are the positions of columns whose cells hold several values, `nested` the fields in those of objects.
-    `mapping` is that of a format which says what its columns are; others have None, and are mapped by names and cells.
-    `notes` are what is to be said of the table, and `later_notes` what its last pass found.
+    `lists` are the positions of columns whose cells hold several values. `mapping` is that of a format which says what
+    its columns are; others have None, and are mapped by names and cells. `notes` are what is to be said of the table,
+    and `later_notes` what its last pass found.
     """
 
     table: Table
     header: Header
     sample: Sample
     lists: frozenset[int] = frozenset()
-    nested: NestedFields | None = None
     mapping: ColumnMapping | None = None
     notes: tuple[str, ...] = ()
     later_notes: Callable[[], tuple[str, ...]] = tuple

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 /// White space that comes off at the ends, and is no sign inside.
-const BREAK: u8 = 1;
+pub const BREAK: u8 = 1;
 /// An invisible mark: it comes off at the ends, and is refused inside.
 const MARK: u8 = 2;
 /// A control character: refused wherever it stands.
@@ -106,14 +106,15 @@ impl<'r> Survey<'r> {
         matches!(self.signs, [.., b'.' | b',', b'0'])
     }
 
-    /// The signs without one apostrophe in front, or the `="…"` around them; None where a character stands for none.
+    /// The signs without one apostrophe in front, or the `="…"` around them; None where a character stands for none and
+    /// is no white space.
     pub fn unmarked(&self) -> Option<&'r [u8]> {
         let quoted = self.signs.strip_prefix(b"=\"").and_then(|rest| rest.strip_suffix(b"\""));
         let inner = match quoted.filter(|inner| !inner.contains(&b'"')) {
             Some(inner) => trim_end(trim_start(inner)),
             None => self.signs.strip_prefix(b"'").map_or(self.signs, trim_start),
         };
-        inner.iter().all(|&sign| sign >= FIRST_SIGN).then_some(inner)
+        inner.iter().all(|&sign| sign >= FIRST_SIGN || sign == BREAK).then_some(inner)
     }
 }
 
@@ -205,9 +206,12 @@ pub mod tests {
     fn signs_are_those_of_ascii_that_are_meant() {
         let table = table();
         let mut room = [0; 8];
-        for (text, plain) in
-            [("\u{661}\u{2011}2\u{a0}", Some("1-2 ")), ("1\n", None), ("\u{e9}", None), ("123456789", Some("12345678"))]
-        {
+        for (text, plain) in [
+            ("\u{661}\u{2011}2\u{a0}", Some("1-2 ")),
+            ("1\n2", Some("1\u{1}2")),
+            ("\u{e9}", None),
+            ("123456789", Some("12345678")),
+        ] {
             let survey = Signs(&table).survey(text, &mut room);
             assert_eq!(survey.unmarked(), plain.map(str::as_bytes), "{text:?}");
             assert_eq!(survey.is_longer, text.len() == 9, "{text:?}");

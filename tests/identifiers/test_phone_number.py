@@ -41,6 +41,9 @@ INTERNATIONAL = [
     ("00 without any country", "004915112345678", "+4915112345678"),
     ("00 in groups", "00 49 1511 2345678", "+4915112345678"),
     ("00 in full-width digits", "００４９１５１１２３４５６７８", "+4915112345678"),
+    ("the former 1 of Mexico's mobile numbers", "+52 1 55 1234 5678", "+525512345678"),
+    ("044 of Mexico behind its code", "+52 (044) 55 1234 5678", "+525512345678"),
+    ("the former 1 of Mexico behind 00", "00 52 1 222 123 4567", "+522221234567"),
     ("Italian zero stays", "+39 06 1234 5679", "+390612345679"),
     ("toll-free without a country", "+800 1234 5670", "+80012345670"),
 ]
@@ -98,6 +101,12 @@ REFUSED = [
     ("unknown calling code", "+999 123456789", Reason.NOT_POSSIBLE),
     ("too short", "+49 1", Reason.NOT_POSSIBLE),
     ("too long", "+1 415 555 01324", Reason.NOT_POSSIBLE),
+    ("Mexico's 1 before no number", "+52 1 12 3456 7890", Reason.NOT_POSSIBLE),
+    ("Mexico's 1 before one digit repeated", "+52 1 55 5555 5555", Reason.NOT_POSSIBLE),
+    ("Mexico's 1 twice", "+52 1 1 55 1234 5678", Reason.NOT_POSSIBLE),
+    ("Mexico's 02", "+52 02 55 1234 5678", Reason.NOT_POSSIBLE),
+    ("Mexico's 1 before a local number", "+52 1 1234 5678", Reason.NOT_POSSIBLE),
+    ("a 1 elsewhere", "+34 1 612 345 678", Reason.NOT_POSSIBLE),
     ("unassigned area", "+1 123 456 7890", Reason.NOT_VALID),
 ]
 
@@ -114,6 +123,13 @@ NATIONAL = [
     ("without its trunk zero", "15112345678", "DE", "+4915112345678"),
     ("calling code without plus", "14155550132", "US", "+14155550132"),
     ("calling code without plus, British", "442079460123", "GB", "+442079460123"),
+    ("Mexican, mobile, of its area", "044 55 1234 5678", "MX", "+525512345678"),
+    ("Mexican, mobile, of another area", "045 222 123 4567", "MX", "+522221234567"),
+    ("Mexican, of another area", "01 (55) 1234-5678", "MX", "+525512345678"),
+    ("Mexican, of WhatsApp", "5215512345678", "MX", "+525512345678"),
+    ("Mexican, dialled from the United States", "011 52 1 55 1234 5678", "US", "+525512345678"),
+    ("Mexican or American", "1 415 555 0132", "MX", Reason.NOT_POSSIBLE),
+    ("Mexican, in another country", "044 55 1234 5678", "CO", Reason.NOT_POSSIBLE),
     ("two valid readings", "4915123456789", "DE", Reason.NO_COUNTRY),
     ("two valid readings, Indonesian", "62812345678", "ID", Reason.NO_COUNTRY),
     ("leading zero lost in a country that needs it", "612345678", "IT", Reason.NOT_VALID),
@@ -126,6 +142,11 @@ NATIONAL = [
 # Cases where we differ from what phonenumbers answers, and why. Beside them only: signs that phonenumbers skips or
 # turns into digits (letters, extensions, separators) are refused, and 00 needs no country.
 DIFFERENCES = {
+    "ph-288c1d9c20": "a former prefix of Mexico is taken off",
+    "ph-3bf6c8d0c4": "a former prefix of Mexico is taken off",
+    "ph-a15b5b7db0": "a former prefix of Mexico is taken off",
+    "ph-c4b6db21b1": "a former prefix of Mexico is taken off",
+    "ph-e8f85b1f58": "a former prefix of Mexico is taken off",
     "ph-3780c7e5de": "one digit repeated is a placeholder, though valid",
     "ph-ab199048ef": "one digit repeated is a placeholder, though valid",
     "ph-17629779a9": "counting up is a placeholder, though the metadata's example",

@@ -27,25 +27,25 @@ from audiencekit.sources.arrow.types import (
     refusal_of,
     whole_numbers,
 )
-from audiencekit.sources.columns.nestedfields import NESTED_ROWS, NestedFields, nested_fields
+from audiencekit.sources.sampling import OBJECT_ROWS
 from audiencekit.sources.unreadablerows import Faults
 
 _WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
 
 
-def sampled_fields(names: tuple[str, ...], columns: Iterable[Iterable[pa.Array]]) -> NestedFields | None:
-    """The fields of objects in the first rows of all columns, given by their pieces."""
-    return nested_fields(names, {place: _objects(pieces) for place, pieces in enumerate(columns)})
+def sampled_objects(columns: Iterable[Iterable[pa.Array]]) -> dict[int, list[object]]:
+    """The first cells of the columns that hold objects, by position. Columns are given by their pieces."""
+    return {place: found for place, pieces in enumerate(columns) if (found := _objects(pieces))}
 
 
 def _objects(pieces: Iterable[pa.Array]) -> list[object]:
     """The first cells of a column that holds objects; none of one that Arrow cannot show: it is not read."""
     found: list[object] = []
     for array in pieces:
-        if not holds_objects(array.type) or len(found) >= NESTED_ROWS:
+        if not holds_objects(array.type) or len(found) >= OBJECT_ROWS:
             break
         with suppress(Exception):
-            found += array.slice(0, NESTED_ROWS - len(found)).to_pylist()
+            found += array.slice(0, OBJECT_ROWS - len(found)).to_pylist()
     return found
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from audiencekit.sources.columns.header import Header, compare_key
@@ -11,41 +10,34 @@ from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 
-NESTED_ROWS: Final = 200  # are looked at for fields
 _MAX_FIELDS: Final = 200
 _MAX_DEPTH: Final = 4
 _MAX_VALUES: Final = 3  # of a list within a cell
 
 
-@dataclass(frozen=True, slots=True)
-class NestedFields:
-    """Sampled values of nested fields, called by their paths, and the position of the column of each."""
-
-    sample: Sample
-    owners: tuple[int, ...]
-
-    def notes(self, header: Header, options: SourceOptions) -> Iterator[str]:
-        """One on each field that would be mapped if it were a column. `header` is that of the columns."""
-        names = self.sample.names or ()
-        own = Header.of(names, len(names), ())
-        mapping = Mapper(own, self.sample, SourceOptions(country=options.country)).map()
-        ignored = {header.find(name) for name in options.ignore}
-        for column in mapping.columns:
-            owner = self.owners[column.position]
-            if owner not in ignored:
-                shown = own.shown(column.position)  # a key may be a person's name
-                if compare_key(shown) != own.key(column.position):
-                    shown = f"a field in {header.shown(owner)}"
-                told = f"{column.kind}, but within an object; not read, write it as a column of its own if it is one"
-                yield f"{shown}: {told}"
+def nested_notes(header: Header, sample: Sample, options: SourceOptions) -> Iterator[str]:
+    """One on each field that would be mapped if it were a column."""
+    fields, owners = _fields(sample)
+    names = tuple(owners)
+    own = Header.of(names, len(names), ())
+    ignored = {header.find(name) for name in options.ignore}
+    for column in Mapper(own, fields, SourceOptions(country=options.country)).map().columns if names else ():
+        owner = owners[names[column.position]]
+        if owner not in ignored:
+            shown = own.shown(column.position)  # a key may be a person's name
+            if compare_key(shown) != own.key(column.position):
+                shown = f"a field in {header.shown(owner)}"
+            told = f"{column.kind}, but within an object; not read, write it as a column of its own if it is one"
+            yield f"{shown}: {told}"
 
 
-def nested_fields(names: tuple[str, ...], columns: Mapping[int, Iterable[object]]) -> NestedFields | None:
-    """The fields in `columns`, cells of which may be objects, by the position of the column; None without any."""
+def _fields(sample: Sample) -> tuple[Sample, dict[str, int]]:
+    """The fields of the sampled objects as columns called by their paths, and the position of the column of each."""
+    names = sample.names or ()
     rows: list[dict[str, str]] = []
     owners: dict[str, int] = {}
     paths: dict[str, str] = {}  # two fields that are called the same but for case are one
-    for position, cells in columns.items():
+    for position, cells in sample.objects.items():
         for at, cell in enumerate(cells):
             if at == len(rows):
                 rows.append({})
@@ -54,10 +46,7 @@ def nested_fields(names: tuple[str, ...], columns: Mapping[int, Iterable[object]
                     first = paths.setdefault(compare_key(path), path)
                     owners.setdefault(first, position)
                     rows[at].setdefault(first, text)
-    if not owners:
-        return None
-    sample = Sample(tuple(owners), tuple(tuple(row.get(path, "") for row in rows) for path in owners))
-    return NestedFields(sample, tuple(owners.values()))
+    return Sample(tuple(owners), tuple(tuple(row.get(path, "") for row in rows) for path in owners)), owners
 
 
 def _values(cell: object, path: str, depth: int) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from audiencekit.personal import RawColumns, guarded
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_fields
+from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, notes_on_index, open_columns
@@ -34,12 +34,12 @@ def open_frame(frame: Frame, options: SourceOptions) -> Look:
     head = columns.head()
     cells = tuple(_sampled(column) for column in head)
     longest = max(map(len, cells), default=0)
-    sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells))
+    objects = sampled_objects(column.chunks for column in head)
+    sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells), objects)
     lists = frozenset(place for place, column in enumerate(head) if is_list(column.type))
     header = Header.of(columns.names, len(columns.names), options.wanted_names)
     table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head), frame.mark)
-    nested = sampled_fields(columns.names, (column.chunks for column in head))
-    return Look(table, header, sample, lists, nested, notes=notes_on_index(frame))
+    return Look(table, header, sample, lists, notes=notes_on_index(frame))
 
 
 def _sampled(column: Any) -> tuple[str, ...]:

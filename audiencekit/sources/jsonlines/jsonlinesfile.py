@@ -17,11 +17,10 @@ from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.columns.nestedfields import NESTED_ROWS, nested_fields
 from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
 from audiencekit.sources.jsonlines.rowreading import RowReader, Rows, joined
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.sampling import SAMPLE_BYTES, Sample
+from audiencekit.sources.sampling import OBJECT_ROWS, SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadablerows import Faults, FaultWords
 
@@ -73,14 +72,13 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
         raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} keys")
     cells = {key: tuple(_sample_text(found, key, line) for line, found in objects) for key in keys}
     table = JsonLinesTable(stream, keys, options.split_cells)
-    sample = Sample(keys, tuple(cells.values()))
+    first = [found for _, found in objects[:OBJECT_ROWS]]
+    values = {place: [found.get(key) for found in first] for place, key in enumerate(keys)}
+    sample = Sample(keys, tuple(cells.values()), values)
     lists = frozenset(
         place for place, key in enumerate(keys) if any(isinstance(found.get(key), list) for _, found in objects)
     )
-    header = Header.of(keys, len(keys), options.wanted_names)
-    first = [found for _, found in objects[:NESTED_ROWS]]
-    nested = nested_fields(keys, {place: [found.get(key) for found in first] for place, key in enumerate(keys)})
-    return Look(table, header, sample, lists, nested, later_notes=lambda: table.notes)
+    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, lists, later_notes=lambda: table.notes)
 
 
 class JsonLinesTable:

@@ -15,7 +15,7 @@ from audiencekit.limits import MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_fields
+from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects
 from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
@@ -53,12 +53,11 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
         whole = _from_arrow(whole_columns, pieces)
         rows = metadata.num_rows
     names = tuple(schema.names)
-    sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names))
+    sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names), sampled_objects(pieces))
     prepared = not options.is_about_columns and is_prepared(schema)
     table = ParquetTable(file, schema, rows, TypedColumns(tuple(schema.types), options.split_cells, whole))
     lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
-    header = Header.of(names, len(names), options.wanted_names)
-    look = Look(table, header, sample, lists, sampled_fields(names, pieces))
+    look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
 

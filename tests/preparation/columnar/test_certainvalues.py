@@ -170,6 +170,33 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
 
 
+@pytest.mark.parametrize("sign", ["\n", "\r\n", "\t", "\x85", "\u2028", " \n "])
+def test_cells_of_several_lines_are_decided(sign: str) -> None:
+    """As the definition does, whatever stands in the lines."""
+    parts = [
+        "+14155550132",
+        "0151 1234567",
+        "'",
+        "=",
+        '="',
+        '"',
+        "tel:",
+        "P: ",
+        "x1",
+        ".0",
+        "-1,0",
+        "##",
+        "n/a",
+        "é",
+        "١.٠",
+    ]
+    cells = [before + sign + behind for before in parts for behind in parts]
+    cells += [f"{front}{cell}" for cell in cells for front in ("'", "tel:", "=")]
+    assert _differing_numbers([(cell, "DE") for cell in cells]) == []
+    numbers = [before + sign + behind for before in parts[:2] for behind in (*parts[:2], "x1")]
+    assert PENDING not in _numbers([(number, "DE") for number in numbers])[0]
+
+
 def test_one_digit_over_and_over_as_the_definition() -> None:
     """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
     numbers = [

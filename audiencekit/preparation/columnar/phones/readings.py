@@ -144,7 +144,7 @@ class International:
         seen, state = place
         if seen < len(self._code):
             return DigitReading(DigitOutcome.BAD_CODE)
-        reading = self._trunk.read(state)
+        reading = self._trunk.read(state, has_code=True)
         if reading.outcome is not DigitOutcome.VALID:
             return reading
         return reading._replace(dropped=reading.dropped + seen)

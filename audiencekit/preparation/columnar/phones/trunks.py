@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from phonenumbers import PhoneMetadata
 
+from audiencekit.identifiers.former_prefixes import ABROAD, FORMER_PREFIXES, MEXICO
 from audiencekit.preparation.columnar.phones.patterns import PASSING, Copying, Mark, Opening, Threads
 from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, NumberFacts, NumberingPlan, RegionalPlan, State
 
@@ -73,7 +74,9 @@ class Trunk:
         self.plan = RegionalPlan(plan, region)
         self._rule = _rule_of(metadata)
         group = PASSING if self._rule is None else Copying(self.plan.rows, self._behind(self._rule))
-        self._opening = Opening(metadata.national_prefix_for_parsing, group)
+        prefix = metadata.national_prefix_for_parsing
+        self._is_former = prefix is None and plan.calling_code == MEXICO
+        self._opening = Opening(FORMER_PREFIXES if self._is_former else prefix, group)
         self._transforms = bool(metadata.national_prefix_transform_rule)
         self.keys: list[_Key] = []
         self._ids: dict[_Key, State] = {}
@@ -108,7 +111,7 @@ class Trunk:
         at_end = self._opening.ends(threads)
         if at_end is not None:
             best = self._best(facts[number].length, at_end)
-        if best is None:
+        if best is None or self._is_former:
             return 0, facts[number], AS_WRITTEN
         if best[2] is None or (at_end is not None and best[2] == AS_WRITTEN):
             return None
@@ -116,8 +119,18 @@ class Trunk:
             return 0, facts[number], AS_WRITTEN
         return best[0], facts[best[1]], best[2]
 
-    def read(self, state: State) -> DigitReading:
-        """The kind of national digits."""
+    def read(self, state: State, *, has_code: bool = False) -> DigitReading:
+        """The kind of national digits; `has_code`: the calling code stands before them."""
+        reading = self._read(state)
+        best = self.keys[state][2]
+        if not self._is_former or best is None or reading is not _NOT_POSSIBLE:
+            return reading
+        dropped, rest, _ = best
+        is_taken_off = has_code or dropped > len(ABROAD)
+        found = self._judged(dropped, self.plan.facts[rest], AS_WRITTEN)
+        return found if is_taken_off and found.outcome is DigitOutcome.VALID else reading
+
+    def _read(self, state: State) -> DigitReading:
         number = self.facts(state)
         if number.length < MIN_NATIONAL:
             return _NOT_POSSIBLE
@@ -247,12 +260,12 @@ class Prefixed:
             return None
         if rewriting != AS_WRITTEN:
             return UNKNOWN
-        reading = self._main.read(rest if dropped else main)
+        reading = self._main.read(rest if dropped else main, has_code=True)
         return reading._replace(dropped=dropped + reading.dropped)
 
     def read_as_plus(self, state: State) -> DigitReading:
         """The kind of the digits behind a plus sign and the calling code."""
-        return self._main.read(self._keys[state][1])
+        return self._main.read(self._keys[state][1], has_code=True)
 
     def _state(self, key: tuple[State, State, State]) -> State:
         state = self._ids.get(key)

@@ -1,0 +1,68 @@
+"""Misspelled variables of the environment: told by their names, never by their values."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from audiencekit.cli.variables import unread_variables
+from audiencekit.settings import VARIABLES
+
+ROOT = Path(__file__).resolve().parents[2]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("AUDIENCEKIT_STATEDIR", "perhaps AUDIENCEKIT_STATE_DIR is meant"),
+        ("AUDIENCEKIT_PROFLE", "perhaps AUDIENCEKIT_PROFILE is meant"),
+        ("AUDIENCEKIT_KEYS", "perhaps AUDIENCEKIT_KEY is meant"),
+        ("AUDIENCEKIT_ACCESS_TOKEN_SECRT", "perhaps AUDIENCEKIT_ACCESS_TOKEN_SECRET is meant"),
+        ("AUDIENCEKIT_ACCOUNTID", "perhaps AUDIENCEKIT_ACCOUNT_ID is meant"),
+        ("audiencekit_proxy", "perhaps AUDIENCEKIT_PROXY is meant"),
+        ("AUDIENCEKIT_ACCOUNT_SHOP_DE_ACCESS_TOKN", "perhaps AUDIENCEKIT_ACCOUNT_SHOP_DE_ACCESS_TOKEN is meant"),
+        ("AUDIENCEKIT_TEST_DATABASE", "no setting has this name"),
+        ("AUDIENCEKIT_", "no setting has this name"),
+        ("AUDIENCEKIT_ACCOUNT_", "perhaps AUDIENCEKIT_ACCOUNT_ID is meant"),
+    ],
+)
+def test_a_variable_that_nothing_reads_is_told_with_the_nearest(variable: str, told: str) -> None:
+    """Another case is another name, and behind the name of an account stands a credential."""
+    assert list(unread_variables({variable: "a-secret"})) == [f"{variable} is not read: {told}"]
+
+
+def test_variables_that_are_read_and_those_of_others_are_not_told() -> None:
+    """Whatever a shell, a test runner or a scheduler sets."""
+    ours = {f"AUDIENCEKIT_{name}": "1" for name in (*VARIABLES, "ACCOUNT_SHOP_DE_CONSUMER_KEY")}
+    others = dict.fromkeys(("PATH", "_AUDIENCEKIT_COMPLETE", "AIRFLOW_CONN_AUDIENCEKIT_DEFAULT", "AUDIENCE"), "1")
+    assert list(unread_variables(ours | others)) == []
+
+
+def test_the_variables_are_those_of_the_documentation() -> None:
+    """A name that is missing in one of the two would be told as misspelled, or not be known to its users."""
+    page = (ROOT / "docs/commands.md").read_text("utf-8")
+    named = set(re.findall(r"AUDIENCEKIT_([A-Z_]*[A-Z])\b", page))
+    assert named == VARIABLES
+
+
+def test_a_command_tells_it_once_and_goes_on(run: Run, tmp_path: Path) -> None:
+    """On stderr, without the value; a quiet command keeps it to itself."""
+    (tmp_path / "list.csv").write_text("email\nada@canarymail.com\n")
+    plain = run("check", "list.csv")
+    done = run("check", "list.csv", AUDIENCEKIT_STATEDIR="/a-secret")
+    assert done.returncode == plain.returncode
+    assert done.stderr.count("note: AUDIENCEKIT_STATEDIR is not read: perhaps AUDIENCEKIT_STATE_DIR is meant") == 1
+    assert "a-secret" not in done.stderr + done.stdout
+    assert "STATEDIR" not in run("check", "list.csv", "--quiet", AUDIENCEKIT_STATEDIR="/a-secret").stderr
+
+
+def test_it_is_told_before_the_failure_that_comes_of_it(run: Run) -> None:
+    """The address that the misspelled variable should have given is missing."""
+    done = run("whoami", AUDIENCEKIT_ADSURL="http://127.0.0.1:9", AUDIENCEKIT_RETENTION="never")
+    assert done.stderr.startswith("note: AUDIENCEKIT_ADSURL is not read: perhaps AUDIENCEKIT_ADS_URL is meant")
+    assert done.returncode == 2
