@@ -448,7 +448,7 @@ NO_LABELS = (
 
 
 @pytest.mark.parametrize("text", NO_LABELS, ids=range(len(NO_LABELS)))
-def test_what_encodes_no_label_is_refused_at_once(text: str) -> None:
+def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
     """As the definition refuses it, which takes a hundred times as long."""
     assert normalize_email(text) is Reason.INVALID_SYNTAX
     codes, _ = _decided(pa.array([text]), Kind.EMAIL)
