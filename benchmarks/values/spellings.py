@@ -141,11 +141,13 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "soft hyphen inside": _spelled(_with_inside("\xad")),
     "marks inside": _spelled(_with_inside(_MARKS)),
     "zero in brackets": lambda chance, number: f"+{number.country_code} (0) {number.national_number}",
+    "tildes": _spelled(_between("- ", lambda: "~")),
     "slashes": _spelled(_between("- ", lambda: "/")),
     "decimal places": lambda chance, number: f"{_behind_plus(number)[1:]}.0",
     "Mexico's former 1": lambda chance, number: f"+52 1 55 {chance.randrange(10**7, 10**8)}",
     "extension": _spelled(lambda chance, text: f"{text} ext. {chance.randrange(1, 999)}"),
     "carrier code": _carrier,
+    "on two lines": _spelled(lambda chance, text: f"{text}{chance.choice((chr(10), chr(13) + chr(10)))}{text}"),
 }
 
 _GIVEN: Final = ("anna", "li", "joão", "mehmet", "ivan", "sven", "yuki", "omar", "eva", "zoe", "uwe", "ida")

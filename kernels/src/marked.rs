@@ -4,7 +4,7 @@
 use crate::columns::{Reasons, Texts, PENDING};
 use crate::digits::{behind, read_digits, Written, MAX_WRITTEN};
 use crate::forms;
-use crate::signs::Signs;
+use crate::signs::{Signs, BREAK};
 
 const MAX_WORD: usize = 24; // bytes, and more than any word has
 const HASH_DIGITS: usize = 64;
@@ -35,6 +35,8 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     let number = without_scheme(survey.unmarked().ok_or(PENDING)?);
     let found = read_digits(number);
     match found {
+        // phonenumbers takes no dash of Unicode between a tilde and an extension.
+        Some(written) if written.extension > 0 && !trimmed.is_ascii() => Err(PENDING),
         Some(written) if !written.is_doubtful => Ok(written),
         // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
         _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
@@ -70,7 +72,7 @@ fn without_scheme(text: &[u8]) -> &[u8] {
         let (front, rest) = text.split_at_checked(scheme.len())?;
         front.eq_ignore_ascii_case(scheme).then_some(rest)
     });
-    behind_scheme.map_or(text, |rest| behind(rest, b" "))
+    behind_scheme.map_or(text, |rest| behind(rest, &[b' ', BREAK]))
 }
 
 #[cfg(test)]
@@ -97,6 +99,7 @@ mod tests {
             "p:+12015550123",
             "'P: +1 201 555 0123",
             "=\"+12015550123\"",
+            "tel:\n+12015550123",
             "=\"\u{a0}tel:+12015550123 \"",
             "+1\u{2011}201\u{2013}555\u{a0}0123",
             "+\u{661}\u{662}\u{660}15550123",
@@ -123,7 +126,12 @@ mod tests {
             ("\u{661}\u{662}\u{660}15550123.0", REASONS.excel_mangled),
             ("'2015550123 x1", REASONS.extension),
             ("\u{2013}2015550123.00", PENDING),
-            ("201\n5550123", PENDING),
+            ("2015550~\u{2013}123", PENDING),
+            ("201\n5550123", REASONS.invalid_syntax),
+            ("+12015550123\r\n+12015550124", REASONS.invalid_syntax),
+            ("=2015550123\n2015550124", REASONS.excel_mangled),
+            ("2015550123\n2015550124.0", REASONS.excel_mangled),
+            ("2015550123\nx1", REASONS.invalid_syntax),
             ("tel:", REASONS.invalid_syntax),
             ("\u{e9}2015550123", REASONS.invalid_syntax),
             ("\u{2026}", REASONS.placeholder),

@@ -26,13 +26,14 @@ from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
-from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes, code_of
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN, LEFT, STAYS
 from audiencekit.preparation.columnar.letters import LETTER, KnownLetters
 from audiencekit.preparation.columnar.odd_addresses import decide_one
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.phones.tables import phone_tables
 from benchmarks.differential import compare_plain
+from benchmarks.values.dirt import DIRTY_ADDRESSES
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 
@@ -169,6 +170,33 @@ def test_two_numbers_in_a_cell_as_the_definition(sign: str) -> None:
     assert _differing_numbers([(cell, country) for cell in cells for country in ("DE", "US", None)]) == []
 
 
+@pytest.mark.parametrize("sign", ["\n", "\r\n", "\t", "\x85", "\u2028", " \n "])
+def test_cells_of_several_lines_are_decided(sign: str) -> None:
+    """As the definition does, whatever stands in the lines."""
+    parts = [
+        "+14155550132",
+        "0151 1234567",
+        "'",
+        "=",
+        '="',
+        '"',
+        "tel:",
+        "P: ",
+        "x1",
+        ".0",
+        "-1,0",
+        "##",
+        "n/a",
+        "é",
+        "١.٠",
+    ]
+    cells = [before + sign + behind for before in parts for behind in parts]
+    cells += [f"{front}{cell}" for cell in cells for front in ("'", "tel:", "=")]
+    assert _differing_numbers([(cell, "DE") for cell in cells]) == []
+    numbers = [before + sign + behind for before in parts[:2] for behind in (*parts[:2], "x1")]
+    assert PENDING not in _numbers([(number, "DE") for number in numbers])[0]
+
+
 def test_one_digit_over_and_over_as_the_definition() -> None:
     """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
     numbers = [
@@ -185,7 +213,27 @@ def test_doubts_behind_two_zeros_are_left() -> None:
     assert _differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
 
 
-PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+PIECES = [
+    "+",
+    "~",
+    "00",
+    "0",
+    "1",
+    "49",
+    "44",
+    "7911",
+    "151",
+    "415",
+    "123456",
+    "555",
+    "0132",
+    " ",
+    "-",
+    "(",
+    ")",
+    ".",
+    "/",
+]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
 
@@ -360,7 +408,13 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
     known = KnownLetters()
     if part == "domain":
         every = np.full(BASIC_PLANE, CERTAIN | LEFT | STAYS, dtype=np.uint8)
-        domain_letters = SimpleNamespace(classes=lambda **kinds: every, class_of=lambda letter: 0)
+        domain_letters = SimpleNamespace(
+            classes=lambda **kinds: every,
+            class_of=lambda letter: 0,
+            learn=lambda letters: None,
+            survey=lambda letters: False,
+            is_unencoded=lambda letter: False,
+        )
         monkeypatch.setattr(letters, "DOMAIN_LETTERS", domain_letters)
     else:
         known._kinds[:] = LETTER
@@ -402,6 +456,34 @@ ORDERED = (
     ("ada@xn--b\u00fccher.example", Reason.INVALID_SYNTAX),
     ("ada@b\u00fccher.e", Reason.INVALID_SYNTAX),
 )
+
+
+# Behind `xn--`: capitals, symbols, private and unassigned letters, letters that NFC joins, marks and hyphens in wrong
+# places, two directions, a numeral of no letter, a form of another encoding, and what is cut.
+NO_LABELS = (
+    *map(_in_ascii, ("b\xc9", "b\u2665", "b\ue000", "b\u0378", "b\U000f0000", "be\u0301", "\u093e\u0930", "-\xe9")),
+    *map(_in_ascii, ("\xe9-", "ab--\u0930\u093e", "\u05d0b", "b\u05d0", "\u2167", "b\uff42", "b\U0001d41a")),
+    *(f"ada@xn--{encoded}.example" for encoded in ("-tda", "bcher-kv", "99999999", "a--x")),
+)
+
+
+@pytest.mark.parametrize("text", NO_LABELS, ids=range(len(NO_LABELS)))
+def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
+    """As the definition refuses it, which takes a hundred times as long."""
+    assert normalize_email(text) is Reason.INVALID_SYNTAX
+    codes, _ = _decided(pa.array([text]), Kind.EMAIL)
+    assert codes.tolist() == [code_of(Reason.INVALID_SYNTAX)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mistyped_labels_as_the_definition(seed: int) -> None:
+    """One sign of a label in the form of the name system is another, and nearly all are decided here."""
+    chance = random.Random(seed)
+    domains = [DIRTY_ADDRESSES["no label behind xn--"](chance).partition("@")[2] for _ in range(1_500)]
+    texts = [f"ada@{domain}" for domain in domains]
+    assert _differing_emails(texts) == []
+    codes, _ = _decided(pa.array(texts), Kind.EMAIL)
+    assert (codes == PENDING).sum() < 15
 
 
 @pytest.mark.parametrize(("text", "expected"), ORDERED, ids=range(len(ORDERED)))
