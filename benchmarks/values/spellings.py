@@ -141,6 +141,7 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "soft hyphen inside": _spelled(_with_inside("\xad")),
     "marks inside": _spelled(_with_inside(_MARKS)),
     "zero in brackets": lambda chance, number: f"+{number.country_code} (0) {number.national_number}",
+    "tildes": _spelled(_between("- ", lambda: "~")),
     "slashes": _spelled(_between("- ", lambda: "/")),
     "decimal places": lambda chance, number: f"{_behind_plus(number)[1:]}.0",
     "Mexico's former 1": lambda chance, number: f"+52 1 55 {chance.randrange(10**7, 10**8)}",

@@ -8,6 +8,8 @@ pub const MAX_DIGITS: usize = 30; // far beyond any number with all that is dial
 pub const ROOM: usize = 32; // for digits; of texts with more it holds the last ones, which no caller reads
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
+const MAX_EXTENSION: usize = 9; // digits behind a tilde
+const LEAST_CALLED: usize = 3; // and before it
 
 /// The digits of one text as ASCII (the first `count`), and how they were written.
 #[derive(Clone, Copy)]
@@ -18,6 +20,8 @@ pub struct Written {
     pub has_zeros: bool,
     /// More than one number, or one that a spreadsheet rounded.
     pub is_doubtful: bool,
+    /// How many digits at the end are an extension to phonenumbers.
+    pub extension: usize,
 }
 
 /// The class of a byte in a number, as bits: a digit, a sign that may stand in one, a sign that tells something of it.
@@ -26,6 +30,7 @@ const PLUS: u8 = 1 << 1;
 const SPACE: u8 = 1 << 2;
 const SLASH: u8 = 1 << 3;
 const DOT: u8 = 1 << 4;
+const TILDE: u8 = 1 << 5;
 const OTHER: u8 = 1 << 7;
 
 const fn classes() -> [u8; 256] {
@@ -39,6 +44,7 @@ const fn classes() -> [u8; 256] {
             b' ' => SPACE,
             b'/' => SLASH,
             b'.' => DOT,
+            b'~' => TILDE,
             _ => OTHER,
         };
         byte += 1;
@@ -72,7 +78,25 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
         && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
     let may_be_two = seen & SLASH != 0 && count >= TWO_NUMBERS || seen & SPACE != 0 && count >= TWO_GROUPS;
     let is_doubtful = may_be_two || seen & DOT != 0 && is_rounded(text);
-    is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful })
+    let extension = if seen & TILDE != 0 && is_read { extension_of(text)? } else { 0 };
+    is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful, extension })
+}
+
+/// How many digits stand behind a tilde that begins an extension to phonenumbers: nine at most, at the end, and a number
+/// before it. None where it is not certain that this is one.
+fn extension_of(text: &[u8]) -> Option<usize> {
+    let end = text.iter().rposition(u8::is_ascii_digit)? + 1;
+    let Some(tilde) = text[..end].iter().rposition(|&byte| byte == b'~') else { return Some(0) };
+    let called = &text[tilde + 1..end];
+    let called = behind(called.strip_prefix(b".").unwrap_or(called), b" -");
+    if called.len() > MAX_EXTENSION || !called.iter().all(u8::is_ascii_digit) {
+        return Some(0);
+    }
+    match text[..tilde].iter().filter(|byte| byte.is_ascii_digit()).count() {
+        0 => Some(0),
+        LEAST_CALLED.. => Some(called.len()),
+        _ => None,
+    }
 }
 
 /// `text` from where none of `signs` stands any more.
@@ -112,6 +136,24 @@ mod tests {
         for text in ["1", "1 2", "49+301234567", "+++49301234567", "tel:0301234567", "1234567890123456789012345678901"]
         {
             assert!(read_digits(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tilde_begins_an_extension_of_a_number() {
+        for (text, extension) in [
+            ("+49 30 123~4567", Some(4)),
+            ("030~123~.- 4567)", Some(4)),
+            ("030~123456789", Some(9)),
+            ("030~1234567890", Some(0)),
+            ("030~1234 567", Some(0)),
+            ("~0301234567~", Some(0)),
+            ("+~491234567", Some(0)),
+            ("03~1234567", None),
+            ("+4~1234567", None),
+            ("030-1234567", Some(0)),
+        ] {
+            assert_eq!(read_digits(text.as_bytes()).map(|written| written.extension), extension, "{text}");
         }
     }
 

@@ -213,7 +213,27 @@ def test_doubts_behind_two_zeros_are_left() -> None:
     assert _differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
 
 
-PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+PIECES = [
+    "+",
+    "~",
+    "00",
+    "0",
+    "1",
+    "49",
+    "44",
+    "7911",
+    "151",
+    "415",
+    "123456",
+    "555",
+    "0132",
+    " ",
+    "-",
+    "(",
+    ")",
+    ".",
+    "/",
+]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
 

@@ -269,6 +269,28 @@ def test_a_text_that_is_certainly_no_number_has_its_reason(compiled: TextKernels
     assert codes.tolist() == [code]
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("+49 30 123~4567", EXTENSION),
+        ("+49 3~4567", PENDING),  # a number of one digit is none
+        ("+49~301234568", PENDING),  # its plan says that nothing is known
+        ("030 123~4567", PENDING),
+        ("004930~4567", EXTENSION),
+        ("0049~4567", PENDING),
+    ],
+)
+def test_a_tilde_begins_an_extension(compiled: TextKernels, text: str, code: int) -> None:
+    """As phonenumbers sees it: behind a calling code and a number."""
+    dialled = 5 | 2 << 8  # behind two digits the number goes on as behind a plus sign
+    readings = np.array([dialled if text.startswith("00") else 0])
+    outcomes = np.array([-1] * 6, dtype=np.int8)
+    codes, _ = compiled.decide_phone_numbers(
+        pa.array([text]), regions=REGION, plans=_plans(readings=readings, outcomes=outcomes)
+    )
+    assert codes.tolist() == [code]
+
+
 def test_a_plus_without_a_calling_code_is_not_possible(compiled: TextKernels) -> None:
     """Unless the region would read an international prefix behind it."""
     no_codes = np.zeros(1000, dtype=np.int16)
