@@ -286,6 +286,9 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "domain of any letters": lambda chance: (
         f"{_name(chance)}@{_label(chance, ''.join(chance.choices(_scripts(), k=2)), 'abc-019')}.example"
     ),
+    "dots inside labels": lambda chance: (
+        f"{_name(chance)}@{chance.choice(('col·legi', 'ベル・花'))}{chance.randrange(10**5)}.example"
+    ),
     "distinct xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_idn(chance, 6))}",
     "distinct ab--cd": lambda chance: f"{_name(chance)}@{_of_length(chance, 2)}--{_of_length(chance, 6)}.example",
     "local part of 64": lambda chance: f"{_of_length(chance, chance.randrange(60, 68))}@{_domain(chance)}",

@@ -44,6 +44,9 @@ const FULL_WIDTH: std::ops::RangeInclusive<u32> = 0xff01..=0xff5e;
 const CAPITALS: std::ops::RangeInclusive<u32> = 0xff21..=0xff3a;
 const FULL_STOP: u32 = 0x3002;
 const HALF_WIDTH_STOP: u32 = 0xff61;
+/// Dots that stand inside a label, beside certain letters.
+const MIDDLE_DOT: u32 = 0xb7;
+const KATAKANA_DOT: u32 = 0x30fb;
 
 impl Letters<'_> {
     fn in_label(&self, code: u32) -> u8 {
@@ -88,6 +91,9 @@ impl Letters<'_> {
     /// Whether the certain label of `codes` is one in a domain that has labels from right to left, too: these make other
     /// demands of all its labels (RFC 5893, section 2).
     pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
+        if codes.iter().any(is_inner_dot) {
+            return false;
+        }
         let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
         let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
         let last = codes.iter().rev().map(|&code| self.in_label(code)).find(|one| one & MARK == 0);
@@ -321,9 +327,35 @@ pub fn is_ascii(codes: &[u32]) -> bool {
     codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
+/// Whether the label of `codes` is certain, each code point with all bits of `needed`, but for dots inside that stand where
+/// they may.
+fn is_certain_label(codes: &[u32], needed: u8, letters: &Letters) -> bool {
+    is_certain_without_dots(codes, needed, letters)
+        || codes.iter().any(is_inner_dot) && {
+            let others: Vec<u32> = codes.iter().filter(|code| !is_inner_dot(code)).copied().collect();
+            stand_dots(codes) && !letters.is_from_right(&others) && is_certain_without_dots(&others, needed, letters)
+        }
+}
+
+fn is_inner_dot(code: &u32) -> bool {
+    matches!(*code, MIDDLE_DOT | KATAKANA_DOT)
+}
+
+/// Whether a middle dot stands between two l, and one of Katakana with letters of Japanese (RFC 5892, appendix A.3, A.7).
+fn stand_dots(codes: &[u32]) -> bool {
+    let is_l = |place: usize| codes.get(place) == Some(&u32::from(b'l'));
+    let is_japanese =
+        |code: &u32| matches!(code, 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x3400..=0x4db5 | 0x4e00..=0x9fa5);
+    codes.iter().enumerate().all(|(place, &code)| match code {
+        MIDDLE_DOT => place > 0 && is_l(place - 1) && is_l(place + 1),
+        KATAKANA_DOT => codes.iter().any(is_japanese),
+        _ => true,
+    })
+}
+
 /// Whether the label of `codes` is certain letters, marks and digits with single hyphens between them, each with all bits of
 /// `needed`.
-fn is_certain_label(codes: &[u32], needed: u8, letters: &Letters) -> bool {
+fn is_certain_without_dots(codes: &[u32], needed: u8, letters: &Letters) -> bool {
     let (mut all, mut any, mut doubled, mut hyphened, mut before) = (needed, 0, 0, 0, HYPHEN);
     for &code in codes {
         let one = letters.in_label(code);

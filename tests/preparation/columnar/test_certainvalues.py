@@ -440,6 +440,10 @@ ORDERED = (
     ("\u039f\u03a31@larch.example", "\u03bf\u03c21@larch.example"),
     ("ada@\uff2c\uff41rch\u3002example", "ada@larch.example"),
     ("ada@larch\uff61test", Reason.SPECIAL_USE_DOMAIN),
+    ("ada@col\u00b7legi.example", _in_ascii("col\u00b7legi")),
+    (_in_ascii("col\u00b7legi"), _in_ascii("col\u00b7legi")),
+    ("ada@\u30a2\u30fb\u4e2d.example", _in_ascii("\u30a2\u30fb\u4e2d")),
+    (_in_ascii("\u30fb\u4e2d"), _in_ascii("\u30fb\u4e2d")),
     ("ada@\u093e\u0930.example", Reason.INVALID_SYNTAX),
     ("ada@a\u05d0.example", Reason.INVALID_SYNTAX),
     ("ada@1\u05d0.example", Reason.INVALID_SYNTAX),
@@ -497,7 +501,14 @@ def test_international_addresses_by_their_rules(text: str, expected: str | Reaso
 
 
 @pytest.mark.parametrize(
-    "domain", ["2larch.\u05d0\u05d1", "2larch.xn--4dbc.example", "\u02b9b.xn--4dbc", "b-\u02b9.\u05d0\u05d1"]
+    "domain",
+    [
+        "2larch.\u05d0\u05d1",
+        "2larch.xn--4dbc.example",
+        "\u02b9b.xn--4dbc",
+        "b-\u02b9.\u05d0\u05d1",
+        "\u30a2\u30fb.\u05d0\u05d1",
+    ],
 )
 def test_labels_beside_one_from_right_to_left_are_not_certain(domain: str) -> None:
     """RFC 5893 makes other demands of each label of such a domain."""
