@@ -11,6 +11,7 @@ from audiencekit.errors import UsageError
 # Longer than anything that a run has left in doubt can still be applied: no run that others have to heed is as old.
 SHORTEST_AGE: Final = timedelta(hours=1)
 
+_LONGEST: Final = timedelta(days=36_525)  # a moment so long ago still has a date
 _SPAN: Final = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -20,7 +21,10 @@ def parse_duration(text: str, name: str) -> timedelta:
     match = _SPAN.fullmatch(text.strip().lower())
     if match is None:
         raise UsageError(f"{name} is a number and a unit", hint="such as 45s, 30m, 8h, 30d or 4w")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    span = timedelta(**{_UNITS[match[2]]: int(match[1])})
+    if span > _LONGEST:
+        raise UsageError(f"{name} is more than a hundred years", hint="give a shorter time")
+    return span
 
 
 def parse_age(text: str, name: str) -> timedelta:

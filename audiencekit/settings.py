@@ -46,6 +46,7 @@ VARIABLES: Final = frozenset(
 )  # behind the prefix
 
 _HERE: Final = Path()
+_MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
 FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
@@ -315,6 +316,8 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise UsageError(f"{str(path.absolute())!r} cannot be read as TOML") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{str(path.absolute())!r} is not TOML: {error}") from None
+    except ValueError:  # of Python, which reads no number of so many digits
+        raise UsageError(f"{str(path.absolute())!r} holds a number that is too long") from None
     content = {name: value for name, value in content.items() if not _is_of_a_setup(name, value)}
     if alien := sorted(set(content) - FILE_KEYS):
         raise UsageError(
@@ -333,7 +336,7 @@ def _is_of_a_setup(name: str, value: Any) -> bool:
 
 def _number(found: Mapping[str, Any], name: str, default: int, most: int) -> int:
     text = str(found.get(name, default))
-    if not text.isdecimal() or not 1 <= int(text) <= most:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or not 1 <= int(text) <= most:
         raise UsageError(f"{name} must be a whole number from 1 to {most}")
     return int(text)
 

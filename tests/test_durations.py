@@ -36,6 +36,14 @@ def test_anything_else_is_refused_with_the_name_of_its_option(text: str) -> None
     assert "30d" in refused.value.hint
 
 
+@pytest.mark.parametrize("text", ["5218w", "36526d", "999999w"])
+def test_a_span_before_all_dates_is_refused(text: str) -> None:
+    """A moment so long ago could not be written."""
+    with pytest.raises(UsageError, match="--since is more than a hundred years"):
+        parse_duration(text, "--since")
+    assert parse_duration("5217w", "--since").days == 36_519
+
+
 @pytest.mark.parametrize("text", ["0d", "59m", "3599s"])
 def test_an_age_is_an_hour_at_least(text: str) -> None:
     """By then nothing that a run left in doubt can be applied any more."""

@@ -45,6 +45,13 @@ def test_a_file_that_is_not_toml_is_refused_with_the_place(tmp_path: Path) -> No
         load_settings({}, directory=tmp_path)
 
 
+def test_a_number_that_python_does_not_read_refuses_the_file(tmp_path: Path) -> None:
+    """It has thousands of digits."""
+    (tmp_path / "audiencekit.toml").write_text(f"concurrency = {'9' * 5_000}\n")
+    with pytest.raises(UsageError, match=r"audiencekit.toml' holds a number that is too long"):
+        load_settings({}, directory=tmp_path)
+
+
 def test_a_file_gives_the_pace_and_nothing_else() -> None:
     """All others say where data and credentials come from or go to, or what is destroyed, or are secrets."""
     assert {*FILE_KEYS} == {"requests_per_minute", "concurrency"}
@@ -161,6 +168,9 @@ def test_the_login_of_a_named_account_comes_before_the_common_environment(tmp_pa
         {"AUDIENCEKIT_PROFILE": "nonsense"},
         {"AUDIENCEKIT_CONCURRENCY": "0"},
         {"AUDIENCEKIT_CONCURRENCY": "many"},
+        {"AUDIENCEKIT_CONCURRENCY": "-1"},
+        {"AUDIENCEKIT_CONCURRENCY": "nan"},
+        {"AUDIENCEKIT_CONCURRENCY": "9" * 5_000},
         {"AUDIENCEKIT_REQUESTS_PER_MINUTE": "1501"},
     ],
 )

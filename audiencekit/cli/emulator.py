@@ -27,7 +27,7 @@ class Rate(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, float]:
         """(requests, seconds)."""
-        found = re.fullmatch(r"(\d+)/(\d+(?:\.\d+)?)", str(value))
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9}(?:\.\d{1,9})?)", str(value))
         if not found or not int(found[1]) or not float(found[2]):
             self.fail("write N/SECONDS, for example 1500/60", param, ctx)
         return int(found[1]), float(found[2])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,6 +25,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
 
 F = TypeVar("F", bound=Callable[..., Any])
+_PEOPLE: Final = re.compile("[0-9]{1,18}")
 KINDS = click.Choice([kind.value for kind in Kind])
 
 
@@ -58,6 +61,20 @@ class QueryFile(click.ParamType[Any]):
             return self.fail("the file is not UTF-8", param, ctx)
 
 
+class FiniteRange(click.FloatRange):
+    """A number in a range. Click takes `nan` for one of every range, and `inf` for one of a range without an end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{number} is no number that can be counted to: write digits, such as 0.5", param, ctx)
+        return number
+
+
+SHARE: Final = FiniteRange(0, 1)
+
+
 class PeopleOrKeep(click.ParamType[Any]):
     """A number of people, or the word keep."""
 
@@ -67,7 +84,7 @@ class PeopleOrKeep(click.ParamType[Any]):
         """The number, or the word."""
         if value == KEEP_SHARED or isinstance(value, int):
             return value
-        if not value.isascii() or not value.isdecimal() or not int(value):
+        if not _PEOPLE.fullmatch(value) or not int(value):
             self.fail(f"{value!r} is neither a number of people from 1 on nor {KEEP_SHARED}", param, ctx)
         return int(value)
 
@@ -176,13 +193,13 @@ _OPERATIONS = (
         help="Column that says update or delete for each row.",
     ),
 )
-_TTL = plan_option("--ttl-days", type=int, metavar="N", help="Entries expire N days after the plan.")
+_TTL = plan_option("--ttl-days", type=click.IntRange(1), metavar="N", help="Entries expire N days after the plan.")
 _REJECTED_SHARE = judgement_option(
-    "--max-rejected-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
+    "--max-rejected-share", type=SHARE, default=DEFAULT_MAX_REJECTED_SHARE, show_default=True,
     help="Refuse the list when a larger share of its rows is rejected.",
 )  # fmt: skip
 _REJECTED_COLUMN_SHARE = judgement_option(
-    "--max-rejected-column-share", type=click.FloatRange(0, 1), default=DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+    "--max-rejected-column-share", type=SHARE, default=DEFAULT_MAX_REJECTED_COLUMN_SHARE,
     show_default=True, help="Refuse the list when a larger share of a column is not of its kind.",
 )  # fmt: skip
 _SHARED = (
@@ -252,7 +269,7 @@ def suppression_options(function: F) -> F:
         suppression_option("--suppress-no-header", is_flag=True, help="They have no header."),
         suppression_option("--suppress-sheet", metavar="NAME", help="Sheet of those that are workbooks."),
         suppression_option(
-            "--suppress-max-rejected-share", type=click.FloatRange(0, 1), metavar="SHARE",
+            "--suppress-max-rejected-share", type=SHARE, metavar="SHARE",
             help="Share of their rows that may be unreadable; none by default.",
         ),
         suppression_option("--consent-column", metavar="NAME=VALUE", shell_complete=columns_then("="),
@@ -282,7 +299,7 @@ def sync_options(function: F) -> F:
 
 
 max_minutes_option = service_option(
-    "--max-minutes", type=click.FloatRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
+    "--max-minutes", type=FiniteRange(0, min_open=True), metavar="N", help="Stop after N minutes, as Ctrl-C would."
 )
 keep_spool_option = result_option(
     "--keep-spool", is_flag=True, help="Keep the records, sealed, so that `resume` needs no source."

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="Renew entries that expire within SPAN, such as 30d.",
 )
 @click.option("--expires-at", metavar="TIME", help="When the renewed entries expire; 13 months from now by default.")
-@click.option("--ttl-days", type=int, metavar="N", help="The renewed entries expire N days from now.")
+@click.option("--ttl-days", type=click.IntRange(1), metavar="N", help="The renewed entries expire N days from now.")
 @service_options
 @pace_options
 @dry_run_option

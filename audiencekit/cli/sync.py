@@ -10,6 +10,7 @@ from audiencekit.cli.audiencenaming import audience_id_of, audience_option
 from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
 from audiencekit.cli.dryruns import foresee_sync
 from audiencekit.cli.options import (
+    SHARE,
     as_keywords,
     dry_run_option,
     json_option,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @plan_option("--replace", is_flag=True, help="SOURCE is another list: the audience may shrink by more.")
 @plan_option("--rebuild", is_flag=True, help="Send all people again; for a lost snapshot.")
 @judgement_option(
-    "--allow-shrink", type=click.FloatRange(0, 1), default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
+    "--allow-shrink", type=SHARE, default=DEFAULT_ALLOWED_SHRINK, show_default=True, metavar="SHARE",
     help="Refuse the list when the audience would shrink by more.",
 )  # fmt: skip
 @sync_options

@@ -169,7 +169,7 @@ def _check_types(given: Mapping[str, Any]) -> None:
         raise UsageError("phone_validity must be valid or possible")
     if given["few_people"] not in (None, *FEW_PEOPLE_RULES):
         raise UsageError(f"few_people must be {', '.join(FEW_PEOPLE_RULES[:-1])} or {FEW_PEOPLE_RULES[-1]}")
-    if not isinstance(given["ttl_days"], int | None):
+    if isinstance(given["ttl_days"], bool) or not isinstance(given["ttl_days"], int | None):
         raise UsageError("ttl_days must be a whole number")
     if given["shared_suppression"] not in ("stop", "all", "none"):
         raise UsageError("shared_suppression must be stop, all or none")

@@ -95,12 +95,19 @@ def _pin(plan_time: datetime, expires_at: str | None, ttl_days: int | None, effe
     if expires_at:
         expires = parse_time(expires_at, option("expires_at"))
     elif ttl_days is not None:
-        expires = plan_time + timedelta(days=ttl_days)
+        expires = _days_later(plan_time, ttl_days)
     else:
         expires = add_months(plan_time, EXPIRY_MONTHS)
     if expires <= max(plan_time, effective or plan_time):
         raise UsageError("entries would expire before they take effect", hint="choose a later `expires_at=`")
     return PlanTimes(plan_time=plan_time, expires_at=expires, effective_at=effective)
+
+
+def _days_later(moment: datetime, days: int) -> datetime:
+    try:
+        return moment + timedelta(days=days)
+    except OverflowError:
+        raise UsageError("`ttl_days=` ends beyond the year 9999") from None
 
 
 def parse_time(text: str, named: str) -> datetime:

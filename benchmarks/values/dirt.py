@@ -30,6 +30,7 @@ _NO_DOMAINS: Final = (
     *("{}\u201d.example", "{}\u2665.example", "{}.example\xa7"),
 )
 _NO_NAMES: Final = ("{} x", ".{}", "{}.", "{}..x", "({})", "{}: x", '"{}"')
+_SIGNS: Final = "abcdefghijklmnopqrstuvwxyz0123456789-"
 _IN_NOTES: Final = ("{} (Büro)", "{} – privé", "Büro: {}", "Büro {}")
 
 
@@ -44,6 +45,22 @@ def _lost(chance: random.Random, text: str) -> str:
 
 def _international_domain(chance: random.Random) -> str:
     return EMAIL_SPELLINGS["distinct IDN"](chance).partition("@")[2]
+
+
+def _no_encoding(chance: random.Random) -> str:
+    """A domain behind `xn--`: of capitals, symbols or letters of no script, with a wrong sign, cut, or at random."""
+    label = _international_domain(chance).partition(".")[0]
+    lost = f"{label}{chr(chance.choice((0xC9, 0x2665, 0x378, 0x1F600, chance.randrange(0x80, 0x30000))))}"
+    encoded = f"xn--{label.encode('punycode').decode()}"
+    at = chance.randrange(4, len(encoded))
+    made = (
+        f"xn--{lost.encode('punycode', 'replace').decode()}",
+        f"{encoded[:at]}{chance.choice(_SIGNS)}{encoded[at + 1 :]}",
+        encoded[:at],
+        f"xn--{''.join(chance.choices(_SIGNS, k=10))}",
+        f"xn--larchpost{chance.randrange(10**5)}-",
+    )
+    return f"{chance.choice(made)}.example"
 
 
 def _written(number: PhoneNumber) -> str:
@@ -108,5 +125,6 @@ DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "no international domain": lambda chance: (
         f"ada@{_respelled(chance, _NO_DOMAINS, _international_domain(chance).partition('.')[0])}"
     ),
+    "no label behind xn--": lambda chance: f"{_plain(chance).partition('@')[0]}@{_no_encoding(chance)}",
     "a hash": lambda chance: f"{chance.randrange(16**64):064x}",
 }

@@ -141,6 +141,7 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "soft hyphen inside": _spelled(_with_inside("\xad")),
     "marks inside": _spelled(_with_inside(_MARKS)),
     "zero in brackets": lambda chance, number: f"+{number.country_code} (0) {number.national_number}",
+    "tildes": _spelled(_between("- ", lambda: "~")),
     "slashes": _spelled(_between("- ", lambda: "/")),
     "decimal places": lambda chance, number: f"{_behind_plus(number)[1:]}.0",
     "Mexico's former 1": lambda chance, number: f"+52 1 55 {chance.randrange(10**7, 10**8)}",
@@ -284,6 +285,9 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "domain in a script, xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_domain_in_a_script(chance))}",
     "domain of any letters": lambda chance: (
         f"{_name(chance)}@{_label(chance, ''.join(chance.choices(_scripts(), k=2)), 'abc-019')}.example"
+    ),
+    "dots inside labels": lambda chance: (
+        f"{_name(chance)}@{chance.choice(('col·legi', 'ベル・花'))}{chance.randrange(10**5)}.example"
     ),
     "distinct xn--": lambda chance: f"{_name(chance)}@{_in_ascii(_idn(chance, 6))}",
     "distinct ab--cd": lambda chance: f"{_name(chance)}@{_of_length(chance, 2)}--{_of_length(chance, 6)}.example",

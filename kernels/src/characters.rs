@@ -11,19 +11,24 @@ const WIDEST: usize = 4; // bytes of a character
 /// Code points of one text after another.
 pub struct Characters {
     codes: [u32; MOST_BYTES],
+    /// Of the last text: its bytes, and where its characters begin. Behind them stands what is left of another one.
+    bytes: [u8; MOST_BYTES + BLOCK],
+    places: [u32; MOST_BYTES + BLOCK],
+    count: usize,
 }
 
 impl Characters {
     pub fn new() -> Self {
-        Self { codes: [0; MOST_BYTES] }
+        Self { codes: [0; MOST_BYTES], bytes: [0; MOST_BYTES + BLOCK], places: [0; MOST_BYTES + BLOCK], count: 0 }
     }
 
     /// Those of `text`; None for a longer one than MOST_BYTES, and for what is not UTF-8. Some may be no characters: of
     /// surrogates, and beyond the last one.
     pub fn read(&mut self, text: &[u8]) -> Option<&[u32]> {
-        let mut bytes = [0; MOST_BYTES + BLOCK];
+        let Self { codes, bytes, places, .. } = self;
         bytes.get_mut(..text.len()).filter(|bytes| bytes.len() <= MOST_BYTES)?.copy_from_slice(text);
-        let (mut places, mut count) = ([0; MOST_BYTES + BLOCK], 0);
+        bytes[text.len()..][..BLOCK].fill(0);
+        let mut count = 0;
         for (number, block) in bytes.as_chunks::<BLOCK>().0[..text.len().div_ceil(BLOCK)].iter().enumerate() {
             let room = places[count..].first_chunk_mut()?;
             count += note(beginnings(block), (number * BLOCK) as u32, room);
@@ -32,7 +37,7 @@ impl Characters {
         let count = count - (text.len().next_multiple_of(BLOCK) - text.len());
         places[count] = text.len() as u32;
         let mut wrong = u32::from(count > 0 && places[0] != 0 || count == 0 && !text.is_empty());
-        for (code, ends) in self.codes.iter_mut().zip(places[..=count].windows(2)) {
+        for (code, ends) in codes.iter_mut().zip(places[..=count].windows(2)) {
             let at = ends[0] as usize % MOST_BYTES;
             let of: [u8; WIDEST] = std::array::from_fn(|place| bytes[at + place]);
             let form = &FORMS[usize::from(of[0] >> 3)];
@@ -42,7 +47,13 @@ impl Characters {
             *code = (halves & 0xfff | halves >> 4 & 0x01ff_f000) >> form.shift;
             wrong |= ((ends[1] - ends[0]) ^ form.bytes) | code.wrapping_sub(form.least) >> 31;
         }
-        (wrong == 0).then_some(&self.codes[..count])
+        self.count = count;
+        (wrong == 0).then_some(self.last())
+    }
+
+    /// Those of the last text that was read.
+    pub fn last(&self) -> &[u32] {
+        &self.codes[..self.count]
     }
 }
 

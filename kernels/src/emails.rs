@@ -217,7 +217,7 @@ fn international<'r>(
 /// an address whose domain has one of the rarer forms.
 fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons, room: &mut Room) -> i8 {
     if !is_visible(text) {
-        return letters.signs.read(text).map_or(PENDING, |text| foreign::refuse(text, doubts, letters, room, reasons));
+        return foreign::refuse(text, doubts, letters, room, reasons);
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -301,24 +301,24 @@ enum Encoded {
 
 /// The meaning of `label`, which has of ASCII letters, digits and hyphens only; None where that is not certain.
 fn meaning(label: &[u8], letters: &Letters) -> Option<Encoded> {
-    let (basic, digits) = punycode::parts(label)?;
+    let Some((basic, digits)) = punycode::parts(label) else { return Some(Encoded::Nothing) };
     let mut hyphens = basic.iter().rev().fold(0u64, |hyphens, &byte| hyphens << 1 | u64::from(byte == b'-'));
     let (mut are_plain, mut are_refused, mut count) = (true, false, basic.len());
     let is_whole = punycode::decode(basic.len(), digits, |letter, place| {
         let behind = hyphens & u64::MAX << place;
         hyphens += behind; // each of them one place on
         are_plain &= letters.is_plain_in_label(letter);
-        are_refused |= letters.is_refused(letter);
+        are_refused |= letters.is_unencoded(letter);
         count += 1;
     });
     if !is_whole || are_refused {
         return Some(Encoded::Nothing);
     }
-    if are_plain {
-        return (hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0).then_some(Encoded::Plain);
+    if are_plain && hyphens & (hyphens << 1 | 1) == 0 && hyphens >> (count - 1) == 0 {
+        return Some(Encoded::Plain);
     }
     let codes = decoded(basic, digits);
-    letters.is_label(&codes).then_some(Encoded::Other(codes))
+    Some(if letters.is_label(&codes)? { Encoded::Other(codes) } else { Encoded::Nothing })
 }
 
 /// Whether the certain `label` is one in a domain that has labels from right to left, too.

@@ -1,11 +1,11 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of_code, is_atom, DIGIT, HYPHEN, LETTER};
+use crate::classes::{class_of_code, is_atom, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::emails::{has_display_name, is_dot_atom, parts};
-use crate::international::{is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
+use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 
 /// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
 const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
@@ -20,22 +20,25 @@ const LOST: char = '\u{fffd}';
 
 /// Why `text` is no address, in the order of the rules: PENDING unless that is certain. Its ASCII is in lower case; it has
 /// other characters, or invisible ones.
-pub fn refuse(text: &str, doubts: &Doubts, letters: &Letters, room: &mut Room, reasons: &Reasons) -> i8 {
-    if letters.signs.hides(text) {
+pub fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room, reasons: &Reasons) -> i8 {
+    let Some(seen) = survey(text, letters, room) else { return PENDING };
+    if seen.hides {
         return reasons.invisible_character;
     }
-    if doubts.words.has(text.as_bytes()) {
-        return reasons.placeholder;
+    let parts = parts(text);
+    if parts.is_none() && doubts.words.has(text) {
+        return reasons.placeholder; // no such word has an at sign
     }
-    if text.is_ascii() || text.contains(KELVIN) || text.contains(['<', '>']) && text.contains(STROKE) {
+    let has_brackets = text.iter().fold(false, |any, byte| any | matches!(byte, b'<' | b'>'));
+    if text.is_ascii() || seen.has_kelvin || seen.has_stroke && has_brackets {
         return PENDING;
     }
-    if has_display_name(text.as_bytes()) {
+    if (has_brackets || text[0] == b'm') && has_display_name(text) {
         return reasons.display_name;
     }
-    let Some((local, domain)) = parts(text.as_bytes()) else { return reasons.invalid_syntax };
+    let Some((local, domain)) = parts else { return reasons.invalid_syntax };
     let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if doubts.no_addresses.has(local) || may_be_doubled {
+    if local.starts_with(b"n") && doubts.no_addresses.has(local) || may_be_doubled {
         return PENDING;
     }
     if text.len() > MOST_SHRUNK {
@@ -49,6 +52,25 @@ pub fn refuse(text: &str, doubts: &Doubts, letters: &Letters, room: &mut Room, r
     } else {
         PENDING
     }
+}
+
+/// The other letters of a text than those of ASCII, as far as they decide alone.
+struct Seen {
+    hides: bool,
+    has_kelvin: bool,
+    has_stroke: bool,
+}
+
+/// Looks at all of `text`, whose code points are in `room` behind it if it is short; None where it has none.
+fn survey(text: &[u8], letters: &Letters, room: &mut Room) -> Option<Seen> {
+    let has = |codes: &[u32], letter: char| codes.contains(&u32::from(letter));
+    if let Some(codes) = room.characters.read(text) {
+        let hides = letters.signs.hide(codes)?;
+        return Some(Seen { hides, has_kelvin: has(codes, KELVIN), has_stroke: has(codes, STROKE) });
+    }
+    let text = letters.signs.read(text)?;
+    let hides = letters.signs.hides(text);
+    Some(Seen { hides, has_kelvin: text.contains(KELVIN), has_stroke: text.contains(STROKE) })
 }
 
 /// Whether Unicode's normal form may make more of the parts of an address than there may be.
@@ -75,39 +97,28 @@ fn is_no_local(local: &[u8], letters: &Letters) -> bool {
 }
 
 /// Whether the definition gives `domain` no better reason than that it is none. None, as `false`, where that is not certain.
+/// The code points of its address are in `room`.
 fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room) -> Option<bool> {
-    let mut codes = room.characters.read(domain)?;
-    if !codes.iter().all(|&code| letters.stays_in_domain(code)) {
+    let mut codes = room.characters.last().splitn(2, |&code| code == u32::from(b'@')).nth(1)?;
+    let mut seen = letters.survey(codes);
+    if !seen.stays {
         letters.folding.fold(codes, &mut room.domain)?;
         codes = room.characters.read(room.domain.as_bytes())?;
+        seen = letters.survey(codes);
     }
-    if !codes.iter().all(|&code| letters.is_known_in_domain(code))
-        || doubts.has_special_top(domain)
-        || is_too_long(codes)
-    {
+    if !seen.are_known || doubts.has_special_top(domain) || is_too_long(codes) {
         return None;
     }
     let labels = || codes.split(|&code| code == u32::from(b'.'));
     let top = labels().next_back()?;
-    let is_no_top = labels().count() < 2 || is_ascii(top) && !is_top(top);
+    let is_no_top = || top.len() == codes.len() || is_ascii(top) && !is_top(top);
     let is_no_label = |label: &[u32]| has_wrong_signs(label) || letters.is_disordered(label);
-    Some(is_no_top || codes.iter().any(|&code| letters.is_refused(code)) || labels().any(is_no_label))
+    Some(seen.are_refused || is_no_top() || labels().any(is_no_label))
 }
 
 /// Whether the label of ASCII may be the last one.
 fn is_top(label: &[u32]) -> bool {
     label.len() > 1 && label.last().is_some_and(|&code| class_of_code(code) == LETTER)
-}
-
-/// Whether a label has signs where none may stand, whatever its letters are.
-fn has_wrong_signs(label: &[u32]) -> bool {
-    let is_hyphen = |code: &u32| *code == u32::from(b'-');
-    let is_of_names = |code: &u32| *code > 0x7f || matches!(class_of_code(*code), LETTER | DIGIT | HYPHEN);
-    let is_doubled = label.get(2..4).is_some_and(|both| both.iter().all(is_hyphen));
-    !label.iter().all(is_of_names)
-        || label.first().is_none_or(is_hyphen)
-        || label.last().is_none_or(is_hyphen)
-        || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
 }
 
 #[cfg(test)]
@@ -128,7 +139,7 @@ mod tests {
         let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
-        refuse(text, &doubts, &letters, &mut Room::new(), &REASONS)
+        refuse(text.as_bytes(), &doubts, &letters, &mut Room::new(), &REASONS)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::characters::Characters;
-use crate::classes::{class_of_code, is_atom, LETTER};
+use crate::classes::{self, class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
 use crate::emails::{is_dot_atom, is_plain_domain};
@@ -36,12 +36,17 @@ const STAYS: u8 = 1 << 5;
 const REFUSED: u8 = 1 << 6;
 /// It has no direction of its own, and may not be the last of a label from right to left.
 const NEUTRAL: u8 = 1 << 7;
+/// It is not certain what becomes of it, and no label in the form of the name system stands for it.
+const UNENCODED: u8 = NEUTRAL;
 
 /// Signs of ASCII as wide as Chinese characters, and their capitals.
 const FULL_WIDTH: std::ops::RangeInclusive<u32> = 0xff01..=0xff5e;
 const CAPITALS: std::ops::RangeInclusive<u32> = 0xff21..=0xff3a;
 const FULL_STOP: u32 = 0x3002;
 const HALF_WIDTH_STOP: u32 = 0xff61;
+/// Dots that stand inside a label, beside certain letters.
+const MIDDLE_DOT: u32 = 0xb7;
+const KATAKANA_DOT: u32 = 0x30fb;
 
 impl Letters<'_> {
     fn in_label(&self, code: u32) -> u8 {
@@ -54,19 +59,22 @@ impl Letters<'_> {
         self.in_label(code) == CERTAIN | LEFT | STAYS
     }
 
-    /// Whether no domain has the code point.
-    pub fn is_refused(&self, code: u32) -> bool {
-        self.in_label(code) & REFUSED != 0
+    /// Whether no label in the form of the name system stands for the code point.
+    pub fn is_unencoded(&self, code: u32) -> bool {
+        let class = self.domain.get(code as usize).copied().unwrap_or(UNENCODED);
+        class & (CERTAIN | UNENCODED) == UNENCODED || class & REFUSED != 0
     }
 
-    /// Whether it is known of the code point whether domains in NFC have it: of those of ASCII, too.
-    pub fn is_known_in_domain(&self, code: u32) -> bool {
-        code < 0x80 || self.in_label(code) != 0
-    }
-
-    /// The same, of domains that may not be in NFC.
-    pub fn stays_in_domain(&self, code: u32) -> bool {
-        code < 0x80 || self.in_label(code) & (STAYS | REFUSED) != 0
+    /// What is known of all code points of a domain.
+    pub fn survey(&self, codes: &[u32]) -> Survey {
+        let (mut all, mut any) = (STAYS | CERTAIN, 0);
+        for &code in codes {
+            let class = if code < 0x80 { STAYS | CERTAIN } else { self.in_label(code) };
+            let is_refused = class & REFUSED;
+            any |= is_refused;
+            all &= class | (is_refused / REFUSED * (STAYS | CERTAIN));
+        }
+        Survey { stays: all & STAYS != 0, are_known: all & CERTAIN != 0, are_refused: any != 0 }
     }
 
     /// Whether the label of `codes` is written in two directions, or begins with a mark.
@@ -83,6 +91,9 @@ impl Letters<'_> {
     /// Whether the certain label of `codes` is one in a domain that has labels from right to left, too: these make other
     /// demands of all its labels (RFC 5893, section 2).
     pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
+        if codes.iter().any(is_inner_dot) {
+            return false;
+        }
         let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
         let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
         let last = codes.iter().rev().map(|&code| self.in_label(code)).find(|one| one & MARK == 0);
@@ -90,14 +101,34 @@ impl Letters<'_> {
         any & RIGHT != 0 || begins_left && ends_left
     }
 
-    /// Whether the label of `codes` is one as it stands: certain, and in NFC.
-    pub fn is_label(&self, codes: &[u32]) -> bool {
-        let stays = || {
-            let mut folded = String::with_capacity(MAX_ADDRESS);
-            self.folding.fold(codes, &mut folded).is_some() && folded.chars().map(u32::from).eq(codes.iter().copied())
-        };
-        is_certain_label(codes, CERTAIN | STAYS, self) || is_certain_label(codes, CERTAIN, self) && stays()
+    /// Whether the label of `codes` is one as it stands, in NFC; None where that is not certain.
+    pub fn is_label(&self, codes: &[u32]) -> Option<bool> {
+        if is_certain_label(codes, CERTAIN | STAYS, self) {
+            return Some(true);
+        }
+        if !self.survey(codes).are_known {
+            return None;
+        }
+        if has_wrong_signs(codes) || self.is_disordered(codes) || !self.stays(codes)? {
+            return Some(false);
+        }
+        is_certain_label(codes, CERTAIN, self).then_some(true)
     }
+
+    /// Whether NFC leaves `codes`, letters that are known in domains, as they are.
+    fn stays(&self, codes: &[u32]) -> Option<bool> {
+        let mut folded = String::with_capacity(MAX_ADDRESS);
+        self.folding.fold(codes, &mut folded)?;
+        Some(folded.chars().map(u32::from).eq(codes.iter().copied()))
+    }
+}
+
+/// Whether NFC leaves a domain as it is, whether it is known of all its code points whether domains have them, and whether
+/// these have not one of them.
+pub struct Survey {
+    pub stays: bool,
+    pub are_known: bool,
+    pub are_refused: bool,
 }
 
 /// Where parts of an address are written, one address after the other.
@@ -159,14 +190,14 @@ fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) ->
     if domain.is_ascii() {
         return (!is_doubtful(local, domain, doubts)).then(|| push_plain(domain, &mut room.address)).flatten();
     }
+    let codes = room.characters.read(domain)?;
     if !is_doubtful(local, domain, doubts) {
-        let longest = push_domain(room.characters.read(domain)?, CERTAIN | STAYS, letters, &mut room.address);
+        let longest = push_domain(codes, CERTAIN | STAYS, letters, &mut room.address);
         if longest.is_some() {
             return longest;
         }
     }
-    let codes = room.characters.read(domain)?;
-    if codes.iter().all(|&code| letters.stays_in_domain(code)) {
+    if letters.survey(codes).stays {
         return None;
     }
     if is_wide(codes) && !is_doubtful(local, domain, doubts) {
@@ -225,8 +256,14 @@ fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
 /// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
 /// None where it has not two labels or more that are certain, with all bits of `needed`, or digits at the top.
 fn push_domain(codes: &[u32], needed: u8, letters: &Letters, address: &mut Vec<u8>) -> Option<usize> {
-    let (mut mark, mut longest, mut is_top) = (b'@', 0, false);
+    let (mut mark, mut longest) = (b'@', 0);
     let labels = || codes.split(|&code| code == u32::from(b'.'));
+    let top = labels().next_back()?;
+    // The last digit of a number in a label of other letters is less than punycode's MOST, and so a letter.
+    let is_top = !is_ascii(top) || top.len() > 1 && top.iter().all(|&code| class_of_code(code) == LETTER);
+    if !is_top || top.len() == codes.len() {
+        return None;
+    }
     if letters.is_from_right(codes) && !labels().all(|label| letters.stands_beside_right(label)) {
         return None;
     }
@@ -238,18 +275,13 @@ fn push_domain(codes: &[u32], needed: u8, letters: &Letters, address: &mut Vec<u
         let begin = address.len();
         if is_ascii(label) {
             address.extend(label.iter().map(|&code| code as u8));
-            is_top = label.len() > 1 && label.iter().all(|&code| class_of_code(code) == LETTER);
-        } else {
-            is_top = true; // the last digit of a number is less than punycode's MOST, and so a letter
-            if punycode::encode(label, address).is_none() {
-                longest = usize::MAX;
-            }
+        } else if punycode::encode(label, address).is_none() {
+            longest = usize::MAX;
         }
-        is_top &= mark == b'.';
         longest = longest.max(address.len() - begin);
         mark = b'.';
     }
-    is_top.then_some(longest)
+    Some(longest)
 }
 
 /// Whether all of `codes` stand for signs of ASCII in a domain (Unicode Technical Standard 46, section 5).
@@ -273,8 +305,15 @@ fn push_wide(codes: &[u32], address: &mut Vec<u8>) -> Option<usize> {
 
 /// Whether a label of the domain of `codes`, or all of it, is too long as it stands in the name system.
 pub fn is_too_long(codes: &[u32]) -> bool {
+    let labels = || codes.split(|&code| code == u32::from(b'.'));
+    let bound = |label| if is_ascii(label) { label.len() } else { punycode::bound(label) };
+    if labels().all(|label| bound(label) <= MAX_LABEL)
+        && labels().map(|label| bound(label) + 1).sum::<usize>() < MAX_ADDRESS
+    {
+        return false;
+    }
     let (mut all, mut encoded) = (0, Vec::new());
-    codes.split(|&code| code == u32::from(b'.')).any(|label| {
+    labels().any(|label| {
         encoded.clear();
         let is_written = is_ascii(label) || punycode::encode(label, &mut encoded).is_some();
         let size = encoded.len().max(label.len());
@@ -288,9 +327,35 @@ pub fn is_ascii(codes: &[u32]) -> bool {
     codes.iter().fold(0, |all, code| all | code) < 0x80
 }
 
+/// Whether the label of `codes` is certain, each code point with all bits of `needed`, but for dots inside that stand where
+/// they may.
+fn is_certain_label(codes: &[u32], needed: u8, letters: &Letters) -> bool {
+    is_certain_without_dots(codes, needed, letters)
+        || codes.iter().any(is_inner_dot) && {
+            let others: Vec<u32> = codes.iter().filter(|code| !is_inner_dot(code)).copied().collect();
+            stand_dots(codes) && !letters.is_from_right(&others) && is_certain_without_dots(&others, needed, letters)
+        }
+}
+
+fn is_inner_dot(code: &u32) -> bool {
+    matches!(*code, MIDDLE_DOT | KATAKANA_DOT)
+}
+
+/// Whether a middle dot stands between two l, and one of Katakana with letters of Japanese (RFC 5892, appendix A.3, A.7).
+fn stand_dots(codes: &[u32]) -> bool {
+    let is_l = |place: usize| codes.get(place) == Some(&u32::from(b'l'));
+    let is_japanese =
+        |code: &u32| matches!(code, 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x3400..=0x4db5 | 0x4e00..=0x9fa5);
+    codes.iter().enumerate().all(|(place, &code)| match code {
+        MIDDLE_DOT => place > 0 && is_l(place - 1) && is_l(place + 1),
+        KATAKANA_DOT => codes.iter().any(is_japanese),
+        _ => true,
+    })
+}
+
 /// Whether the label of `codes` is certain letters, marks and digits with single hyphens between them, each with all bits of
 /// `needed`.
-fn is_certain_label(codes: &[u32], needed: u8, letters: &Letters) -> bool {
+fn is_certain_without_dots(codes: &[u32], needed: u8, letters: &Letters) -> bool {
     let (mut all, mut any, mut doubled, mut hyphened, mut before) = (needed, 0, 0, 0, HYPHEN);
     for &code in codes {
         let one = letters.in_label(code);
@@ -314,6 +379,17 @@ fn begins_with_mark(codes: &[u32], letters: &Letters) -> bool {
 fn is_of_one_direction(codes: &[u32], any: u8, others: u8, letters: &Letters) -> bool {
     let begins_right = || codes.first().is_some_and(|&code| letters.in_label(code) & RIGHT != 0);
     any & RIGHT == 0 || any & others == 0 && begins_right()
+}
+
+/// Whether a label has signs where none may stand, whatever its letters are.
+pub fn has_wrong_signs(label: &[u32]) -> bool {
+    let is_hyphen = |code: &u32| *code == u32::from(b'-');
+    let is_of_names = |code: &u32| *code > 0x7f || matches!(class_of_code(*code), LETTER | DIGIT | classes::HYPHEN);
+    let is_doubled = label.get(2..4).is_some_and(|both| both.iter().all(is_hyphen));
+    !label.iter().all(is_of_names)
+        || label.first().is_none_or(is_hyphen)
+        || label.last().is_none_or(is_hyphen)
+        || is_doubled && !(is_ascii(label) && label.starts_with(&[b'x'.into(), b'n'.into()]))
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     let number = without_scheme(survey.unmarked().ok_or(PENDING)?);
     let found = read_digits(number);
     match found {
+        // phonenumbers takes no dash of Unicode between a tilde and an extension.
+        Some(written) if written.extension > 0 && !trimmed.is_ascii() => Err(PENDING),
         Some(written) if !written.is_doubtful => Ok(written),
         // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
         _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
@@ -124,6 +126,7 @@ mod tests {
             ("\u{661}\u{662}\u{660}15550123.0", REASONS.excel_mangled),
             ("'2015550123 x1", REASONS.extension),
             ("\u{2013}2015550123.00", PENDING),
+            ("2015550~\u{2013}123", PENDING),
             ("201\n5550123", REASONS.invalid_syntax),
             ("+12015550123\r\n+12015550124", REASONS.invalid_syntax),
             ("=2015550123\n2015550124", REASONS.excel_mangled),

@@ -14,6 +14,9 @@ const NO_REGION: i32 = -1;
 const WIDTH: usize = 16; // places of a row of `following`
 const STAY: u8 = 15; // the place of a row that leads to itself
 const CODE_DIGITS: usize = 3;
+const ZEROS: usize = 2; // the digits of 00
+const MAX_CALLED: usize = 15; // digits before an extension
+const LEAST_NATIONAL: usize = 2; // digits behind a calling code
 const OPENINGS: usize = 10_000;
 const MAX_HEAD: usize = 4; // plus sign and calling code
 const MAX_RULE: usize = 4; // digits in the place of a prefix, as there are five with the one before them in 16 bits
@@ -192,7 +195,9 @@ impl Plans<'_> {
         if opening_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
             return Err(reasons.placeholder);
         }
-        let answer = if written.has_plus {
+        let answer = if written.extension > 0 {
+            Err(self.refuse_extended(written, region, reasons))
+        } else if written.has_plus {
             match self.start_behind(digits) {
                 Some(_) => self.judged(first),
                 None => self.refuse_unknown(digits, region, reasons),
@@ -218,6 +223,39 @@ impl Plans<'_> {
         Err(reasons.not_possible)
     }
 
+    /// Why digits with an extension are no number: phonenumbers reads those before it, and tells it where they may be one.
+    fn refuse_extended(&self, written: &Written, region: i32, reasons: &Reasons) -> i8 {
+        let own = &written.digits[..written.count - written.extension];
+        let start = self.national[region as usize];
+        // Behind 00 a tilde after two digits is punctuation.
+        if own.len() > MAX_CALLED || written.has_zeros && own.len() < ZEROS + CODE_DIGITS {
+            PENDING
+        } else if written.has_plus {
+            self.refuse_extended_behind(own, reasons)
+        } else if start == NO_REGION {
+            reasons.no_country
+        } else {
+            match self.run(start, own) {
+                Some(reading) if reading.outcome == self.dialled => {
+                    self.refuse_extended_behind(&own[reading.dropped..], reasons)
+                }
+                reading => match self.judged(reading) {
+                    Err(PENDING) => PENDING,
+                    _ => reasons.extension,
+                },
+            }
+        }
+    }
+
+    /// The same of the digits behind a plus or an international prefix.
+    fn refuse_extended_behind(&self, own: &[u8], reasons: &Reasons) -> i8 {
+        match self.code_of(own) {
+            0 => PENDING,
+            code if own.len() < code.ilog10() as usize + 1 + LEAST_NATIONAL => PENDING,
+            _ => reasons.extension,
+        }
+    }
+
     /// The verdict on digits dialled in `region`, whose plan says `first`.
     fn read_dialled(
         &self,
@@ -240,7 +278,7 @@ impl Plans<'_> {
         };
         // A refused number that begins with 00 is read as if it had a plus.
         match answer {
-            Err(code) if has_zeros && code > VALID => match self.read_behind(digits, 2) {
+            Err(code) if has_zeros && code > VALID => match self.read_behind(digits, ZEROS) {
                 Some(better @ (Ok(_) | Err(PENDING))) => better,
                 _ => answer,
             },
@@ -257,9 +295,15 @@ impl Plans<'_> {
 
     /// Where numbers begin that have the calling code in front of `digits`; None where there is none.
     fn start_behind(&self, digits: &[u8]) -> Option<i32> {
-        let head = digits.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + value_of(digit));
-        let code = self.calling_codes[head];
+        let code = self.code_of(digits);
         (code != 0).then(|| self.international[code as usize])
+    }
+
+    /// The calling code in front of `digits`, 0: none.
+    fn code_of(&self, digits: &[u8]) -> i16 {
+        digits
+            .first_chunk::<CODE_DIGITS>()
+            .map_or(0, |head| self.calling_codes[head.iter().fold(0, |head, &digit| head * 10 + value_of(digit))])
     }
 
     fn judged(&self, reading: Option<Reading>) -> Answer {

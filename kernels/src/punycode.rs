@@ -19,6 +19,15 @@ const MOST_ENCODED: usize = MOST_LETTERS - PREFIX.len();
 /// A label as far as it is written before it is known to be too long: one number more, of seven digits at most.
 const ROOM: usize = 128;
 
+/// The greatest number of a label that is not too long has so many digits at most.
+const MOST_DIGITS: usize = 8;
+
+/// So long at most is the label of `letters`, which is not longer itself than a label may be, in the name system.
+pub fn bound(letters: &[u32]) -> usize {
+    let others = letters.iter().filter(|&&letter| letter >= FIRST_LETTER).count();
+    PREFIX.len() + letters.len() + 1 + others * (MOST_DIGITS - 1)
+}
+
 /// The signs of ASCII in the label that `encoded` stands for in the name system, and the digits that tell of its other
 /// letters; None where there are none of these.
 pub fn parts(encoded: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -348,6 +357,13 @@ mod tests {
             (format!("\u{10ffff}{}", "a".repeat(62)), false),
         ] {
             assert_eq!(encode(&codes(&label), &mut Vec::new()).is_some(), fits);
+        }
+        for letters in ["\u{10ffff}", "\u{80}\u{10ffff}", "\u{80}\u{40000}\u{80000}\u{c0000}\u{10ffff}"] {
+            for front in 0..20 {
+                let (label, mut encoded) = (format!("{}{letters}", "a".repeat(front)), Vec::new());
+                assert_eq!(encode(&codes(&label), &mut encoded), Some(()));
+                assert!(encoded.len() <= bound(&codes(&label)));
+            }
         }
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(55))).map(|label| label.chars().count()), Some(56));
         assert_eq!(decoded(&format!("xn--{}-kva", "a".repeat(56))), None);

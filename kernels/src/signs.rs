@@ -14,6 +14,8 @@ const DOUBT: u8 = 4;
 const FIRST_SIGN: u8 = b' ';
 
 const BASIC_PLANE: usize = 1 << 16;
+/// Marks all of them.
+const TAGS: std::ops::RangeInclusive<u32> = 0xe0000..=0xe0fff;
 
 /// The table. Of what stands beyond it, tags are marks, and all others no signs.
 pub struct Signs<'a>(pub &'a [u8]);
@@ -21,7 +23,7 @@ pub struct Signs<'a>(pub &'a [u8]);
 impl Signs<'_> {
     fn of(&self, character: char) -> Option<u8> {
         match character {
-            '\u{e0000}'..='\u{e0fff}' => Some(MARK),
+            _ if TAGS.contains(&u32::from(character)) => Some(MARK),
             _ => self.0.get(character as usize).copied(),
         }
     }
@@ -43,6 +45,15 @@ impl Signs<'_> {
     /// Whether the trimmed `text` has an invisible character.
     pub fn hides(&self, text: &str) -> bool {
         text.chars().any(|character| matches!(self.of(character), Some(MARK | CONTROL)))
+    }
+
+    /// The same of `codes`; None without a table.
+    pub fn hide(&self, codes: &[u32]) -> Option<bool> {
+        let hides = |&code: &u32| match self.0.get(code as usize) {
+            Some(&sign) => matches!(sign, MARK | CONTROL),
+            None => TAGS.contains(&code),
+        };
+        (self.0.len() >= BASIC_PLANE).then(|| codes.iter().any(hides))
     }
 
     /// The signs that the characters of `text` stand for, as many as fit into `room`, and the classes of all of them.
@@ -167,9 +178,14 @@ pub mod tests {
 
     #[test]
     fn invisible_characters_inside_are_seen() {
-        let table = table();
-        for (text, hides) in [("a\u{ad}b", true), ("a\u{e0061}b", true), ("a\0", true), ("a\u{a0}b\n", false)] {
+        let mut table = table();
+        table.resize(0x1d176, MARK);
+        for (text, hides) in
+            [("a\u{ad}b", true), ("a\u{1d175}b", true), ("a\u{e0061}b", true), ("a\0", true), ("a\u{a0}b\n", false)]
+        {
+            let codes: Vec<u32> = text.chars().map(u32::from).collect();
             assert_eq!(Signs(&table).hides(text), hides, "{text:?}");
+            assert_eq!(Signs(&table).hide(&codes), Some(hides), "{text:?}");
         }
     }
 

@@ -17,7 +17,7 @@ WRONG: list[dict[str, Any]] = [
         {name: 49}
         for name in ("country", "country_column", "encoding", "delimiter", "split_cells", "suppress_encoding")
     ),
-    *({"ttl_days": given} for given in ("", "3", 1.5)),
+    *({"ttl_days": given} for given in ("", "3", 1.5, True)),
     *({"hashed": given} for given in (49, [49], [["email"]])),
     *({"ignore": given} for given in (49, [49], [["phone"]])),
     *({"columns": given} for given in (49, "email=mail", ["email"], {"email": 49}, [("email", "mail", "x")])),

@@ -75,6 +75,13 @@ def test_times_that_cannot_be_are_refused(wishes: dict[str, str]) -> None:
         pin_times(NOW, **wishes)
 
 
+@pytest.mark.parametrize("days", [3_000_000, 10**9, 10**30])
+def test_days_that_end_after_all_dates_are_refused_by_their_option(days: int) -> None:
+    """However many there are."""
+    with pytest.raises(UsageError, match="`ttl_days=` ends beyond the year 9999"):
+        pin_times(NOW, ttl_days=days)
+
+
 @pytest.mark.parametrize(
     ("wishes", "expected"),
     [

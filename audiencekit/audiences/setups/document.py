@@ -103,6 +103,8 @@ def _load(path: Path) -> dict[str, Any]:
         problem = "it is not TOML"
     except tomllib.TOMLDecodeError as error:
         problem = f"it is not TOML: {error}"
+    except ValueError:  # of Python, which reads no number of so many digits
+        problem = "it holds a number that is too long"
     raise DefinitionRefused(str(path), [("", problem)])
 
 

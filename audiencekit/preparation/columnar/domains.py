@@ -19,12 +19,14 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.unicodeforms import in_form
 from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.buffers import Bools, Bytes
 
 _LABEL: Final = r"[^\W_]+(?:-[^\W_]+)*"
 _PLAIN: Final = re.compile(rf"(?:{_LABEL}\.)+(?P<top>[a-z]{{2,}})")
 BASIC_PLANE: Final = 2**16  # code points
+CODE_POINTS: Final = 0x40000  # the planes in which every script stands, emoji, and Chinese characters
 # Chinese characters and Korean syllables, in Unicode since 3.0 and before: all are certain, and too many to ask for.
 IDEOGRAPHS: Final = ("\u3400\u4db5", "\u4e00\u9fa5", "\uac00\ud7a3")
 
@@ -37,6 +39,7 @@ RIGHT: Final = 16
 STAYS: Final = 32  # NFC leaves it as it is, whatever stands beside it
 REFUSED: Final = 64  # no domain has it, whatever stands beside it
 NEUTRAL: Final = 128  # no direction of its own, and not the last of a label from right to left
+UNENCODED: Final = NEUTRAL  # alone: it is not certain, and no label behind `xn--` stands for it
 
 _SMALL: Final = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
 _DIGITS: Final = np.frombuffer(b"0123456789", dtype=np.uint8)
@@ -48,6 +51,8 @@ _DIRECTIONS: Final = {"L": LEFT, "R": RIGHT, "AL": RIGHT, "NSM": 0, "ON": NEUTRA
 _FROM_LEFT: Final = "q"  # no mark joins this letter
 _FROM_RIGHT: Final = "\u05d0"
 _AT_ONCE: Final = 8  # letters: with as many of a frame they are no longer than a label
+_ENCODED: Final = (*_CATEGORIES, "Lu")
+_EXCEPTIONS: Final = f"\xdf\u03c2\u06fd\u06fe\u0f0b\u3007{_IN_CONTEXT}"  # RFC 5892, section 2.6
 
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
@@ -78,39 +83,57 @@ class CertainLetters:
     """Which letters, marks and digits are certain, as far as it was asked."""
 
     def __init__(self) -> None:
-        self._classes: Bytes = np.zeros(BASIC_PLANE, dtype=np.uint8)
+        self._classes: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
         for first, last in IDEOGRAPHS:
             self._classes[ord(first) : ord(last) + 1] = CERTAIN | LEFT
+        self._surveyed: set[int] = set()
         self.class_of = cache(self._find)
 
     def classes(self, *, are_known: Bools, stay: Bools) -> Bytes:
-        """For each code point of the basic plane its class, in the bits above: 0 where nothing is certain.
+        """For each code point its class, in the bits above: 0 where nothing is certain.
 
         `are_known` says of each code point whether it is known what NFC makes of it, and `stay` whether it leaves it.
         """
         classes = self._classes.copy()
         are_certain = (classes & CERTAIN > 0) & are_known
-        classes[~are_certain & (classes != REFUSED)] = 0
+        classes[~are_certain & (classes != REFUSED) & (classes != UNENCODED)] = 0
         classes[are_certain & stay] |= STAYS
         classes[_SMALL] = CERTAIN | LEFT | STAYS
         classes[_DIGITS] = CERTAIN | STAYS
         classes[ord("-")] = CERTAIN | HYPHEN | STAYS
         return classes
 
+    def survey(self, encoded: Iterable[str]) -> bool:
+        """Note which code points in the planes of the `encoded` letters no label has; return whether one was new.
+
+        All of them at once: labels that were mistyped never have the same, and to judge one takes 200 microseconds.
+        """
+        planes = {ord(letter) // BASIC_PLANE for letter in encoded if ord(letter) < CODE_POINTS} - self._surveyed
+        for code in (code for plane in planes for code in range(plane * BASIC_PLANE, (plane + 1) * BASIC_PLANE)):
+            if not self._classes[code] and not _may_be_encoded(chr(code)):
+                self._classes[code] = UNENCODED
+        self._surveyed |= planes
+        return bool(planes)
+
+    def is_unencoded(self, letter: str) -> bool:
+        """Whether no label behind `xn--` stands for `letter`, of a surveyed plane."""
+        return ord(letter) >= CODE_POINTS or self._classes[ord(letter)] == UNENCODED
+
     def learn(self, letters: Iterable[str]) -> None:
         """Judge `letters` as `class_of` does, in a fraction of the time."""
-        new = [letter for letter in letters if ord(letter) < BASIC_PLANE and not self._classes[ord(letter)]]
+        new = [letter for letter in letters if self._is_open(letter)]
         for frame in (_FROM_LEFT, _FROM_RIGHT):
             framed = sorted(letter for letter in new if _frame(letter) == frame)
             for letter in accepted(framed, partial(_are_taken, frame), at_once=_AT_ONCE):
                 self._classes[ord(letter)] = _class_of_certain(letter)
 
+    def _is_open(self, letter: str) -> bool:
+        return ord(letter) < CODE_POINTS and self._classes[ord(letter)] in (0, UNENCODED)
+
     def _find(self, letter: str) -> int:
-        if ord(letter) >= BASIC_PLANE:
-            return 0
-        if not self._classes[ord(letter)]:
-            self._classes[ord(letter)] = _judge(letter)
-        return int(self._classes[ord(letter)])
+        if self._is_open(letter) and (found := _judge(letter)):
+            self._classes[ord(letter)] = found
+        return int(self._classes[ord(letter)]) if ord(letter) < CODE_POINTS else 0
 
 
 def _judge(letter: str) -> int:
@@ -139,6 +162,13 @@ def _are_taken(frame: str, letters: Sequence[str]) -> bool:
 def _class_of_certain(letter: str) -> int:
     mark = MARK if unicodedata.category(letter) in _MARKS else 0
     return CERTAIN | _DIRECTIONS[unicodedata.bidirectional(letter)] | mark
+
+
+def _may_be_encoded(letter: str) -> bool:
+    """Whether a label in the form of the name system may stand for `letter` (RFC 5892, section 3)."""
+    if letter in _EXCEPTIONS:
+        return True
+    return unicodedata.category(letter) in _ENCODED and in_form("NFKC", letter.casefold()) == letter
 
 
 DOMAIN_LETTERS: Final = CertainLetters()

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import chain
+from itertools import chain, filterfalse
 from threading import Lock
 from typing import Any, Final
 
@@ -20,13 +20,11 @@ import numpy.typing as npt
 
 from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.domains import BASIC_PLANE, DOMAIN_LETTERS
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, CODE_POINTS, DOMAIN_LETTERS
 from audiencekit.preparation.columnar.international import certain_letters
 from audiencekit.preparation.columnar.odd_addresses import is_certain_letter, judge_letters
 from audiencekit.preparation.columnar.signs import signs
 from audiencekit.preparation.columnar.textkernels import Letters
-
-CODE_POINTS: Final = 0x34000  # the planes in which every script of today stands, emoji, and Chinese characters
 
 # As `kernels/src/folding.rs` reads them. Composed ones end in a mark of a class once they are decomposed; NFC may join
 # joining ones to the one before. Greater numbers than CLASSES are marks of a canonical combining class.
@@ -78,8 +76,7 @@ class KnownLetters:
         with self._lock:
             if self._letters is None:
                 kinds, folds = self._kinds.copy(), folding_table(self._folds)
-                known = kinds[:BASIC_PLANE]
-                in_domains = DOMAIN_LETTERS.classes(are_known=known > 0, stay=(known > 0) & (known <= COMPOSED_MARK))
+                in_domains = DOMAIN_LETTERS.classes(are_known=kinds > 0, stay=(kinds > 0) & (kinds <= COMPOSED_MARK))
                 self._letters = Letters(signs=signs(), local=kinds, domain=in_domains, folds=folds)
             return self._letters
 
@@ -92,7 +89,10 @@ class KnownLetters:
         if joined.isascii() and "--" not in joined:
             return False
         with self._lock:
-            of_domains = self._of_domains(joined) - self._seen_in_domains
+            encoded = {letter for label in set(_ENCODED.findall(joined)) for letter in _decoded(label)}
+            is_surveyed = not DOMAIN_LETTERS.survey(encoded)
+            encoded = set(filterfalse(DOMAIN_LETTERS.is_unencoded, encoded))
+            of_domains = self._of_domains(joined, encoded) - self._seen_in_domains
             new = {letter for letter in set(joined) if not letter.isascii()} | of_domains
             new -= self._seen
             judge_letters(sorted(set(chain.from_iterable(map(_shown_with, new)))))
@@ -103,15 +103,15 @@ class KnownLetters:
                 DOMAIN_LETTERS.class_of(letter)
             self._seen |= new
             self._seen_in_domains |= of_domains
-            if new or of_domains:
+            is_known = not new and not of_domains and is_surveyed
+            if not is_known:
                 self._letters = None
-        return bool(new or of_domains)
+        return not is_known
 
-    def _of_domains(self, joined: str) -> set[str]:
-        decoded = map(_decoded, set(_ENCODED.findall(joined)))
+    def _of_domains(self, joined: str, encoded: set[str]) -> set[str]:
         parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
         sigmas = _SMALL_SIGMAS if _CAPITAL_SIGMA in joined else ""
-        return {letter for letter in {*parts, *"".join(decoded), *sigmas} if not letter.isascii()}
+        return {letter for letter in {*parts, *encoded, *sigmas} if not letter.isascii()}
 
     def _judge(self, letter: str) -> None:
         written = lower(letter)

@@ -26,13 +26,14 @@ from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES, decide_plain
-from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes, code_of
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN, LEFT, STAYS
 from audiencekit.preparation.columnar.letters import LETTER, KnownLetters
 from audiencekit.preparation.columnar.odd_addresses import decide_one
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.phones.tables import phone_tables
 from benchmarks.differential import compare_plain
+from benchmarks.values.dirt import DIRTY_ADDRESSES
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 
@@ -212,7 +213,27 @@ def test_doubts_behind_two_zeros_are_left() -> None:
     assert _differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
 
 
-PIECES = ["+", "00", "0", "1", "49", "44", "7911", "151", "415", "123456", "555", "0132", " ", "-", "(", ")", ".", "/"]
+PIECES = [
+    "+",
+    "~",
+    "00",
+    "0",
+    "1",
+    "49",
+    "44",
+    "7911",
+    "151",
+    "415",
+    "123456",
+    "555",
+    "0132",
+    " ",
+    "-",
+    "(",
+    ")",
+    ".",
+    "/",
+]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=7).map("".join)
 
 
@@ -388,7 +409,11 @@ def test_broken_letters_are_found(part: str, monkeypatch: pytest.MonkeyPatch) ->
     if part == "domain":
         every = np.full(BASIC_PLANE, CERTAIN | LEFT | STAYS, dtype=np.uint8)
         domain_letters = SimpleNamespace(
-            classes=lambda **kinds: every, class_of=lambda letter: 0, learn=lambda letters: None
+            classes=lambda **kinds: every,
+            class_of=lambda letter: 0,
+            learn=lambda letters: None,
+            survey=lambda letters: False,
+            is_unencoded=lambda letter: False,
         )
         monkeypatch.setattr(letters, "DOMAIN_LETTERS", domain_letters)
     else:
@@ -415,6 +440,10 @@ ORDERED = (
     ("\u039f\u03a31@larch.example", "\u03bf\u03c21@larch.example"),
     ("ada@\uff2c\uff41rch\u3002example", "ada@larch.example"),
     ("ada@larch\uff61test", Reason.SPECIAL_USE_DOMAIN),
+    ("ada@col\u00b7legi.example", _in_ascii("col\u00b7legi")),
+    (_in_ascii("col\u00b7legi"), _in_ascii("col\u00b7legi")),
+    ("ada@\u30a2\u30fb\u4e2d.example", _in_ascii("\u30a2\u30fb\u4e2d")),
+    (_in_ascii("\u30fb\u4e2d"), _in_ascii("\u30fb\u4e2d")),
     ("ada@\u093e\u0930.example", Reason.INVALID_SYNTAX),
     ("ada@a\u05d0.example", Reason.INVALID_SYNTAX),
     ("ada@1\u05d0.example", Reason.INVALID_SYNTAX),
@@ -433,6 +462,34 @@ ORDERED = (
 )
 
 
+# Behind `xn--`: capitals, symbols, private and unassigned letters, letters that NFC joins, marks and hyphens in wrong
+# places, two directions, a numeral of no letter, a form of another encoding, and what is cut.
+NO_LABELS = (
+    *map(_in_ascii, ("b\xc9", "b\u2665", "b\ue000", "b\u0378", "b\U000f0000", "be\u0301", "\u093e\u0930", "-\xe9")),
+    *map(_in_ascii, ("\xe9-", "ab--\u0930\u093e", "\u05d0b", "b\u05d0", "\u2167", "b\uff42", "b\U0001d41a")),
+    *(f"ada@xn--{encoded}.example" for encoded in ("-tda", "bcher-kv", "99999999", "a--x")),
+)
+
+
+@pytest.mark.parametrize("text", NO_LABELS, ids=range(len(NO_LABELS)))
+def test_encodings_of_no_label_are_refused_at_once(text: str) -> None:
+    """As the definition refuses it, which takes a hundred times as long."""
+    assert normalize_email(text) is Reason.INVALID_SYNTAX
+    codes, _ = _decided(pa.array([text]), Kind.EMAIL)
+    assert codes.tolist() == [code_of(Reason.INVALID_SYNTAX)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mistyped_labels_as_the_definition(seed: int) -> None:
+    """One sign of a label in the form of the name system is another, and nearly all are decided here."""
+    chance = random.Random(seed)
+    domains = [DIRTY_ADDRESSES["no label behind xn--"](chance).partition("@")[2] for _ in range(1_500)]
+    texts = [f"ada@{domain}" for domain in domains]
+    assert _differing_emails(texts) == []
+    codes, _ = _decided(pa.array(texts), Kind.EMAIL)
+    assert (codes == PENDING).sum() < 15
+
+
 @pytest.mark.parametrize(("text", "expected"), ORDERED, ids=range(len(ORDERED)))
 def test_international_addresses_by_their_rules(text: str, expected: str | Reason) -> None:
     """As the RFCs and the definition say; each is decided here but for a reason that comes before being none."""
@@ -444,7 +501,14 @@ def test_international_addresses_by_their_rules(text: str, expected: str | Reaso
 
 
 @pytest.mark.parametrize(
-    "domain", ["2larch.\u05d0\u05d1", "2larch.xn--4dbc.example", "\u02b9b.xn--4dbc", "b-\u02b9.\u05d0\u05d1"]
+    "domain",
+    [
+        "2larch.\u05d0\u05d1",
+        "2larch.xn--4dbc.example",
+        "\u02b9b.xn--4dbc",
+        "b-\u02b9.\u05d0\u05d1",
+        "\u30a2\u30fb.\u05d0\u05d1",
+    ],
 )
 def test_labels_beside_one_from_right_to_left_are_not_certain(domain: str) -> None:
     """RFC 5893 makes other demands of each label of such a domain."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+import sys
+import unicodedata
 
 import pytest
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from hypothesis import given, strategies as st
+from idna.idnadata import codepoint_classes
 
 from audiencekit.identifiers.email import ascii_domain, lower
 from audiencekit.preparation.columnar import domains
-from audiencekit.preparation.columnar.domains import CERTAIN, CertainLetters, domain_in_ascii
+from audiencekit.preparation.columnar.domains import CERTAIN, CODE_POINTS, CertainLetters, domain_in_ascii
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -21,6 +24,17 @@ LETTERS = st.one_of(
 LABELS = st.lists(st.one_of(st.text(LETTERS, min_size=1, max_size=6), st.just("-"))).map("".join)
 TOPS = st.one_of(st.sampled_from(["com", "c", "example", "test", "xn--p1ai", "рф"]), LABELS)
 DOMAINS = st.builds(lambda labels, top: ".".join([*labels, top]), st.lists(LABELS, min_size=1, max_size=3), TOPS)
+
+
+def test_labels_stand_for_no_letter_that_is_called_unencoded() -> None:
+    """By the tables of the library that the definition asks. It refuses what this Python knows no character for."""
+    letters = CertainLetters()
+    letters.survey("\xe9\U00010000\U00020000\U00030000")
+    ranges = (codepoint_classes[name] for name in ("PVALID", "CONTEXTJ", "CONTEXTO"))
+    valid = {chr(code) for one in ranges for both in one for code in range(max(0x80, both >> 32), both & 0xFFFFFFFF)}
+    unencoded = set(filter(letters.is_unencoded, map(chr, range(0x80, sys.maxunicode + 1))))
+    assert {letter for letter in valid & unencoded if unicodedata.category(letter)[0] not in "CZ"} == set()
+    assert len(set(map(chr, range(0x80, CODE_POINTS))) - unencoded - valid) < 1_000
 
 
 @given(DOMAINS)

@@ -106,6 +106,18 @@ def test_letters_are_judged_once() -> None:
     assert not known.learn(pa.array(["anna@larchpost.example", ""]))
 
 
+def test_letters_for_which_no_label_stands_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mistyped label would have others."""
+    judged: list[str] = []
+    judge = KnownLetters._judge
+    monkeypatch.setattr(KnownLetters, "_judge", lambda known, letter: (judged.append(letter), judge(known, letter)))
+    known = _known(
+        *(f"ada@xn--{label.encode('punycode').decode()}.example" for label in ("b\u2665", "b\u0378", "\u10d0"))
+    )
+    assert judged == ["\u10d0"]
+    assert not known.learn(pa.array([f"ada@xn--{'b♞'.encode('punycode').decode()}.example"]))
+
+
 def _folds(known: KnownLetters) -> dict[tuple[str, str], str]:
     mask = (1 << 21) - 1
     folds = filter(None, known.letters().folds.tolist())

@@ -103,15 +103,17 @@ def test_addresses_are_trimmed_lowered_and_hashed(compiled: TextKernels) -> None
         ("a@xy--z.example", INVALID),  # as an encoded domain, which it is not
         ("a@xn--bcher-kva.example", VALID),
         ("a@xn--zz.example", INVALID),  # a number that goes on
-        (f"a@{_encoded(chr(0x20AC))}.example", PENDING),  # a letter that is not known
+        (f"a@{_encoded(chr(0xDF))}.example", PENDING),  # a letter that is not known
+        (f"a@{_encoded(chr(0x20AC))}.example", INVALID),  # one behind all that any label has
         ("a@xn--abc-.example", INVALID),
         *(
             (f"a@{_encoded(label)}.example", VALID)
             for label in ("\u00e4-b", "b-\u00e4", "1-\u00e4\u00f6-b", "\u00fc\u00fc")
         ),
         # Hyphens at an end and in a row, in what is meant; a delimiter behind nothing.
-        *((f"a@{_encoded(label)}.example", PENDING) for label in ("-\u00e4", "\u00e4-", "\u00e4--b", "b--\u00e4")),
-        ("a@xn---tda.example", PENDING),
+        *((f"a@{_encoded(label)}.example", PENDING) for label in ("\u00e4--b", "b--\u00e4")),
+        *((f"a@{_encoded(label)}.example", INVALID) for label in ("-\u00e4", "\u00e4-", "bc--\u00e4")),
+        ("a@xn---tda.example", INVALID),
         ("a@x--y.xn--tda.co-op.example", VALID),
         ("a@x--y.test", SPECIAL),
         ("a@a.x--y", PLACEHOLDER),
@@ -264,6 +266,28 @@ def test_numbers_of_unknown_plans_are_left(compiled: TextKernels) -> None:
 def test_a_text_that_is_certainly_no_number_has_its_reason(compiled: TextKernels, text: str, code: int) -> None:
     """Words, counted digits, and phrases; what may be a number in another form is left."""
     codes, _ = compiled.decide_phone_numbers(pa.array([text]), regions=REGION, plans=_plans())
+    assert codes.tolist() == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("+49 30 123~4567", EXTENSION),
+        ("+49 3~4567", PENDING),  # a number of one digit is none
+        ("+49~301234568", PENDING),  # its plan says that nothing is known
+        ("030 123~4567", PENDING),
+        ("004930~4567", EXTENSION),
+        ("0049~4567", PENDING),
+    ],
+)
+def test_a_tilde_begins_an_extension(compiled: TextKernels, text: str, code: int) -> None:
+    """As phonenumbers sees it: behind a calling code and a number."""
+    dialled = 5 | 2 << 8  # behind two digits the number goes on as behind a plus sign
+    readings = np.array([dialled if text.startswith("00") else 0])
+    outcomes = np.array([-1] * 6, dtype=np.int8)
+    codes, _ = compiled.decide_phone_numbers(
+        pa.array([text]), regions=REGION, plans=_plans(readings=readings, outcomes=outcomes)
+    )
     assert codes.tolist() == [code]
 
 
