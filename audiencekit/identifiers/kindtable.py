@@ -36,7 +36,8 @@ def _phrases(*texts: str) -> tuple[frozenset[str], ...]:
 class HeaderWords:
     """The words that name a kind: one of `words`, or all of a phrase, with no other beside them than `allowed` ones.
 
-    A header that also has one of `unless` names no kind at all. Words are case-folded and without accents.
+    A header that also has one of `unless` names no kind at all. Words are case-folded and without accents, also those
+    of kana: `メールアドレス` is `メールアトレス`.
     """
 
     words: frozenset[str] = frozenset()
@@ -68,7 +69,8 @@ _PHONE_WORDS: Final = _words(
     """phone phones telephone telephones tel mobile mobiles cell cellphone cellular landline telefon telefonnummer
     rufnummer festnetz festnetznummer handy handynummer mobil mobilnummer mobiltelefon portable fixe telefono
     telefonos movil celular cellulare cellulari telefone telefones telemovel telefoon telefoonnummer telefoonnummers
-    mobiel mobielnummer gsm msisdn whatsapp sms"""
+    mobiel mobielnummer gsm msisdn whatsapp sms mobilfunk mobilfunknummer telefonnummern telf tlf tlfno tfno telefonu
+    電話 電話番号 携帯 携帯電話 携帯番号 携帯電話番号 自宅電話番号 勤務先電話番号 連絡先電話番号"""
 )
 
 # The first row whose words are in a header decides: a mobile advertising id is no phone number.
@@ -79,9 +81,18 @@ KINDS: Final[Mapping[Kind, KindRow]] = MappingProxyType(
             headers=HeaderWords(
                 words=_words(
                     """email emails mail mails mailadresse mailadres emailadres courriel courriels mel correo correos
-                    emailadresse"""
+                    emailadresse eposta smtpadr
+                    メール eメール 電子メール メールアトレス eメールアトレス 電子メールアトレス emailアトレス"""
                 ),
-                phrases=_phrases("posta elettronica", "correio eletronico", "adresse electronique"),
+                phrases=_phrases(
+                    "posta elettronica",
+                    "correio eletronico",
+                    "adresse electronique",
+                    "adresse messagerie",
+                    "poczta elektroniczna",
+                    "poczty elektronicznej",
+                    "smtp addr",
+                ),
                 unless=_PHONE_WORDS,
             ),
         ),
@@ -96,6 +107,7 @@ KINDS: Final[Mapping[Kind, KindRow]] = MappingProxyType(
             normalize=lambda text, country, rules: normalize_phone_number(text, country=country, rules=rules),
             headers=HeaderWords(
                 words=_PHONE_WORDS,
+                phrases=_phrases("mob number", "numer komorkowy", "numero telefonico", "recapito telefonico"),
                 unless=_words("id ids code codes uuid country device advertising page url"),
             ),
         ),

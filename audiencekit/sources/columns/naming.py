@@ -16,13 +16,14 @@ _ABOUT: Final = words(
     marketing verified valid invalid confirmed bounced active inactive enabled is has status statut type kind count
     total date datum fecha time datetime created updated modified deleted seen login domain host provider
     source quelle origin channel language preference preferences message text comment comments subject notes note
-    owner agent manager assigned sales rep referrer referred sender from by support recipient ext extension
-    durchwahl area prefix calling dialing brand model carrier network os version app followers following tweets
-    posts display label labels assistant emergency spouse"""
+    owner agent manager assigned sales rep referrer referred referral sender from by support recipient ext extens
+    extension durchwahl transposed area prefix calling dialing brand model carrier network os version app followers
+    following tweets posts display label labels assistant emergency spouse"""
 )
 # Identifiers of people other than the row's own, and numbers without a person: content alone does not map them.
 _NOT_THE_PERSON: Final = words(
-    """owner agent manager assigned rep referrer referred sender by support fax assistant emergency spouse"""
+    """owner agent manager assigned rep referrer referred referral sender by support fax transposed assistant emergency
+    spouse"""
 )
 # Ids of the source's own making look like device ids when they are UUIDs.
 _OWN_ID: Final = words(

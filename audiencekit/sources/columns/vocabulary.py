@@ -45,7 +45,8 @@ message language locale currency timezone ip ext extension area prefix calling d
 facebook instagram linkedin youtube tiktok github telegram whatsapp skype signal sms social media owner agent manager
 assigned sales rep referrer referred support sender recipient billing shipping delivery invoice row index record line
 new old current previous temp test sample demo display label madid msisdn gsm assistant emergency mailing buyer iso
-territory residence cc mails mobiles screenname ifa madids numeric
+territory residence cc mails mobiles screenname ifa madids numeric addr daytime evening direct corporate attendee
+formatted receipt
 """
 _GERMAN: Final = """
 mailadresse telefon telefonnummer rufnummer festnetz handy mobil mobilnummer mobiltelefon handynummer durchwahl
@@ -85,13 +86,20 @@ klanten klantnummer gebruiker gebruikersnaam lid contactpersoon bedrijf naam voo
 geboortedatum land landen landcode plaats stad straat huisnummer postcode provincie taal datum toestemming groep groepen
 opmerking nummer adres
 """
-_ARTICLES: Final = "de del der die das du la le les el il lo da do et und oder ou van het en"
+_POLISH: Final = """
+adres adresy telefon komorkowy numer nazwisko imie firma kraj miasto ulica kod pocztowy klient zgoda
+"""
+_TURKISH: Final = """
+adresi telefon cep numarası adı soyadı ulke sehir posta kodu musteri
+"""
+_ARTICLES: Final = "de del di der die das du la le les el il lo da do et und oder ou van het en"
 VOCABULARY: Final = words(
-    " ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _ARTICLES))
+    " ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _POLISH, _TURKISH, _ARTICLES))
 ).union(*(row.headers.naming for row in KINDS.values()))
 # Words that stand for themselves: names of people and places begin or end with them by chance (Maille, Rowland).
 _ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land ifa")
 
+_ONE_WORD: Final = {"e mail": "email", "e posta": "eposta", "whats app": "whatsapp"}  # where a word begins so
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 
@@ -102,7 +110,9 @@ def words_of(name: str) -> tuple[str, ...]:
     plain = in_form("NFKD", split.casefold()).casefold()  # a letter may stand for a capital
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     found = [part for word in _WORD.findall(letters) for part in _parts(word)]
-    joined = " ".join(found).replace("e mail", "email")
+    joined = " " + " ".join(found)
+    for apart, whole in _ONE_WORD.items():
+        joined = joined.replace(f" {apart}", f" {whole}")
     return tuple(joined.split())
 
 

@@ -20,10 +20,16 @@ from audiencekit.sources.columns.vocabulary import is_showable
 NAMES = {
     Kind.EMAIL: """email|E-Mail|e-mail address|EmailAddress|email_work|Mail|courriel|E-Mail-Adresse|e_mail|email1|
         Correo electrónico|Indirizzo e-mail|Posta elettronica|E-mail 1 - Value|Customer Email|hashed_email|
-        email_sha256|Mails|Courriels|Emailadresse""",
+        email_sha256|Mails|Courriels|Emailadresse|SMTP_ADDR|E_MAIL|PersonEmail|emailaddress1|billing_email|
+        E-mail 2 Address|Adresse mail|Home mail|Adresse de messagerie|Indirizzo email|E-posta|E-Posta Adresi|Eposta|
+        Adres e-mail|Poczta elektroniczna|Adres poczty elektronicznej|メールアドレス|Eメール|電子メール|
+        E-mailアドレス|Attendee Email""",
     Kind.PHONE_NUMBER: """phone|phone1|phone_2|mobile|Telefon|Telefonnummer|phone_work|Tel.|Tel. Nr|Téléphone portable|
         Teléfono móvil|Handynummer|Cell Phone|MobilePhone|Phone 1 - Value|GSM|mobiel nummer|telemóvel|cellulare|
-        phone_sha256|Default Address Phone|Mobiles|Festnetznummer""",
+        phone_sha256|Default Address Phone|Mobiles|Festnetznummer|TELF1|TELF2|TEL_NUMBER|MOB_NUMBER|work_phone_number|
+        Mobile Phone Number|WhatsApp|WhatsApp Phone Number|Business Phone 2|Billing Phone|PersonMobilePhone|telephone1|
+        Daytime Phone|Mobilfunknummer|Telf.|Tfno|Tlf|Numero di telefono|Recapito telefonico|Numer telefonu|
+        Telefon komórkowy|Numer komórkowy|Cep Telefonu|Telefon Numarası|電話番号|携帯電話番号|携帯電話""",
     Kind.DEVICE_ID: """idfa|IDFA|aaid|gaid|advertising_id|device_id|maid|Mobile Advertising ID|madid|android_id|IFA|
         MADIDs""",
     Kind.HANDLE: """handle|twitter|twitter handle|x handle|screen_name|twitter_screen_name|twitter screenname|
@@ -34,7 +40,9 @@ NAMES = {
         email status|phone country code|mobile id|owner email|agent_phone|created by email|facebook handle|
         instagram_handle|twitter followers|x|website|partner user id|partneruserid|date|address|email verified|
         E-mail Display Name|Assistant's Phone|Email/Phone|Maiden Name|Maiden|Madison|Cellar|Mailing|Melville|Mailand|
-        Handling|Telling|E-mail 2 - Label|Phone 1 - Label""",
+        Handling|Telling|E-mail 2 - Label|Phone 1 - Label|TELFX|TELBX|TEL_EXTENS|TRANSPOSED_PHONE_NUMBER|Referral Email|
+        CEP|Contact No.|FAX番号|携帯電話会社|メール配信|WhatsApp Opt In|Accepts SMS Marketing|PersonAssistantPhone|
+        HasOptedOutOfEmail|Komórka organizacyjna|userPrincipalName|Adresse|Messagerie|Mob""",
 }
 CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
 
