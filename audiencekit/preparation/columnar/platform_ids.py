@@ -1,4 +1,4 @@
-"""User ids of the platform in bulk: digits of other scripts are left to the definition, all others are decided."""
+"""User ids of the platform in bulk: of digits of other scripts all but whole numbers are left to the definition."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     OPENING,
     SPACES,
     Check,
+    are_ascii,
     begin_codes,
     decide_in_order,
     matches,
     trim_texts,
 )
-from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of, put
 from audiencekit.preparation.columnar.signs import foreign_digits
 
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
@@ -39,6 +41,7 @@ _MANGLED: Final = (
 )
 # Behind the marks of a spreadsheet the definition knows white space that is not ASCII, too.
 _FOREIGN: Final = rf"""\A(?:'[{SPACES}]*[^\x00-\x7f]|="(?s:.*)[^\x00-\x7f])"""
+_MOST_READ: Final = 64  # digits; longer ids are too long in any script, and reading them would take a while
 _FOREIGN_CHECKS: Final = (Check(_FOREIGN, UNDECIDED), Check(f"[{foreign_digits()}]", UNDECIDED))
 _NUMBER_CHECKS: Final = (
     *(Check(pattern, code_of(Reason.EXCEL_MANGLED)) for pattern in _MANGLED),
@@ -58,12 +61,26 @@ def decide_platform_ids(texts: Any) -> Decisions:
     codes = begin_codes(matches(lowered, _PLAIN))
     if not (codes == PENDING).any():
         return Decisions.of(lowered, codes)
-    decide_in_order(lowered, codes, (*OPENING, *_FOREIGN_CHECKS))
+    decide_in_order(lowered, codes, OPENING)
+    lowered = _in_ascii(lowered)
+    decide_in_order(lowered, codes, _FOREIGN_CHECKS)
     numbers = _unmarked(lowered)
     decide_in_order(numbers, codes, _NUMBER_CHECKS)
     digits = pc.ascii_ltrim(numbers, "0")
     _refuse_large(digits, codes)
     return Decisions.of(digits, codes)
+
+
+def _in_ascii(texts: Any) -> Any:
+    """The whole numbers of `texts` in digits of ASCII, the others as they are."""
+    are_short = pc.utf8_length(texts).to_numpy(zero_copy_only=False) <= _MOST_READ
+    rows = np.flatnonzero(~are_ascii(texts) & are_short)
+    return put(texts, rows, pa.array(map(_number_in_ascii, texts.take(arrow_array(rows)).to_pylist()), pa.string()))
+
+
+def _number_in_ascii(text: str) -> str:
+    # A script may be younger than this interpreter. Zeros in front come off in any case.
+    return str(int(text)) if text.isdecimal() else text
 
 
 def _unmarked(lowered: Any) -> Any:

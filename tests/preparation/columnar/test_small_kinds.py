@@ -167,7 +167,7 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
     (DEVICE_ID, []),
     (HASH, []),
     (HANDLE, []),
-    (PLATFORM_ID, ["١٢", "'\u30001", '="\u30001"']),
+    (PLATFORM_ID, ["x١.٠", "'١٢", "'\u30001", '="\u30001"', "١" * 65]),
 ]
 
 
@@ -175,7 +175,20 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
 def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
     """Other characters than those of ASCII are decided, whether they come off, are refused or are foreign."""
     decided = ["\ufeff1\u200b", "\u2029", "b\xadob", "bób", "–", "un\u212anown", "ſ", "'aé", "=é", "1é", "é1.0"]
-    decided += ["x.com/é", "x.com/bob?é", "é" * 70_000, "＠bob", "＠@bob", "＠un\u212anown"]
+    decided += [
+        "١٢",
+        "1３",
+        "٠٠१७",
+        "０",
+        "９" * 19,
+        "٠" * 40 + "٣",
+        "x.com/é",
+        "x.com/bob?é",
+        "é" * 70_000,
+        "＠bob",
+        "＠@bob",
+        "＠un\u212anown",
+    ]
     assert kind.decide([*decided, *left]).undecided.tolist() == [len(decided) + at for at in range(len(left))]
     assert kind.differs([*decided, *left]) == []
 
@@ -254,6 +267,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (PLATFORM_ID, "leading zeros are plain", "_PLAIN", r"\A[0-9]{1,18}\z"),
     (PLATFORM_ID, "longer ids are plain", "_PLAIN", r"\A[1-9][0-9]*\z"),
     (PLATFORM_ID, "any end", "_PLAIN", r"\A[1-9][0-9]{0,17}"),
+    (PLATFORM_ID, "another digit", "_number_in_ascii", lambda text: text.replace("٣", "4")),
     (PLATFORM_ID, "no formulas", "_FORMULA", r"\z."),
     (PLATFORM_ID, "formulas with quotes inside", "_FORMULA", r'\A="(?s:.*)"\z'),
     (PLATFORM_ID, "a larger largest id", "MAX_PLATFORM_ID", 2**63),
