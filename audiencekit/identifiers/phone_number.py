@@ -38,6 +38,11 @@ _EXTENDED: Final = re.compile(
 PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
 NARROW_SPACES: Final = "\u2000-\u200a"
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
+# A day of the years in which people are born and buy: of no country phonenumbers knows a number so written.
+_MONTH, _DAY_OF_MONTH, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
+_DAY: Final = re.compile(
+    rf"{_DAY_OF_MONTH}[./／]{_MONTH}[./／]{_YEAR}|{_YEAR}[\-{DASHES}]{_MONTH}[\-{DASHES}]{_DAY_OF_MONTH}"
+)
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
 # RFC 3966; and how exports of Meta's lead forms mark a cell as a phone number, so that spreadsheets leave it whole.
 _SCHEME: Final = re.compile(r"\A(?:tel|p):\s*", re.IGNORECASE)
@@ -84,7 +89,7 @@ def _plain(text: str) -> str:
 def _normalize_written(number: str, country: str | None, rules: Rules) -> NormalizedPhoneNumber | Reason:
     if _EXTENDED.fullmatch(number):
         return Reason.EXTENSION
-    if not _WRITTEN.fullmatch(number) or _holds_two(number):
+    if not _WRITTEN.fullmatch(number) or _DAY.fullmatch(number) or _holds_two(number):
         return Reason.INVALID_SYNTAX
     if is_placeholder_number(_digits(number)):
         return Reason.PLACEHOLDER

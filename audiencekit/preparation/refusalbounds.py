@@ -43,7 +43,8 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     " wrongly",
     Reason.ALREADY_HASHED: "give `hashed=KIND` if the whole column is SHA-256",
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
-    Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet and export it again",
+    Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet, or read it as text in "
+    "the program that wrote it (pandas: dtype=str), and export it again",
     Reason.DISPLAY_NAME: "export the bare addresses",
     Reason.INVALID_SYNTAX: f"{LOOK}, or give `split_cells=` if the cells hold several values",
     Reason.NOT_VALID: _COUNTRY,

@@ -18,7 +18,7 @@ pub struct Written {
     pub count: usize,
     pub has_plus: bool,
     pub has_zeros: bool,
-    /// More than one number, or one that a spreadsheet rounded.
+    /// A day, more than one number, or one that a spreadsheet rounded.
     pub is_doubtful: bool,
     /// How many digits at the end are an extension to phonenumbers.
     pub extension: usize,
@@ -77,7 +77,7 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
         && count <= MAX_DIGITS
         && (count >= MIN_DIGITS || count == 2 && text.len() == 2);
     let may_be_two = seen & SLASH != 0 && count >= TWO_NUMBERS || seen & SPACE != 0 && count >= TWO_GROUPS;
-    let is_doubtful = may_be_two || seen & DOT != 0 && is_rounded(text);
+    let is_doubtful = may_be_two || is_day(text) || seen & DOT != 0 && is_rounded(text);
     let extension = if seen & TILDE != 0 && is_read { extension_of(text)? } else { 0 };
     is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful, extension })
 }
@@ -103,6 +103,19 @@ fn extension_of(text: &[u8]) -> Option<usize> {
 pub fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
     let begin = text.iter().position(|byte| !signs.contains(byte)).unwrap_or(text.len());
     &text[begin..]
+}
+
+/// Whether `text` is a day such as 31.12.1980, 31/12/1980 or 1980-12-31, of 1900 to 2029.
+pub fn is_day(text: &[u8]) -> bool {
+    let (day, month, year) = match text {
+        [_, _, b'.' | b'/', _, _, b'.' | b'/', _, _, _, _] => (&text[..2], &text[3..5], &text[6..]),
+        [_, _, _, _, b'-', _, _, b'-', _, _] => (&text[8..], &text[5..7], &text[..4]),
+        _ => return false,
+    };
+    [day, month, year].into_iter().flatten().all(u8::is_ascii_digit)
+        && (b"01"..=b"31").contains(&day.first_chunk().unwrap_or(b"00"))
+        && (b"01"..=b"12").contains(&month.first_chunk().unwrap_or(b"00"))
+        && (b"1900"..=b"2029").contains(&year.first_chunk().unwrap_or(b"0000"))
 }
 
 /// Whether a spreadsheet may have written `text` with decimal places.
@@ -140,6 +153,26 @@ mod tests {
     }
 
     #[test]
+    fn a_day_is_recognised_by_its_form() {
+        for text in ["31.12.1980", "01/01/1900", "1980-12-31", "2029-01-01", "31.12/1980"] {
+            assert!(is_day(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "32.12.1980",
+            "00.12.1980",
+            "31.13.1980",
+            "31.00.1980",
+            "31.12.1899",
+            "2030-01-01",
+            "1980.12.31",
+            "1980-1231",
+        ] {
+            assert!(!is_day(text.as_bytes()), "{text}");
+        }
+        assert!(!is_day(b"+1.12.1980") && !is_day(b"31-12-1980") && !is_day(b"1980-(2-31"));
+    }
+
+    #[test]
     fn a_tilde_begins_an_extension_of_a_number() {
         for (text, extension) in [
             ("+49 30 123~4567", Some(4)),
@@ -168,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_text_that_may_hold_several_numbers_is_doubtful() {
-        for text in ["4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"] {
+        for text in ["4155550132.0", "31.12.1980", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"]
+        {
             assert!(read_digits(text.as_bytes()).expect(text).is_doubtful, "{text}");
         }
     }

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import os
+import threading
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +20,18 @@ from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.synchronisation.renewal import renew_async
 from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
-from audiencekit.pipeline import upload_async
+from audiencekit.pipeline import resume_async, upload_async
+from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings, load_settings
 from tests.crashes.scenario import requests_applied
+from tests.processes import Commands, environment
 
 MOST_STEPS = 100
+ROWS = 30  # several small requests
+OPEN_FILES = Path("/proc/self/fd")
 PEOPLE = [f"person{number}@canarymail.com" for number in range(5)]
 
 
@@ -80,8 +91,8 @@ COMMANDS: dict[str, tuple[Command, Command]] = {
 
 
 @types.coroutine
-def _interrupted(work: Awaitable[Any], at: int) -> Generator[Any, Any, tuple[Any, int]]:
-    """Cancel `work` at its `at`-th wait; return its result, and how often it waits."""
+def _interrupted(work: Awaitable[Any], *at: int) -> Generator[Any, Any, tuple[Any, int]]:
+    """Cancel `work` at its `at`-th waits; return its result, and how often it waits."""
     going, failure, steps = work.__await__(), None, 0
     while True:
         try:
@@ -90,7 +101,7 @@ def _interrupted(work: Awaitable[Any], at: int) -> Generator[Any, Any, tuple[Any
             return end.value, steps
         steps, failure = steps + 1, None
         task = asyncio.current_task()
-        if steps == at and task is not None:
+        if steps in at and task is not None:
             task.cancel()
         try:
             yield waited
@@ -127,3 +138,66 @@ async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothin
                     return
             assert done.state == "complete"
     pytest.fail("there are more steps")
+
+
+@pytest.fixture
+def ready(commands: Commands, tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The line of an emulator in another process: what is left in this one is of the commands."""
+    env = environment(tmp_path / "of-emulator")
+    process = commands.begin("emulator", "--rate", "100000/60", env=env, cwd=tmp_path, stderr=None)
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def _open_files() -> Counter[str]:
+    found = Counter[str]()
+    for each in os.listdir(OPEN_FILES):
+        with contextlib.suppress(OSError):  # that of the listing itself
+            found[os.readlink(OPEN_FILES / each)] += 1
+    return found
+
+
+def _threads() -> set[threading.Thread]:
+    """All but those of the loop's own pool, which wait for work."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith("asyncio_")}
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="open files are counted there")
+@pytest.mark.parametrize("again", [(), (1,), (2, 3)], ids=["once", "twice", "three times"])
+async def test_of_a_cancelled_upload_nothing_goes_on_and_a_resume_sends_the_rest(
+    again: tuple[int, ...], ready: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No task, no thread and no open file is left, whenever it was cancelled, and however often."""
+    monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
+    source = tmp_path / "list.csv"
+    source.write_text("\n".join(["email", *(f"person{number}@canarymail.com" for number in range(ROWS))]) + "\n")
+    base = replace(load_settings(ready["env"], directory=tmp_path, state_dir=tmp_path / "first"), concurrency=2)
+    await upload_async(source, audience_id=ready["audience_id"], settings=base)  # opens what stays open
+    before = asyncio.all_tasks(), _threads(), _open_files()
+    resumed = 0
+    for at in range(1, MOST_STEPS):
+        settings = replace(base, state_dir=tmp_path / f"state{at}")
+        uploading = upload_async(source, audience_id=ready["audience_id"], settings=settings, keep_spool=True)
+        at_all = (at, *(at + later for later in again))
+
+        async def work(uploading: Any = uploading, at_all: tuple[int, ...] = at_all) -> tuple[Any, int]:
+            return await _interrupted(uploading, *at_all)
+
+        steps = at
+        try:
+            done, steps = await asyncio.create_task(work())
+            assert done.state == "complete"
+        except NotFinished:
+            if list_runs(settings.state_dir):
+                report = await resume_async("last", settings=settings)
+                assert (report.state, report.rows.sent, report.success_count) == ("complete", ROWS, ROWS)
+                resumed += 1
+        await asyncio.sleep(0)
+        assert (asyncio.all_tasks(), _threads(), _open_files()) == before, at
+        assert not list(settings.state_dir.rglob("*spool*")), at
+        if steps < at:
+            break
+    assert resumed > 3

@@ -143,7 +143,7 @@ def test_all_rows_rejected_is_refused_whatever_is_allowed() -> None:
         ({"not_possible": 80, "invalid_syntax": 10}, "check the country"),
         ({"invalid_syntax": 90}, "`split_cells=`"),
         ({"already_hashed": 90}, "`hashed=['phone_number']`"),
-        ({"excel_mangled": 90}, "format the column as text"),
+        ({"excel_mangled": 90}, "format the column as text in the spreadsheet, or read it as text"),
     ],
 )
 def test_a_column_can_be_left_out_or_taken_as_it_is(reasons: dict[str, int], words: str) -> None:

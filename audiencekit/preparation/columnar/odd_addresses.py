@@ -15,8 +15,8 @@ from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.domains import domain_in_ascii
 
 _LONGEST: Final = 1_024  # characters; longer texts are for the definition
-# Names, marks of a spreadsheet, and a second at sign are for the definition.
-_FORM: Final = re.compile(r"(?!mailto:|['=\"])(?P<local>[^@<]+)@(?P<domain>[^@<]*[^@<,;])", re.DOTALL)
+# Names and a second at sign are for the definition.
+_FORM: Final = re.compile(r"(?!mailto:|\")(?P<local>[^@<]+)@(?P<domain>[^@<]*[^@<,;])", re.DOTALL)
 _ATOM: Final = r'[^\x00- "(),.:;<>@A-Z\[\\\]\x7f]+'  # a class of all other characters takes 6 ms to compile
 _LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 _AT_ONCE: Final = 20  # letters: with a q, which no mark joins, and a dot for each they are no longer than a local part
@@ -30,7 +30,8 @@ def decide_one(text: str) -> str | Reason | None:
     lower case and in NFC. Holds raw values.
     """
     trimmed = trim(text)
-    if len(trimmed) > _LONGEST or has_invisible(trimmed):
+    # A mark of a spreadsheet is one before NFC joins a stroke to it.
+    if len(trimmed) > _LONGEST or trimmed.startswith(("'", "=")) or has_invisible(trimmed):
         return None
     address = lower(trimmed)
     form = _FORM.fullmatch(address)

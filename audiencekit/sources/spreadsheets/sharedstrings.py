@@ -17,19 +17,27 @@ from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, rewrit
 from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
 
 MAX_STRINGS_BYTES: Final = 268_435_456  # of XML; the texts are held in memory
-_ITEM, _TEXT, _ITEM_END, _TEXT_END = range(1, 5)
+_ITEM, _TEXT, _READING, _FONT, _ITEM_END, _TEXT_END, _READING_END = range(1, 8)
 _BETWEEN: Final = (_ITEM, _ITEM + CLOSED, 0)
+# Excel in Japanese and Chinese writes behind a text how it is read, and in which font that is shown.
+_BEHIND_TEXT: Final = (_READING, _FONT + CLOSED, _ITEM_END)
 _GRAMMAR: Final = Grammar(
-    {b"si>": _ITEM, b"t>": _TEXT, b"t ": _TEXT, b"t/>": _TEXT, b"/si>": _ITEM_END, b"/t>": _TEXT_END},
+    {
+        b"si>": _ITEM, b"t>": _TEXT, b"t ": _TEXT, b"t/>": _TEXT, b"rPh ": _READING, b"phoneticPr ": _FONT,
+        b"/si>": _ITEM_END, b"/t>": _TEXT_END, b"/rPh>": _READING_END,
+    },
     {
         0: _BETWEEN,
         _ITEM: (_TEXT, _TEXT + CLOSED),
         _TEXT: (_TEXT_END,),
-        _TEXT + CLOSED: (_ITEM_END,),
-        _TEXT_END: (_ITEM_END,),
+        _TEXT + CLOSED: (_FONT + CLOSED, _ITEM_END),
+        _TEXT_END: (*_BEHIND_TEXT, _READING_END),
+        _READING: (_TEXT,),
+        _READING_END: _BEHIND_TEXT,
+        _FONT + CLOSED: (_ITEM_END,),
         _ITEM_END: _BETWEEN,
     },
-)
+)  # fmt: skip
 _FORM: Final = MarkupForm(b"sst", re.compile(rb"<sst(?:\s[^<>]*[^/<>])?>"), b"</si>", b"</sst>")
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
@@ -62,7 +70,10 @@ def plain_texts(piece: bytes) -> Any | None:
     if tags is None:
         return None
     items = np.flatnonzero((tags.codes == _ITEM) | (tags.codes == _ITEM + CLOSED))
-    texts = np.flatnonzero(tags.codes == _TEXT)
+    texts, readings = np.flatnonzero(tags.codes == _TEXT), np.flatnonzero(tags.codes == _READING)
+    if (tags.codes == _READING_END).sum() != len(readings) or (tags.codes[readings + 3] != _READING_END).any():
+        return None
+    texts = texts[tags.codes[texts - 1] == _ITEM]
     found = tags.texts_behind(texts)
     if found is None or len(texts) == len(items):
         return found

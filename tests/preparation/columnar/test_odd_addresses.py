@@ -82,6 +82,7 @@ def test_a_wrong_letter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Anna <\u00e9@larchpost.example>", None),
         ("mailto:\u00e9@larchpost.example", None),
         ("'\u00e9@larchpost.example", None),
+        ("=\u0338\u00e9@larchpost.example", None),
         ("\u00e9\u200bb@larchpost.example", None),
         ("\ufffd@larchpost.example", None),
         ("anna@docomo.ne.jp\u200b", None),

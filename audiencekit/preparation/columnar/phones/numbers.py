@@ -39,6 +39,9 @@ _EXTENDED: Final = (
 )
 # Two whole numbers, divided by a sign; each has seven digits or more.
 _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
+_MONTH, _DAY_OF_MONTH, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
+_DAY: Final = rf"\A(?:{_DAY_OF_MONTH}[./]{_MONTH}[./]{_YEAR}|{_YEAR}-{_MONTH}-{_DAY_OF_MONTH})\z"
+_DIGITS_OF_DAY: Final = 8
 _CHECKS: Final = (
     *OPENING,
     Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
@@ -86,6 +89,7 @@ def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
     for suspects, pattern, reason in (
         (column.digits.may_be_two, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
         (column.digits.may_be_two & (column.digits.counts >= TWO_GROUPS), _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
+        (column.digits.counts == _DIGITS_OF_DAY, _DAY, Reason.INVALID_SYNTAX),
         (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
     ):
         rows = np.flatnonzero(column.digits.is_read & suspects)
