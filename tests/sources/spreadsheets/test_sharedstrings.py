@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
@@ -31,6 +32,12 @@ def test_texts_of_east_asian_workbooks_are_plain() -> None:
     """How a text is read, and in which font, makes no parser necessary, and is no part of it."""
     piece = f"<si><t>山田</t>{READING}{READING}{FONT}</si><si><t>ada@example.com</t>{FONT}</si><si><t/>{FONT}</si>"
     assert _plain(piece) == ["山田", "ada@example.com", ""] == _parsed(piece)
+
+
+@pytest.mark.parametrize("inner", ["</rPh>", READING.removesuffix("</rPh>"), f"</rPh>{READING.removesuffix('</rPh>')}"])
+def test_readings_end_where_they_began(inner: str) -> None:
+    """A parser says what is wrong otherwise."""
+    assert _plain(f"<si><t>a</t>{inner}</si>") is None
 
 
 @given(st.lists(st.tuples(st.sampled_from(ITEMS), st.lists(st.sampled_from(TAGS), max_size=4)), min_size=1, max_size=4))
