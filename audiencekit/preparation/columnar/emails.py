@@ -46,7 +46,7 @@ _PLAIN_BYTES: Final = min(MAX_LOCAL_LENGTH, MAX_LABEL_LENGTH, MAX_ADDRESS_BYTES)
 
 # A spreadsheet's marks around an address are for the definition to take off.
 _MANGLED: Final = rf"\A(?:=|'[{WHITE_SPACE}]*=)"
-# What lists put around an address, too.
+# Signs that lists put around an address, too.
 _OF_LIST: Final = r"""[,;]\z|\A(?:'(?s:.*)'|"(?s:.*)")\z"""
 _MARKS: Final = np.frombuffer(b"'=", dtype=np.uint8)
 # Dots that only some carriers of Japan take.
