@@ -2,8 +2,10 @@
 
 Dots and `+tags` stay. Valid is what email-validator calls valid without asking DNS, plus: a local part has
 64 characters at most, a top-level domain two letters at least. The marks of a spreadsheet come off as from phone
-numbers. Refused forms: quoted local parts, address
-literals, comments, display names. Internationalised local parts (RFC 6531) are accepted, in NFC.
+numbers, and so do commas and semicolons behind an address and quotes around it, which have no other reading. A full
+stop behind it stays: of `ada@example.com.` a cell may have lost the `au`, and then it is another person's. Refused
+forms: quoted local parts, address literals, comments, display names. Internationalised local parts (RFC 6531) are
+accepted, in NFC.
 
 Internationalised domains leave in ASCII ("xn--…": IDNA 2008 over UTS 46, non-transitional). That is the one
 form which every mail system takes, which browsers submit from e-mail fields, and which the service's own
@@ -20,7 +22,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 
 from audiencekit.identifiers.commonchecks import refuse_at_once
 from audiencekit.identifiers.excel import unmarked
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.invisible import WHITE_SPACE, trim
 from audiencekit.identifiers.kinds import NormalizedEmail
 from audiencekit.identifiers.placeholders import is_placeholder_email
 from audiencekit.identifiers.reasons import Reason
@@ -41,6 +43,9 @@ _ASCII_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")  # RFC 5322 section 
 # systems deliver (docomo; KDDI's au, under both of its domains).
 CARRIERS: Final = ("au.com", "docomo.ne.jp", "ezweb.ne.jp")
 _CARRIER_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.+{_ATOM})*\.*")
+# Of a list from which the address was taken: no domain ends so.
+_BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
+_QUOTES: Final = ("''", '""')
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
 
@@ -54,8 +59,16 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
         return reason
-    address = unmarked(trimmed)
+    address = _alone(trimmed)
     return Reason.EXCEL_MANGLED if address.startswith("=") else _normalize_address(lower(address))
+
+
+def _alone(trimmed: str) -> str:
+    """`trimmed` without commas and semicolons behind it, then without quotes or a spreadsheet's marks around it."""
+    bare = _BEHIND.sub("", trimmed)
+    if len(bare) > 1 and bare[0] + bare[-1] in _QUOTES:
+        return trim(bare[1:-1])
+    return unmarked(bare)
 
 
 def lower(text: str) -> str:

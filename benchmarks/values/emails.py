@@ -41,6 +41,13 @@ ODD += [
     "=",
     '=""',
     "'null",
+    "anna@b.de,",
+    "anna@b.de ;,",
+    "'anna@b.de'",
+    '"anna@b.de";',
+    "'j\u00f6rg@b.de',",
+    "anna@b\u00fccher.example,",
+    ",;",
 ]
 ODD += ["'\xa0anna@b.de", "'j\u00f6rg@b.de", "=\u00fc@b.de", "a..b@docomo.ne.jp", "a.@ezweb.ne.jp", ".a@docomo.ne.jp"]
 ODD += ["a..@x.docomo.ne.jp", "a..b@au.com", "A...B.@DOCOMO.ne.jp", "e" * 64 + "..@au.com", "\u00e4..b@docomo.ne.jp"]

@@ -263,6 +263,9 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "full-width @": lambda chance: _plain(chance).replace("@", "＠"),
     "apostrophe in front": lambda chance: "'" + _plain(chance),
     "equals sign in front": lambda chance: "=" + _plain(chance),
+    "in quotes, or with a comma": lambda chance: chance.choice(("'{}'", '"{}"', "{},", "{};", "'{}',")).format(
+        _plain(chance)
+    ),
     "accented letters": _accented,
     "accented capitals": lambda chance: _accented(chance).upper(),
     "decomposed letters": lambda chance: unicodedata.normalize("NFD", _accented(chance)),

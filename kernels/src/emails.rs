@@ -10,6 +10,7 @@ use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCA
 use crate::marked;
 use crate::punycode;
 use crate::sha256::Hasher;
+use crate::signs::Signs;
 
 /// Up to here no part of an address can be too long, and no text is a hash.
 const MAX_SHORT: usize = 63;
@@ -104,20 +105,22 @@ fn trimmed<'t>(text: &'t [u8], letters: &Letters) -> Option<&'t [u8]> {
     letters.signs.trim(text).map(str::as_bytes)
 }
 
-/// The trimmed `text` without the marks of a spreadsheet; a code where there are some, and no address behind them.
+/// The trimmed `text` without the marks of a spreadsheet or a list; a code where there are some, and no address behind them.
 fn unmarked<'t>(text: &'t [u8], doubts: &Doubts, letters: &Letters, reasons: &Reasons) -> Result<&'t [u8], i8> {
-    if !matches!(text[0], b'\'' | b'=') {
+    if !matches!(text[0], b'\'' | b'=' | b'"') && !matches!(text.last(), Some(b',' | b';')) {
         return Ok(text);
     }
     let signs = &letters.signs;
     let marked = signs.read(text).ok_or(PENDING)?;
-    if doubts.words.has(text) {
+    let mut lowered = text.to_vec();
+    lowered.make_ascii_lowercase();
+    if doubts.words.has(&lowered) {
         return Err(reasons.placeholder);
     }
     if signs.hides(marked) {
         return Err(reasons.invisible_character);
     }
-    let address = marked::unmarked(marked, signs);
+    let address = alone(marked, signs);
     if address.starts_with('=') {
         return Err(reasons.excel_mangled);
     }
@@ -126,6 +129,21 @@ fn unmarked<'t>(text: &'t [u8], doubts: &Doubts, letters: &Letters, reasons: &Re
     } else {
         Err(reasons.invalid_syntax)
     }
+}
+
+/// `text` without commas and semicolons behind it, and then without quotes around it, or marks of a spreadsheet.
+fn alone<'t>(text: &'t str, signs: &Signs) -> &'t str {
+    let bare = if text.ends_with([',', ';']) {
+        text.trim_end_matches(|character| matches!(character, ',' | ';') || signs.is_break(character))
+    } else {
+        text
+    };
+    for quote in ['\'', '"'] {
+        if let Some(inner) = bare.strip_prefix(quote).and_then(|behind| behind.strip_suffix(quote)) {
+            return signs.trim_both(inner);
+        }
+    }
+    marked::unmarked(bare, signs)
 }
 
 /// Decides one text in lower case; `add` takes the address when it is VALID.

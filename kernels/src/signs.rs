@@ -28,6 +28,11 @@ impl Signs<'_> {
         }
     }
 
+    /// Whether `character` is white space.
+    pub fn is_break(&self, character: char) -> bool {
+        matches!(self.of(character), Some(BREAK | b' '))
+    }
+
     fn is_trimmed(&self, character: char) -> bool {
         matches!(self.of(character), Some(BREAK | MARK | b' '))
     }

@@ -17,7 +17,7 @@ from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.errors import CertificateRefused, CredentialsRefused, TransportFailed, UsageError
-from audiencekit.machine.connections import Connections, open_tls, read_proxy
+from audiencekit.machine.connections import Connections, open_tls
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.api.cleanliness import CANARY, assert_clean
@@ -144,28 +144,6 @@ async def test_this_machine_is_called_straight(answering: Any, answer_bytes: Any
         async with make_transport(service, connections=connections) as transport:
             assert (await transport.exchange(GET)).status == 200
     assert proxy.heads == []
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["http://HOST", "https://HOST:1", "HOST:3128", "http://HOST:3128/x", "http://HOST:99999", "socks5://HOST:1",
-     "http://HOST@h:1", "http://a:HOST@h", "http://a:b@HOST@h:1", "http://[HOST]:1", "http://[::zz]:1", "HOST",
-     "http://a:HOST\n@h:1"],
-)  # fmt: skip
-def test_an_address_that_is_none_is_refused_and_not_shown(address: str) -> None:
-    """It may hold a password."""
-    with pytest.raises(UsageError, match="AUDIENCEKIT_PROXY") as caught:
-        read_proxy(Secret(address.replace("HOST", "invented-word")))
-    assert "invented-word" not in f"{caught.value}{caught.value.hint}"
-
-
-def test_a_proxy_shows_no_password() -> None:
-    """Only its header has it."""
-    proxy = read_proxy(Secret("http://ann:invented%3Aword@proxy.example.com:3128/"))
-    assert "invented" not in repr(proxy) + str(proxy.url)
-    sent = proxy.headers["Proxy-Authorization"].removeprefix("Basic ")
-    assert base64.b64decode(sent) == b"ann:invented:word"
-    assert read_proxy(Secret("http://[::1]:3128")).headers == {}
 
 
 async def test_only_the_bundle_is_believed(

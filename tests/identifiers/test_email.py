@@ -219,11 +219,22 @@ def _is_as_recorded(case: dict[str, Any]) -> bool:
         ("o'hara@larchpost.example", "o'hara@larchpost.example"),
         ("=ada@larchpost.example", Reason.EXCEL_MANGLED),
         ("=A1", Reason.EXCEL_MANGLED),
-        ("'ada@larchpost.example'", Reason.INVALID_SYNTAX),
+        ("'ada@larchpost.example'", "ada@larchpost.example"),
+        ('" Ada@larchpost.example "', "ada@larchpost.example"),
+        ("ada@larchpost.example,", "ada@larchpost.example"),
+        ("ada@larchpost.example ;,", "ada@larchpost.example"),
+        ("'ada@larchpost.example',", "ada@larchpost.example"),
+        ("j\u00f6rg@larchpost.example;", "j\u00f6rg@larchpost.example"),
+        ("'=ada@larchpost.example'", Reason.EXCEL_MANGLED),
+        ("ada@larchpost.example'", Reason.INVALID_SYNTAX),
+        ("ada@larchpost.example.", Reason.INVALID_SYNTAX),
+        (",ada@larchpost.example", Reason.INVALID_SYNTAX),
+        ("ada@larchpost.example, bo@larchpost.example,", Reason.INVALID_SYNTAX),
+        (",;", Reason.INVALID_SYNTAX),
     ],
 )
-def test_marks_of_a_spreadsheet_come_off(text: str, answer: str | Reason) -> None:
-    """As from phone numbers; a formula is no address."""
+def test_marks_of_spreadsheets_and_lists_come_off(text: str, answer: str | Reason) -> None:
+    """As from phone numbers; a formula is no address, nor are two."""
     assert normalize_email(text) == answer
 
 

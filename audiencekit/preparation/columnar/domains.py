@@ -117,7 +117,7 @@ class CertainLetters:
 
     def is_unencoded(self, letter: str) -> bool:
         """Whether no label behind `xn--` stands for `letter`, of a surveyed plane."""
-        return ord(letter) >= CODE_POINTS or self._classes[ord(letter)] == UNENCODED
+        return ord(letter) >= CODE_POINTS or self._classes[ord(letter)] in (UNENCODED, REFUSED)
 
     def learn(self, letters: Iterable[str]) -> None:
         """Judge `letters` as `class_of` does, in a fraction of the time."""

@@ -46,6 +46,8 @@ _PLAIN_BYTES: Final = min(MAX_LOCAL_LENGTH, MAX_LABEL_LENGTH, MAX_ADDRESS_BYTES)
 
 # A spreadsheet's marks around an address are for the definition to take off.
 _MANGLED: Final = rf"\A(?:=|'[{WHITE_SPACE}]*=)"
+# Signs that lists put around an address, too.
+_OF_LIST: Final = r"""[,;]\z|\A(?:'(?s:.*)'|"(?s:.*)")\z"""
 _MARKS: Final = np.frombuffer(b"'=", dtype=np.uint8)
 # Dots that only some carriers of Japan take.
 _OF_CARRIER: Final = rf"\A[^.@][^@]*@(?:{'|'.join(map(re.escape, CARRIERS))})\z"
@@ -117,7 +119,7 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     addresses, found = decide_international(texts)
     # As it was written and in ASCII: a domain that is refused has no address that could begin doubtfully.
     found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
-    found[_is_marked(*text_buffers(texts))] = UNDECIDED
+    found[_is_marked(*text_buffers(texts)) | matches(texts, _OF_LIST)] = UNDECIDED
     codes[left] = found
     return put(trimmed, left, addresses), codes
 
@@ -177,6 +179,7 @@ def _checks() -> tuple[Check, ...]:
     """The definition's checks of an ASCII address, in its order."""
     too_long = code_of(Reason.TOO_LONG)
     return (
+        Check(_OF_LIST, UNDECIDED),
         Check(r'\A="[^"]*"\z', UNDECIDED),
         Check(_MANGLED, code_of(Reason.EXCEL_MANGLED)),
         Check(r"\A'[^@]*\z", _REFUSED),

@@ -30,6 +30,7 @@ from audiencekit.sources.arrow.types import (
 from audiencekit.sources.sampling import OBJECT_ROWS
 from audiencekit.sources.unreadablerows import Faults
 
+_OBJECT_BYTES: Final = 1_000_000  # of the first cells of a piece that are looked at for fields
 _WRITE_TEXT: Final = "write it as a string column, or leave it out with `ignore=`"
 
 
@@ -42,10 +43,13 @@ def _objects(pieces: Iterable[pa.Array]) -> list[object]:
     """The first cells of a column that holds objects; none of one that Arrow cannot show: it is not read."""
     found: list[object] = []
     for array in pieces:
-        if not holds_objects(array.type) or len(found) >= OBJECT_ROWS:
+        rows = OBJECT_ROWS - len(found)
+        if not holds_objects(array.type) or not rows:
             break
         with suppress(Exception):
-            found += array.slice(0, OBJECT_ROWS - len(found)).to_pylist()
+            while array.slice(0, rows).nbytes > _OBJECT_BYTES:  # objects of Python take ten times as much
+                rows //= 2
+            found += array.slice(0, rows).to_pylist()
     return found
 
 

@@ -129,7 +129,7 @@ def as_text(array: pa.Array) -> TextColumn:
 
 def sample_texts(array: pa.Array) -> list[str]:
     """The cells of a column for a sample: of lists their first value, of other types Python's writing of them."""
-    if pt.is_nested(array.type) and not is_list(array.type):
+    if (pt.is_nested(array.type) and not is_list(array.type)) or holds_objects(array.type):
         return [""] * len(array)
     if pt.is_floating(array.type) and (numbers := whole_numbers(array)) is not None:
         array = numbers

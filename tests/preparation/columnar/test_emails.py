@@ -75,14 +75,15 @@ def test_clean_lists_are_decided() -> None:
 
 def test_ascii_is_left_only_for_its_stated_reasons(texts: list[str]) -> None:
     """Of ASCII texts only these are left: `mailto:` with brackets behind it, long or doubtful addresses with `xn--`, a
-    spreadsheet's marks, and those of carriers that take any dots."""
+    spreadsheet's and a list's marks, and those of carriers that take any dots."""
     left = decide_emails(pa.array(texts)).undecided
     plain = [texts[index].lower() for index in left if texts[index].strip(SPACES).isascii()]
     assert plain
     expected = ("--", *CARRIERS)
     assert all(
         any(part in text for part in expected)
-        or text.strip(SPACES).startswith(("'", "="))
+        or text.strip(SPACES).startswith(("'", "=", '"'))
+        or text.strip(SPACES).endswith((",", ";"))
         or ("mailto:" in text and ">" in text)
         for text in plain
     )

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.email import normalize_email
+from audiencekit.preparation.columnar.domains import DOMAIN_LETTERS
 from audiencekit.preparation.columnar.letters import (
     CLASSES,
     CODE_POINTS,
@@ -110,6 +111,7 @@ def test_letters_for_which_no_label_stands_are_not_judged(monkeypatch: pytest.Mo
     """Each mistyped label would have others."""
     judged: list[str] = []
     judge = KnownLetters._judge
+    DOMAIN_LETTERS.class_of("\u2665")  # which a list had outside a label of xn-- before
     monkeypatch.setattr(KnownLetters, "_judge", lambda known, letter: (judged.append(letter), judge(known, letter)))
     known = _known(
         *(f"ada@xn--{label.encode('punycode').decode()}.example" for label in ("b\u2665", "b\u0378", "\u10d0"))
