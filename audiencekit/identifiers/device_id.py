@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from audiencekit.identifiers.commonchecks import refuse_at_once
+from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import NormalizedDeviceId
 from audiencekit.identifiers.reasons import Reason
@@ -31,21 +32,24 @@ SHARED: Final = frozenset(
 def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> NormalizedDeviceId | Reason:
     """The id as it is hashed, or why there is none.
 
-    Braces around an advertising id are notation and come off; 32 hex digits without dashes are refused, since
-    they may as well be an MD5. A zeroed id is how a device says that its owner opted out.
+    Braces around an advertising id are notation and come off, and so do the marks of a spreadsheet; 32 hex digits
+    without dashes are refused, since they may as well be an MD5. A zeroed id is how a device says that its owner opted
+    out.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
         return reason
-    return _normalize_form(_without_braces(trimmed), rules)
+    return _normalize_form(_bare(trimmed), rules)
 
 
 def is_advertising_id(text: str) -> bool:
-    """Whether `text`, trimmed, has the form of an advertising id, with or without braces."""
-    return len(text) >= _ADVERTISING_ID_LENGTH and _ADVERTISING_ID.fullmatch(_without_braces(trim(text))) is not None
+    """Whether `text`, trimmed, has the form of an advertising id, with or without braces and marks of a spreadsheet."""
+    return len(text) >= _ADVERTISING_ID_LENGTH and _ADVERTISING_ID.fullmatch(_bare(trim(text))) is not None
 
 
-def _without_braces(text: str) -> str:
+def _bare(trimmed: str) -> str:
+    """`trimmed` without the marks of a spreadsheet, and then without braces."""
+    text = unmarked(trimmed)
     return text[1:-1] if text[0:1] == "{" and text[-1:] == "}" else text
 
 

@@ -15,6 +15,11 @@ CASES = [
     ("capitals", "4B61639E-47CC-4056-A16A-C8217E029462", "4b61639e-47cc-4056-a16a-c8217e029462"),
     ("white space", " 4b61639e-47cc-4056-a16a-c8217e029462\n", "4b61639e-47cc-4056-a16a-c8217e029462"),
     ("braces", "{4b61639e-47cc-4056-a16a-c8217e029462}", "4b61639e-47cc-4056-a16a-c8217e029462"),
+    ("apostrophe in front", "' 4B61639E-47CC-4056-A16A-C8217E029462", "4b61639e-47cc-4056-a16a-c8217e029462"),
+    ("text formula", '="{4b61639e-47cc-4056-a16a-c8217e029462} "', "4b61639e-47cc-4056-a16a-c8217e029462"),
+    ("text formula, Android id", '="af3802a465767e36"', "af3802a465767e36"),
+    ("formula", "=4b61639e-47cc-4056-a16a-c8217e029462", Reason.INVALID_SYNTAX),
+    ("zeroed behind an apostrophe", "'00000000-0000-0000-0000-000000000000", Reason.ZEROED),
     ("any version bits", "4b61639e-47cc-f056-016a-c8217e029462", "4b61639e-47cc-f056-016a-c8217e029462"),
     ("Android id", "af3802a465767e36", "af3802a465767e36"),
     ("Android id in capitals", "AF3802A465767E36", "af3802a465767e36"),
@@ -61,6 +66,7 @@ def test_case_stays_by_rule() -> None:
 def test_the_form_of_an_advertising_id() -> None:
     """Zeroed ids have the form too; Android ids do not show what they are."""
     assert is_advertising_id(" {00000000-0000-0000-0000-000000000000} ")
+    assert is_advertising_id('="00000000-0000-0000-0000-000000000000"')
     assert not any(map(is_advertising_id, ["", "{}", "af3802a465767e36", "4b61639e"]))
 
 

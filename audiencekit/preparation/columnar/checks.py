@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.invisible import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, characters_of
 from audiencekit.identifiers.placeholders import WORDS
 from audiencekit.identifiers.reasons import Reason
@@ -70,6 +72,16 @@ def trim_texts(texts: Any) -> Any:
     trimmed = pc.ascii_trim(filled, SPACES)
     others = np.flatnonzero(~are_ascii(trimmed))
     return put(trimmed, others, pc.utf8_trim(trimmed.take(arrow_array(others)), _TRIMMED)) if len(others) else trimmed
+
+
+def unmark_texts(trimmed: Any) -> Any:
+    """Each of `trimmed` without the marks that keep a spreadsheet from making a number or a formula of it."""
+    marked = pc.or_(pc.starts_with(trimmed, "'"), pc.starts_with(trimmed, '="')).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(marked)
+    if not len(rows):
+        return trimmed
+    texts = trimmed.take(arrow_array(rows)).to_pylist()
+    return put(trimmed, rows, pa.array(map(unmarked, texts), pa.string()))
 
 
 def are_ascii(texts: Any) -> Bools:

@@ -17,6 +17,7 @@ from audiencekit.preparation.columnar.checks import (
     decide_in_order,
     matches,
     trim_texts,
+    unmark_texts,
 )
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
@@ -38,10 +39,12 @@ def decide_device_ids(texts: Any, rules: Rules = DEFAULT_RULES) -> Decisions:
     Holds raw values: to be called from a guarded function only.
     """
     trimmed = trim_texts(texts)
-    lowered = pc.ascii_lower(trimmed)
+    bare = unmark_texts(trimmed)
+    lowered = pc.ascii_lower(bare)
     plain = matches(lowered, rf"\A{_FORM}\z") & ~matches(lowered, rf"\A(?:{_NOBODYS})\z")
     codes = begin_codes(plain)
-    decide_in_order(lowered, codes, (*OPENING, *_FORM_CHECKS))
+    decide_in_order(pc.ascii_lower(trimmed), codes, OPENING)
+    decide_in_order(lowered, codes, _FORM_CHECKS)
     # A valid id holds no braces but those around it.
-    kept = lowered if rules.device_id_case == "lower" else trimmed
+    kept = lowered if rules.device_id_case == "lower" else bare
     return Decisions.of(pc.ascii_trim(kept, "{}"), codes)

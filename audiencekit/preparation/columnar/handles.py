@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.excel import unmarked
 from audiencekit.identifiers.handle import PAGES
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH
-from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     BLANK,
@@ -25,8 +21,9 @@ from audiencekit.preparation.columnar.checks import (
     matches,
     pattern_of,
     trim_texts,
+    unmark_texts,
 )
-from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of, put
+from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
 
 _SITE: Final = r"\A(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com/(?:#!/)?@?"
 _ADDRESS: Final = rf"{_SITE}([a-z0-9_]+)(?:[/?#](?s:.*))?\z"
@@ -50,19 +47,11 @@ def decide_handles(texts: Any) -> Decisions:
     Holds raw values: to be called from a guarded function only.
     """
     lowered = pc.ascii_lower(trim_texts(texts))
-    names = _bare_names(_unmarked(lowered))
+    names = _bare_names(unmark_texts(lowered))
     codes = begin_codes(matches(names, _PLAIN) & ~matches(names, WORD.pattern))
     decide_in_order(lowered, codes, _WHOLE_CHECKS)
     decide_in_order(names, codes, _NAME_CHECKS)
     return Decisions.of(names, codes)
-
-
-def _unmarked(lowered: Any) -> Any:
-    """Each text without the marks that keep a spreadsheet from making a formula of it."""
-    marked = pc.or_(pc.starts_with(lowered, "'"), pc.starts_with(lowered, '="')).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(marked)
-    texts = lowered.take(arrow_array(rows)).to_pylist()
-    return put(lowered, rows, pa.array(map(unmarked, texts), pa.string()))
 
 
 def _bare_names(lowered: Any) -> Any:
