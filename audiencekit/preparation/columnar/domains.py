@@ -139,7 +139,7 @@ class CertainLetters:
 def _judge(letter: str) -> int:
     """The class of `letter`, by the definition's verdict on a label with it between others."""
     if unicodedata.category(letter).startswith(_SYMBOLS):
-        stays = unicodedata.is_normalized("NFKC", letter) and lower(letter) == letter and letter not in _IN_CONTEXT
+        stays = unicodedata.is_normalized("NFKC", letter) and lower(letter) == letter and letter not in _EXCEPTIONS
         return REFUSED if stays and ascii_domain(f"q{letter}q.com") is Reason.INVALID_SYNTAX else 0
     frame = _frame(letter)
     return _class_of_certain(letter) if frame and _are_taken(frame, letter) else 0

@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 from idna.idnadata import codepoint_classes
 
 from audiencekit.identifiers.email import ascii_domain, lower
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import domains
-from audiencekit.preparation.columnar.domains import CERTAIN, CODE_POINTS, CertainLetters, domain_in_ascii
+from audiencekit.preparation.columnar.domains import CERTAIN, CODE_POINTS, REFUSED, CertainLetters, domain_in_ascii
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -115,3 +116,14 @@ def test_many_letters_at_once_are_judged_as_one() -> None:
     classes = {letter: singly.class_of(letter) for letter in letters}
     assert {letter: bulk.class_of(letter) for letter in letters} == classes
     assert 100 < sum(found & CERTAIN for found in classes.values()) < 500
+
+
+@pytest.mark.parametrize("direction", ["AL", "R", "L", "ON"])
+def test_signs_that_are_refused_stand_in_no_label(direction: str) -> None:
+    """Neither between letters from the left nor between some from the right; some signs are letters to IDNA."""
+    letters = CertainLetters()
+    signs = [sign for sign in map(chr, range(0xA0, 0x3400)) if unicodedata.bidirectional(sign) == direction]
+    refused = [sign for sign in signs if letters.class_of(sign) == REFUSED][:60]
+    assert refused or direction == "R"
+    labels = [f"{side}{sign}{side}" for sign in refused for side in ("q", "\u05d0", "\u0628", "\u30a2")]
+    assert {ascii_domain(f"{label}.com") for label in labels} <= {Reason.INVALID_SYNTAX}
