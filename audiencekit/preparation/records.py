@@ -159,11 +159,18 @@ def _value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any
         return _of_single_values(results[0], rows)
     owners = np.concatenate([result.value_rows for result in results])
     values = pa.concat_arrays([result.values for result in results])
-    ranks = _ranks(values)
-    order = np.lexsort((ranks, owners))
-    owners, ranks = owners[order], ranks[order]
+    order = np.argsort(owners, kind="stable")
+    owners = owners[order]
+    # Most rows have one value: only others are put in order.
+    several = np.zeros(len(owners), dtype=bool)
+    several[1:] = owners[1:] == owners[:-1]
+    several[:-1] |= several[1:]
+    places = np.flatnonzero(several)
+    ranks = _ranks(values.take(arrow_array(order[places])))
+    by_rank = np.lexsort((ranks, owners[places]))
+    order[places], ranks = order[places[by_rank]], ranks[by_rank]
     fresh = np.ones(len(owners), dtype=bool)
-    fresh[1:] = (owners[1:] != owners[:-1]) | (ranks[1:] != ranks[:-1])
+    fresh[places[1:]] = (owners[places[1:]] != owners[places[:-1]]) | (ranks[1:] != ranks[:-1])
     return list_array(np.bincount(owners[fresh], minlength=rows), values.take(arrow_array(order[fresh])))
 
 

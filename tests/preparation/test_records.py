@@ -55,6 +55,20 @@ def test_several_values_of_one_cell_are_several_values_of_one_record(text_batch:
     ]
 
 
+IDS = st.lists(st.sampled_from(["k1", "k2", "k3", "k4"]), max_size=3)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 6).flatmap(lambda rows: st.lists(st.lists(IDS, min_size=rows, max_size=rows), max_size=3)))
+def test_each_record_has_its_distinct_values_in_order(text_batch: Make, columns: list[list[list[str]]]) -> None:
+    """Of rows with one value, with several and with the same again, in one column and in more."""
+    rows = list(zip(*columns, strict=True))
+    prepared = _prepare(text_batch(*((Kind.PARTNER_USER_ID, column) for column in columns))) if columns else None
+    expected = [sorted({value for values in row for value in values}) for row in rows if any(row)]
+    found = _records(prepared) if prepared else []
+    assert [record["partner_user_id"] for record in found] == expected
+
+
 def test_a_row_is_sent_with_what_qualified(text_batch: Make, sha256: Make) -> None:
     """One bad value is a rejection of its column; the row is rejected only when nothing is left."""
     made = text_batch(
