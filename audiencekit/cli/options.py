@@ -68,7 +68,7 @@ class FiniteRange(click.FloatRange):
         """The number."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{number} is no number that can be counted to: write digits, such as 0.5", param, ctx)
+            self.fail(f"{number} is not a finite number: write digits, such as 0.5", param, ctx)
         return number
 
 
