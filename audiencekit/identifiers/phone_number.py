@@ -39,9 +39,9 @@ PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") 
 NARROW_SPACES: Final = "\u2000-\u200a"
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
 # A day of the years in which people are born and buy: of no country phonenumbers knows a number so written.
-_MONTH, _DAY_OF_MONTH, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
+MONTH, DAY_OF_MONTH, YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
 _DAY: Final = re.compile(
-    rf"{_DAY_OF_MONTH}[./／]{_MONTH}[./／]{_YEAR}|{_YEAR}[\-{DASHES}]{_MONTH}[\-{DASHES}]{_DAY_OF_MONTH}"
+    rf"{DAY_OF_MONTH}[./／]{MONTH}[./／]{YEAR}|{YEAR}[\-{DASHES}]{MONTH}[\-{DASHES}]{DAY_OF_MONTH}"
 )
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
 # RFC 3966; and how exports of Meta's lead forms mark a cell as a phone number, so that spreadsheets leave it whole.

@@ -99,8 +99,6 @@ class KnownLetters:
             for letter in new:
                 self._judge(letter)
             DOMAIN_LETTERS.learn(of_domains)
-            for letter in of_domains:
-                DOMAIN_LETTERS.class_of(letter)
             self._seen |= new
             self._seen_in_domains |= of_domains
             is_known = not new and not of_domains and is_surveyed

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.phone_number import DAY_OF_MONTH, MONTH, YEAR
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -39,8 +40,7 @@ _EXTENDED: Final = (
 )
 # Two whole numbers, divided by a sign; each has seven digits or more.
 _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
-_MONTH, _DAY_OF_MONTH, _YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
-_DAY: Final = rf"\A(?:{_DAY_OF_MONTH}[./]{_MONTH}[./]{_YEAR}|{_YEAR}-{_MONTH}-{_DAY_OF_MONTH})\z"
+_DAY: Final = rf"\A(?:{DAY_OF_MONTH}[./]{MONTH}[./]{YEAR}|{YEAR}-{MONTH}-{DAY_OF_MONTH})\z"
 _DIGITS_OF_DAY: Final = 8
 _CHECKS: Final = (
     *OPENING,
