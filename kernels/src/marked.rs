@@ -37,6 +37,7 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     match found {
         // phonenumbers takes no dash of Unicode between a tilde and an extension.
         Some(written) if written.extension > 0 && !trimmed.is_ascii() => Err(PENDING),
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful => Ok(written),
         // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
         _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
@@ -133,6 +134,8 @@ mod tests {
             ("2015550123\n2015550124.0", REASONS.excel_mangled),
             ("2015550123\nx1", REASONS.invalid_syntax),
             ("tel:", REASONS.invalid_syntax),
+            ("'31\u{2010}12\u{2010}1980", REASONS.invalid_syntax),
+            ("31\u{ff0f}12\u{ff0f}80", REASONS.invalid_syntax),
             ("\u{e9}2015550123", REASONS.invalid_syntax),
             ("\u{2026}", REASONS.placeholder),
             ("\u{e9}", REASONS.invalid_syntax),

@@ -120,6 +120,7 @@ struct Number {
 /// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
 fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
     match read_digits(text) {
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful => Ok(written),
         _ => read_marked(text, &plans.words, &plans.signs, reasons),
     }
