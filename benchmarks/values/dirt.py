@@ -102,7 +102,7 @@ _DAYS: Final = (
 
 def _day(chance: random.Random) -> str:
     return chance.choice(_DAYS).format(
-        chance.randrange(1895, 2035), chance.randrange(14), chance.randrange(34), chance.randrange(100)
+        chance.randrange(1895, 2035), chance.randrange(1, 14), chance.randrange(1, 34), chance.randrange(100)
     )
 
 
