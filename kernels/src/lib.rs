@@ -32,6 +32,7 @@ mod sha256;
 mod signs;
 mod tags;
 mod users;
+mod utf8;
 
 /// Which functions there are, and what they take: the package refuses any other number.
 const VERSION: i32 = 37;
