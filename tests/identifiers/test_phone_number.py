@@ -277,9 +277,9 @@ def _numbers_of_days(region: str) -> set[str]:
     """The valid numbers of `region` that the digits of some days are, in its own format."""
     days = [date(year, month, day) for year in (1900, 1968, 2011) for month in (2, 10, 12) for day in (3, 11, 26)]
     forms = ("%d%m%Y", "%m%d%Y", "%Y%m%d", "%d%m%y", "%m%d%y")
-    numbers = [phonenumbers.parse(day.strftime(form), region) for day in days for form in forms]
-    written = phonenumbers.PhoneNumberFormat.NATIONAL
-    return {phonenumbers.format_number(one, written) for one in numbers if phonenumbers.is_valid_number(one)}
+    e164 = [normalize_phone_number(day.strftime(form), country=region) for day in days for form in forms]
+    numbers = [phonenumbers.parse(number) for number in e164 if not isinstance(number, Reason)]
+    return {phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL) for number in numbers}
 
 
 def test_no_region_writes_its_numbers_as_days() -> None:

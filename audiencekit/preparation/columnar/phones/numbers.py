@@ -55,7 +55,12 @@ _CHECKS: Final = (
 )
 
 # A text that may be a plain number under signs that the definition takes off or reads as ASCII.
-_DECORATED: Final = r"""\A(?:'|=|(?i:tel:|p:))|[^\x00-\x7f]"""
+_DECORATED: Final = r"""\A(?:'|=|(?i:tel:|p:))|[^\x00-\x7f]|~"""
+# Of signs of a number: its last tilde begins no extension, which has nine digits and nothing between, and three digits
+# before it where there is a plus.
+_TILDE_BETWEEN: Final = (
+    r"\A[^+~]*\+[^0-9]*(?:[0-9][^0-9]*){0,2}~[^~]*\z|~[^~]*[0-9][^0-9~]+[0-9][^~]*\z|~[^0-9]*[0-9]{10}[^~]*\z"
+)
 
 
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
@@ -119,13 +124,17 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
 
 
 def _undecorated(texts: Any) -> Any:
-    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` or `p:` in front."""
+    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` or `p:` in front.
+
+    A tilde that is punctuation is another sign then.
+    """
     like = _like()
     texts = trim_texts(pa.array([text.translate(like) for text in texts.to_pylist()], pa.string()))
     behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
     unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
     texts = trim_texts(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
-    return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:|p:)", ""))
+    texts = trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:|p:)", ""))
+    return pc.if_else(arrow_array(matches(texts, _TILDE_BETWEEN)), pc.replace_substring(texts, "~", "]"), texts)
 
 
 @cache

@@ -97,6 +97,23 @@ def test_every_character_at_every_place(number: str, differing: Callable[..., li
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
+def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> None:
+    """Behind two digits and a plus, or before more than an extension has; the others are left."""
+    texts = [
+        "+95~92661752",
+        "+687~75.12.34",
+        "+49 30~9018-20",
+        "+49~3090182012",
+        "+49 30~901820",
+        "030~901820",
+        "+1~~2",
+    ]
+    rows = [(text, "DE") for text in texts]
+    decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
+    assert differing(decisions, _answers(rows)) == []
+    assert decisions.undecided.tolist() == [4, 5, 6]
+
+
 def test_every_state_of_some_regions(differing: Callable[..., list[int]]) -> None:
     """One text for each of many states of the table gets the definition's answer."""
     regions = random.Random(3).sample(REGIONS, 12)
