@@ -283,7 +283,7 @@ def _numbers_of_days(region: str) -> set[str]:
 
 
 def test_no_region_writes_its_numbers_as_days() -> None:
-    """What is refused as a day is the format of no country."""
+    """A format of a region is never refused as a day."""
     regions = sorted(phonenumbers.SUPPORTED_REGIONS)
     numbers = [(text, region) for region in regions for text in _numbers_of_days(region)]
     refused = [
