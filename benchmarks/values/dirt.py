@@ -26,7 +26,7 @@ def _name(chance: random.Random) -> str:
 # Domains that are none, `{}` for a label.
 _NO_DOMAINS: Final = (
     *("{}", "{}.", ".{}.example", "{}..example", "{},example", "{} .example", "{}.example (alt)", "{}.example/{}"),
-    *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e"),
+    *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e", "{}.c0m"),
     *("{}\u201d.example", "{}\u2665.example", "{}.example\xa7"),
 )
 _NO_NAMES: Final = ("{} x", ".{}", "{}.", "{}..x", "({})", "{}: x", '"{}"')
@@ -132,6 +132,9 @@ DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "two at signs": lambda chance: _plain(chance).replace("@", "@@"),
     "two in a cell": lambda chance: f"{_plain(chance)}{chance.choice((';', ', ', ' / '))}{_plain(chance)}",
     "no domain": lambda chance: _plain(chance).partition("@")[0] + "@",
+    "digit in the top": lambda chance: (
+        _plain(chance).rpartition(".")[0] + chance.choice((".c0m", ".ne7", ".0rg", ".c-m"))
+    ),
     "no top": lambda chance: _plain(chance).rpartition(".")[0],
     "double dot": lambda chance: _plain(chance).replace("@", ".@" if chance.randrange(2) else "@."),
     "stray sign": lambda chance: f"{_plain(chance)}{chance.choice('.,;:>')}",
