@@ -1,6 +1,8 @@
 //! A column of texts as Arrow holds it, and what is decided of its values.
 #![forbid(unsafe_code)]
 
+use crate::utf8::is_utf8;
+
 /// The decision on a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;
 pub const UNDECIDED: i8 = -1;
@@ -67,11 +69,14 @@ impl<'a> Texts<'a> {
 
     /// The bytes of the longest text; None where one is not UTF-8, or where they do not stand one behind the other.
     pub fn longest_in_utf8(&self) -> Option<usize> {
-        let whole = std::str::from_utf8(self.data).ok()?;
+        let begins = |at: usize| self.data.get(at).map_or(at == self.data.len(), |&byte| byte & 0xc0 != 0x80);
+        if !is_utf8(self.data) {
+            return None;
+        }
         let mut longest = 0;
         for ends in self.offsets.windows(2) {
             let (begin, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
-            if !whole.is_char_boundary(begin) || !whole.is_char_boundary(end) {
+            if !begins(begin) || !begins(end) {
                 return None;
             }
             longest = longest.max(end.checked_sub(begin)?);

@@ -1,10 +1,10 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of_code, is_atom, LETTER};
+use crate::classes::is_atom;
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
-use crate::emails::{has_display_name, is_dot_atom, parts};
+use crate::emails::{self, has_display_name, is_dot_atom, parts};
 use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 
 /// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
@@ -118,7 +118,8 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
 
 /// Whether the label of ASCII may be the last one.
 fn is_top(label: &[u32]) -> bool {
-    label.len() > 1 && label.last().is_some_and(|&code| class_of_code(code) == LETTER)
+    let signs: Vec<u8> = label.iter().map(|&code| code as u8).collect();
+    emails::is_top(&signs)
 }
 
 #[cfg(test)]
@@ -155,6 +156,7 @@ mod tests {
             ("a@b\u{fc}cher,example", REASONS.invalid_syntax),
             ("a@b\u{dc}cher..example", REASONS.invalid_syntax),
             ("a@b\u{fc}--c.example1", REASONS.invalid_syntax),
+            ("a@b\u{fc}.c0m", REASONS.invalid_syntax),
             ("a@b\u{2665}.example", REASONS.invalid_syntax),
             ("a@b\u{2665}.test", PENDING),
             ("a@b\u{e8}..example", PENDING),

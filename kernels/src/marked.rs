@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{Reasons, Texts, PENDING};
-use crate::digits::{behind, read_digits, Written, MAX_WRITTEN};
+use crate::digits::{behind, read_written, Written, MAX_WRITTEN};
 use crate::forms;
 use crate::signs::{Signs, BREAK};
 
@@ -33,15 +33,20 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
         return Err(reasons.invalid_syntax);
     }
     let number = without_scheme(survey.unmarked().ok_or(PENDING)?);
-    let found = read_digits(number);
+    let found = read_written(number);
     match found {
         // phonenumbers takes no dash of Unicode between a tilde and an extension.
-        Some(written) if written.extension > 0 && !trimmed.is_ascii() => Err(PENDING),
-        Some(written) if !written.is_doubtful => Ok(written),
+        Some(written) if written.extension > 0 && !trimmed.is_ascii() && has_dash_behind_tilde(number) => Err(PENDING),
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
+        Some(written) if !written.is_doubtful && !written.is_short => Ok(written),
         // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
         _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
         _ => forms::refuse(number, reasons).map_or(found.ok_or(PENDING), Err),
     }
+}
+
+fn has_dash_behind_tilde(number: &[u8]) -> bool {
+    number.iter().skip_while(|&&sign| sign != b'~').any(|&sign| sign == b'-')
 }
 
 /// Why `text` is of no kind: a word for a missing value, or a hash. Of other letters than those of ASCII no such word has
@@ -103,6 +108,7 @@ mod tests {
             "=\"\u{a0}tel:+12015550123 \"",
             "+1\u{2011}201\u{2013}555\u{a0}0123",
             "+\u{661}\u{662}\u{660}15550123",
+            "+1\u{2013}20155501~23\u{a0}",
         ] {
             assert_eq!(digits_of(text).as_deref(), Ok("12015550123"), "{text:?}");
         }
@@ -127,12 +133,16 @@ mod tests {
             ("'2015550123 x1", REASONS.extension),
             ("\u{2013}2015550123.00", PENDING),
             ("2015550~\u{2013}123", PENDING),
+            ("2015550~\u{2013}123~", PENDING),
+            ("2.0", REASONS.excel_mangled),
             ("201\n5550123", REASONS.invalid_syntax),
             ("+12015550123\r\n+12015550124", REASONS.invalid_syntax),
             ("=2015550123\n2015550124", REASONS.excel_mangled),
             ("2015550123\n2015550124.0", REASONS.excel_mangled),
             ("2015550123\nx1", REASONS.invalid_syntax),
             ("tel:", REASONS.invalid_syntax),
+            ("'31\u{2010}12\u{2010}1980", REASONS.invalid_syntax),
+            ("31\u{ff0f}12\u{ff0f}80", REASONS.invalid_syntax),
             ("\u{e9}2015550123", REASONS.invalid_syntax),
             ("\u{2026}", REASONS.placeholder),
             ("\u{e9}", REASONS.invalid_syntax),
