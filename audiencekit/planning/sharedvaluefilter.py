@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.machine.workers import one_ahead
 from audiencekit.planning.batchresults import BatchResults, Listeners
 from audiencekit.planning.planinputs import Terms
 from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
@@ -25,7 +26,7 @@ from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, Map
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
+from audiencekit.selection.candidates import CANDIDATE, NO_CANDIDATES, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
@@ -67,18 +68,21 @@ class _Stripping:
         """Change all batches, whose candidates stand in these chunks, one each; the rejections of each that has any."""
         self._gathered.keysets.drop_keys(self._shared.tags)
         first = 0
-        for number, (chunk, records) in enumerate(zip(candidates, self._gathered.batch_records, strict=True)):
-            if chunk != NO_CHUNK:
-                held = np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE)
-                if len(found := self._shared.among(held)):
-                    yield self._change(number, first, found[np.argsort(found["record"], kind="stable")])
+        of_batches = zip(one_ahead(self._find, candidates), self._gathered.batch_records, strict=True)
+        for number, (found, records) in enumerate(of_batches):
+            if len(found):
+                yield self._change(number, first, found)
             first += records
 
-    def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
-        """Leave the values of `found` out of one batch, whose records are counted from `first`.
+    def _find(self, chunk: int) -> Candidates:
+        """The shared values among the candidates in `chunk`, in the order of their records."""
+        if chunk == NO_CHUNK:
+            return NO_CANDIDATES[0]
+        found = self._shared.among(np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE))
+        return found[np.argsort(found["record"], kind="stable")]
 
-        They stand in the order of their records.
-        """
+    def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
+        """Leave the values of `found` out of one batch, whose records are counted from `first`."""
         owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
         records, before = found["record"][at], found["values"][at].astype(np.int64)
         left_out = np.bincount(owners * len(Kind) + found["kind"], minlength=before.size).reshape(before.shape)

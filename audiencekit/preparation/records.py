@@ -16,7 +16,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import HASH_TYPE, arrow_array, list_array
+from audiencekit.preparation.columnar.buffers import HASH_TYPE, Bools, arrow_array, list_array
 from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.countries import resolve_countries
 from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column
@@ -102,13 +102,13 @@ def prepare_batch(
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, pa.repeat(_NO_IDENTIFIER, len(silent)))
     lists = [
-        _value_lists([result for column, result in results if column.kind is kind], columns.num_rows, value_type)
+        _value_lists([result for column, result in results if column.kind is kind], qualified, value_type)
         for kind, value_type in VALUE_TYPES.items()
     ]
-    records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     refusing = _refusing(columns.column(CONSENT), deletes, consent)[qualified] if mapping.consent is not None else None
     if not qualified.all():
-        records = records.filter(arrow_array(qualified))
+        rows, deletes = rows.filter(arrow_array(qualified)), deletes.filter(arrow_array(qualified))
+    records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     rejected = rejections.to_batch()
     tally = _tally(batch, results, records.num_rows, rejected, kinds)
     return PreparedBatch(HashedRecords(records), rejected, tally, refusing)
@@ -150,13 +150,18 @@ def _kinds(results: list[tuple[Any, ColumnResult]], rows: int) -> npt.NDArray[np
     return kinds
 
 
-def _value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any:
-    """list<value_type>, one a row: the distinct values of all columns of one kind, sorted; null where there is none."""
+def _value_lists(results: list[ColumnResult], qualified: Bools, value_type: Any) -> Any:
+    """list<value_type>, one a qualified row: the distinct values of all columns of one kind, sorted; null for none.
+
+    Rows that are not qualified have no value.
+    """
     results = [result for result in results if len(result.value_rows)]
     if not results:
-        return pa.nulls(rows, pa.list_(value_type))
+        return pa.nulls(int(np.count_nonzero(qualified)), pa.list_(value_type))
     if len(results) == 1 and bool((results[0].value_rows[1:] > results[0].value_rows[:-1]).all()):
-        return _of_single_values(results[0], rows)
+        counts = np.zeros(len(qualified), dtype=bool)
+        counts[results[0].value_rows] = True
+        return list_array(counts[qualified], results[0].values)
     owners = np.concatenate([result.value_rows for result in results])
     values = pa.concat_arrays([result.values for result in results])
     order = np.argsort(owners, kind="stable")
@@ -171,13 +176,8 @@ def _value_lists(results: list[ColumnResult], rows: int, value_type: Any) -> Any
     order[places], ranks = order[places[by_rank]], ranks[by_rank]
     fresh = np.ones(len(owners), dtype=bool)
     fresh[places[1:]] = (owners[places[1:]] != owners[places[:-1]]) | (ranks[1:] != ranks[:-1])
-    return list_array(np.bincount(owners[fresh], minlength=rows), values.take(arrow_array(order[fresh])))
-
-
-def _of_single_values(result: ColumnResult, rows: int) -> Any:
-    counts = np.zeros(rows, dtype=np.int32)
-    counts[result.value_rows] = 1
-    return list_array(counts, result.values)
+    counts = np.bincount(owners[fresh], minlength=len(qualified))
+    return list_array(counts[qualified], values.take(arrow_array(order[fresh])))
 
 
 def _ranks(values: Any) -> npt.NDArray[np.int64]:

@@ -6,6 +6,7 @@
 
 use crate::letters::{bits, note, BLOCK};
 use crate::separators::{Reader, DOUBLED};
+use crate::utf8::is_utf8;
 
 /// The form of a line: `width` cells, and `least` at least, with `delimiter` between them; with its end it has at most
 /// `longest` bytes. Of its cells the first `wanted` are read, which all lines have.
@@ -63,7 +64,7 @@ pub fn index(piece: &[u8], shape: &Shape, places: &mut Places) -> Option<Lines> 
     let (blocks, rest) = text.as_chunks::<BLOCK>();
     let mut last = [b' '; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
-    let (mut found, mut is_ascii) = (0, true);
+    let mut found = 0;
     for (number, block) in blocks.iter().chain((!rest.is_empty()).then_some(&last)).enumerate() {
         let mut separators = reader.read(block, *piece.get((number + 1) * BLOCK).unwrap_or(&b' '))?;
         if number == blocks.len() {
@@ -71,13 +72,11 @@ pub fn index(piece: &[u8], shape: &Shape, places: &mut Places) -> Option<Lines> 
         }
         let room = places.ends[found..].first_chunk_mut().expect("room for a block more");
         found += note(separators, (number * BLOCK) as u32, room);
-        is_ascii &= block.is_ascii();
     }
     // The last line end may stand in quotes that are still open: the line before them is the last one.
     found -= places.ends[..found].iter().rev().take_while(|&&end| !is_end(text[end as usize])).count();
     let text = &text[..places.ends[..found].last().map_or(0, |&end| end as usize + 1)];
-    let is_text = is_ascii || std::str::from_utf8(text).is_ok();
-    let (count, cells, apart) = if is_text && are_lines(text, shape, reader.lines, places, found) {
+    let (count, cells, apart) = if is_utf8(text) && are_lines(text, shape, reader.lines, places, found) {
         (reader.lines, shape.width, 0)
     } else {
         let (count, apart) = set_apart(text, shape, places, found);

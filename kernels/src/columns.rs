@@ -1,6 +1,8 @@
 //! A column of texts as Arrow holds it, and what is decided of its values.
 #![forbid(unsafe_code)]
 
+use crate::utf8::is_utf8;
+
 /// The decision on a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;
 pub const UNDECIDED: i8 = -1;
@@ -67,11 +69,14 @@ impl<'a> Texts<'a> {
 
     /// The bytes of the longest text; None where one is not UTF-8, or where they do not stand one behind the other.
     pub fn longest_in_utf8(&self) -> Option<usize> {
-        let whole = std::str::from_utf8(self.data).ok()?;
+        let begins = |at: usize| self.data.get(at).map_or(at == self.data.len(), |&byte| byte & 0xc0 != 0x80);
+        if !is_utf8(self.data) {
+            return None;
+        }
         let mut longest = 0;
         for ends in self.offsets.windows(2) {
             let (begin, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
-            if !whole.is_char_boundary(begin) || !whole.is_char_boundary(end) {
+            if !begins(begin) || !begins(end) {
                 return None;
             }
             longest = longest.max(end.checked_sub(begin)?);
@@ -91,6 +96,36 @@ impl<'a> Texts<'a> {
             }
         }
         false
+    }
+}
+
+/// Texts that are looked for among many others, most of which begin or end otherwise.
+pub struct Words<'a> {
+    texts: Texts<'a>,
+    ends: [u8; 256],
+}
+
+const BEGINS: u8 = 1;
+const ENDS: u8 = 2;
+
+impl<'a> Words<'a> {
+    /// `texts` ascend.
+    pub fn new(texts: Texts<'a>) -> Self {
+        let mut ends = [0; 256];
+        for (first, last) in texts.iter().filter_map(|text| text.first().zip(text.last())) {
+            ends[usize::from(*first)] |= BEGINS;
+            ends[usize::from(*last)] |= ENDS;
+        }
+        Self { texts, ends }
+    }
+
+    /// Whether `text` is one of them.
+    pub fn has(&self, text: &[u8]) -> bool {
+        let may_be = |byte: &u8, place: u8| self.ends[usize::from(*byte)] & place != 0;
+        match (text.first(), text.last()) {
+            (Some(first), Some(last)) => may_be(first, BEGINS) && may_be(last, ENDS) && self.texts.has(text),
+            _ => self.texts.has(text),
+        }
     }
 }
 
@@ -152,6 +187,15 @@ mod tests {
             assert_eq!(words.has(text.as_bytes()), is_there, "{text}");
         }
         assert!(!Texts { offsets: &[], data: b"" }.has(b"a"));
+    }
+
+    #[test]
+    fn words_have_ends_of_their_own() {
+        let words = || Texts { offsets: &[0, 0, 1, 3, 6], data: b"abbcdc" };
+        for text in ["", "a", "bb", "cdc", "c", "b", "bc", "abb", "cbc", "ccc", "ab", "\u{e9}"] {
+            assert_eq!(Words::new(words()).has(text.as_bytes()), words().has(text.as_bytes()), "{text}");
+        }
+        assert!(!Words::new(Texts { offsets: &[], data: b"" }).has(b""));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The lines of a piece of a text file, counted and looked at as a whole.
 #![forbid(unsafe_code)]
 
+use crate::utf8::is_utf8;
+
 /// So many bytes are counted in one byte.
 const STRETCH: usize = 255;
 
@@ -28,7 +30,7 @@ pub fn are_plain(piece: &[u8], lines: usize, longest: usize) -> bool {
         && occurrences(piece, 0) == 0
         && are_short(piece, longest)
         && has_no_lone_return(piece)
-        && std::str::from_utf8(piece).is_ok()
+        && is_utf8(piece)
 }
 
 fn occurrences(piece: &[u8], wanted: u8) -> usize {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::Texts;
+use crate::utf8::is_utf8;
 
 /// Objects and lists within each other, keys of an object and digits of a number are no more.
 const DEEPEST: usize = 64;
@@ -23,7 +24,7 @@ pub fn read(text: &[u8], keys: &Texts, columns: &mut [Column], apart: &mut [u8])
     let wanted: Vec<_> = keys.iter().collect();
     assert_eq!(wanted.len(), columns.len());
     let mut reader = Reader { wanted: &wanted, known: Vec::new(), found: vec![None; wanted.len()] };
-    let is_text = std::str::from_utf8(text).is_ok();
+    let is_text = is_utf8(text);
     columns.iter_mut().for_each(|column| column.offsets[0] = 0);
     let mut lines = text.split(|&byte| byte == b'\n');
     for (number, apart) in apart.iter_mut().enumerate() {

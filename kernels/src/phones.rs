@@ -2,8 +2,8 @@
 //! Every other text is left to the columnar rules in Python (`columnar/phone_numbers.py`), whose tables are read here.
 #![forbid(unsafe_code)]
 
-use crate::columns::{trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
-use crate::digits::{read_digits, value_of, Written, MAX_DIGITS};
+use crate::columns::{trim, Reasons, Texts, Words, PENDING, UNDECIDED, VALID};
+use crate::digits::{read_digits, value_of, Written, MAX_DIGITS, MIN_DIGITS};
 use crate::marked::read_marked;
 use crate::sha256::Hasher;
 use crate::signs::Signs;
@@ -36,7 +36,7 @@ pub struct Plans<'a> {
     pub dialled: usize,
     /// Digits that are a placeholder, and what stands for a missing value.
     pub placeholders: Texts<'a>,
-    pub words: Texts<'a>,
+    pub words: Words<'a>,
     /// The meaning, around and in a number, of characters that are not digits and punctuation of ASCII.
     pub signs: Signs<'a>,
     /// Whether to write the plus, and to decide numbers that came without one.
@@ -120,6 +120,7 @@ struct Number {
 /// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
 fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
     match read_digits(text) {
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful => Ok(written),
         _ => read_marked(text, &plans.words, &plans.signs, reasons),
     }
@@ -195,12 +196,14 @@ impl Plans<'_> {
         if opening_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
             return Err(reasons.placeholder);
         }
-        let answer = if written.extension > 0 {
-            Err(self.refuse_extended(written, region, reasons))
+        let answer = if written.is_short {
+            Err(self.refuse_short(written, region, reasons))
+        } else if written.extension > 0 {
+            self.read_extended(written, region, reasons)
         } else if written.has_plus {
             match self.start_behind(digits) {
                 Some(_) => self.judged(first),
-                None => self.refuse_unknown(digits, region, reasons),
+                None => self.read_unknown(digits, region, reasons),
             }
         } else if self.decides_national {
             self.read_dialled(digits, first, region, written.has_zeros, reasons)
@@ -213,45 +216,73 @@ impl Plans<'_> {
         }
     }
 
-    /// Why digits are no number that have a plus and no calling code: phonenumbers reads them as `region` dials then, and
-    /// finds no number but behind an international prefix.
-    fn refuse_unknown(&self, digits: &[u8], region: i32, reasons: &Reasons) -> Answer {
+    /// The verdict on digits that have a plus and no calling code: phonenumbers reads them as `region` dials then, and finds
+    /// a number only behind an international prefix.
+    fn read_unknown(&self, digits: &[u8], region: i32, reasons: &Reasons) -> Answer {
         let start = self.national[region as usize];
-        if start != NO_REGION && matches!(self.judged(self.run(start, digits)), Err(PENDING)) {
-            return Err(PENDING);
+        if start == NO_REGION {
+            return Err(reasons.not_possible);
         }
-        Err(reasons.not_possible)
+        match self.run(start, digits) {
+            Some(reading) if reading.outcome == self.dialled => {
+                self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible))
+            }
+            reading => Err(if matches!(self.judged(reading), Err(PENDING)) { PENDING } else { reasons.not_possible }),
+        }
     }
 
-    /// Why digits with an extension are no number: phonenumbers reads those before it, and tells it where they may be one.
-    fn refuse_extended(&self, written: &Written, region: i32, reasons: &Reasons) -> i8 {
-        let own = &written.digits[..written.count - written.extension];
-        let start = self.national[region as usize];
-        // Behind 00 a tilde after two digits is punctuation.
-        if own.len() > MAX_CALLED || written.has_zeros && own.len() < ZEROS + CODE_DIGITS {
-            PENDING
-        } else if written.has_plus {
-            self.refuse_extended_behind(own, reasons)
-        } else if start == NO_REGION {
-            reasons.no_country
+    /// Why fewer digits than phonenumbers takes for a number are none.
+    fn refuse_short(&self, written: &Written, region: i32, reasons: &Reasons) -> i8 {
+        if written.has_plus || self.national[region as usize] != NO_REGION {
+            reasons.invalid_syntax
         } else {
-            match self.run(start, own) {
-                Some(reading) if reading.outcome == self.dialled => {
-                    self.refuse_extended_behind(&own[reading.dropped..], reasons)
-                }
-                reading => match self.judged(reading) {
-                    Err(PENDING) => PENDING,
-                    _ => reasons.extension,
-                },
+            reasons.no_country
+        }
+    }
+
+    /// The verdict on digits with an extension: phonenumbers reads those before it, and tells it where they may be a
+    /// number.
+    fn read_extended(&self, written: &Written, region: i32, reasons: &Reasons) -> Answer {
+        let digits = &written.digits[..written.count];
+        let own = &digits[..written.count - written.extension];
+        if own.len() > MAX_CALLED {
+            return Err(PENDING);
+        }
+        let answer = Err(self.refuse_extended(own, written.has_plus, region, reasons));
+        // With a plus in place of 00, a tilde behind fewer digits is punctuation.
+        if written.has_zeros && own.len() < ZEROS + MIN_DIGITS {
+            self.or_behind_zeros(answer, digits)
+        } else {
+            answer
+        }
+    }
+
+    /// Why `own` digits, which an extension follows, are no number.
+    fn refuse_extended(&self, own: &[u8], has_plus: bool, region: i32, reasons: &Reasons) -> i8 {
+        let start = self.national[region as usize];
+        if has_plus && self.code_of(own) != 0 {
+            return self.refuse_extended_behind(own, reasons);
+        }
+        if start == NO_REGION {
+            return if has_plus { reasons.not_possible } else { reasons.no_country };
+        }
+        match self.run(start, own) {
+            Some(reading) if reading.outcome == self.dialled => {
+                self.refuse_extended_behind(&own[reading.dropped..], reasons)
             }
+            reading => match self.judged(reading) {
+                Err(PENDING) => PENDING,
+                _ if has_plus => reasons.not_possible,
+                _ => reasons.extension,
+            },
         }
     }
 
     /// The same of the digits behind a plus or an international prefix.
     fn refuse_extended_behind(&self, own: &[u8], reasons: &Reasons) -> i8 {
         match self.code_of(own) {
-            0 => PENDING,
-            code if own.len() < code.ilog10() as usize + 1 + LEAST_NATIONAL => PENDING,
+            0 => reasons.not_possible,
+            code if own.len() < code.ilog10() as usize + 1 + LEAST_NATIONAL => reasons.not_possible,
             _ => reasons.extension,
         }
     }
@@ -276,9 +307,17 @@ impl Plans<'_> {
                 reading => self.judged(reading),
             }
         };
-        // A refused number that begins with 00 is read as if it had a plus.
+        if has_zeros {
+            self.or_behind_zeros(answer, digits)
+        } else {
+            answer
+        }
+    }
+
+    /// The `answer` on `digits` that begin with 00, which are read as if they had a plus where they are refused.
+    fn or_behind_zeros(&self, answer: Answer, digits: &[u8]) -> Answer {
         match answer {
-            Err(code) if has_zeros && code > VALID => match self.read_behind(digits, ZEROS) {
+            Err(code) if code > VALID => match self.read_behind(digits, ZEROS) {
                 Some(better @ (Ok(_) | Err(PENDING))) => better,
                 _ => answer,
             },

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from typing import Final
 
@@ -19,7 +19,6 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.unicodeforms import in_form
 from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.buffers import Bools, Bytes
 
@@ -51,7 +50,7 @@ _DIRECTIONS: Final = {"L": LEFT, "R": RIGHT, "AL": RIGHT, "NSM": 0, "ON": NEUTRA
 _FROM_LEFT: Final = "q"  # no mark joins this letter
 _FROM_RIGHT: Final = "\u05d0"
 _AT_ONCE: Final = 8  # letters: with as many of a frame they are no longer than a label
-_ENCODED: Final = (*_CATEGORIES, "Lu")
+_ENCODED: Final = frozenset((*_CATEGORIES, "Lu"))
 _EXCEPTIONS: Final = f"\xdf\u03c2\u06fd\u06fe\u0f0b\u3007{_IN_CONTEXT}"  # RFC 5892, section 2.6
 
 
@@ -109,9 +108,12 @@ class CertainLetters:
         All of them at once: labels that were mistyped never have the same, and to judge one takes 200 microseconds.
         """
         planes = {ord(letter) // BASIC_PLANE for letter in encoded if ord(letter) < CODE_POINTS} - self._surveyed
-        for code in (code for plane in planes for code in range(plane * BASIC_PLANE, (plane + 1) * BASIC_PLANE)):
-            if not self._classes[code] and not _may_be_encoded(chr(code)):
-                self._classes[code] = UNENCODED
+        for plane in planes:
+            classes = self._classes[plane * BASIC_PLANE : (plane + 1) * BASIC_PLANE]
+            begin = plane * BASIC_PLANE
+            may_be = np.zeros(BASIC_PLANE, dtype=bool)
+            may_be[[ord(letter) - begin for letter in _encoded(map(chr, range(begin, begin + BASIC_PLANE)))]] = True
+            classes[(classes == 0) & ~may_be] = UNENCODED
         self._surveyed |= planes
         return bool(planes)
 
@@ -166,11 +168,12 @@ def _class_of_certain(letter: str) -> int:
     return CERTAIN | _DIRECTIONS[unicodedata.bidirectional(letter)] | mark
 
 
-def _may_be_encoded(letter: str) -> bool:
-    """Whether a label in the form of the name system may stand for `letter` (RFC 5892, section 3)."""
-    if letter in _EXCEPTIONS:
-        return True
-    return unicodedata.category(letter) in _ENCODED and in_form("NFKC", letter.casefold()) == letter
+def _encoded(letters: Iterable[str]) -> Iterator[str]:
+    """Those of `letters` for which a label in the form of the name system may stand (RFC 5892, section 3)."""
+    known = [letter for letter in letters if unicodedata.category(letter) in _ENCODED or letter in _EXCEPTIONS]
+    # All at once, between line ends, which nothing joins.
+    forms = unicodedata.normalize("NFKC", "\n".join(known).casefold()).split("\n") if known else []
+    return (letter for letter, form in zip(known, forms, strict=True) if letter == form or letter in _EXCEPTIONS)
 
 
 DOMAIN_LETTERS: Final = CertainLetters()

@@ -51,7 +51,8 @@ _SPREAD: Final = 0x9E3779B97F4A7C15  # an odd number with bits at random
 _SPREAD_BITS: Final = 40
 _WORD: Final = (1 << 64) - 1
 _ROOM: Final = 4  # places of a table for each fold, at least
-_SYLLABLES: Final = range(0xAC00, 0xD7A4)  # of Hangul: joined by a rule; Python knows their parts from 3.14 on
+# Where letters stand that NFC may join of two: not among ideographs, nor the syllables of Hangul, joined by a rule.
+_COMPOSED: Final = range(0xC0, _FIRST_IDEOGRAPH), range(0xA000, 0xAC00), range(0xD7A4, 0x20000)
 _DOMAIN: Final = re.compile(r"@([^@]*)")
 # To decode a longer label takes the square of its length, and no label is longer.
 _ENCODED: Final = re.compile(rf"(?i)\bxn--([a-z0-9-]{{1,{MAX_LABEL_LENGTH}}})")
@@ -188,7 +189,7 @@ def _is_composed(letter: str) -> bool:
 def composing() -> dict[str, list[tuple[str, str]]]:
     """For each character that NFC may join to the one before it: these, and what becomes of both."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for composed in map(chr, chain(range(0xC0, _SYLLABLES.start), range(_SYLLABLES.stop, CODE_POINTS))):
+    for composed in map(chr, chain.from_iterable(_COMPOSED)):
         parts = unicodedata.decomposition(composed)
         if parts and "<" not in parts and " " in parts:
             base, mark = (chr(int(part, 16)) for part in parts.split())

@@ -22,8 +22,10 @@ MARK: Final = 2  # comes off at the ends, and is refused inside
 CONTROL: Final = 3  # is refused wherever it stands
 DOUBT: Final = 4  # no sign of ASCII, and yet one that a pattern of the definition may take
 
-# Punctuation that only phonenumbers knows, and letters that are others in ASCII when their case does not count.
-_DOUBTFUL: Final = "［］⁓∼～ſİı\u212a"
+# Letters that are others in ASCII when their case does not count.
+_DOUBTFUL: Final = "ſİı\u212a"
+# Signs that may stand in a number, but, as `]`, never before its plus.
+_PUNCTUATION: Final = "［］⁓∼"
 
 # Where the ten digits of a script begin (Unicode, UnicodeData.txt, general category Nd).
 ZEROS: Final = (
@@ -55,7 +57,8 @@ def signs() -> Bytes:
         table[[ord(character) for character in characters if ord(character) < CODE_POINTS]] = meaning
     table[[ord(space) for space in characters_of(NARROW_SPACES) + " "]] = ord(" ")
     table[[ord(dash) for dash in characters_of(DASHES)]] = ord("-")
-    table[ord("／")] = ord("/")
+    table[[ord(sign) for sign in _PUNCTUATION]] = ord("]")
+    table[[ord("／"), ord("～")]] = [ord("/"), ord("~")]
     table[[ord(character) for character in _DOUBTFUL]] = DOUBT
     for character, sign in PLAIN.items():
         table[character] = ord(sign)

@@ -101,6 +101,24 @@ def test_cells_of_several_lines_are_decided(sign: str) -> None:
     assert PENDING not in decided_numbers([(number, "DE") for number in numbers])[0]
 
 
+@pytest.mark.parametrize("country", ["SB", "FK", "DE", "US", None])
+def test_few_digits_are_decided(country: str | None) -> None:
+    """Where phonenumbers takes two of them for a number, or those before a tilde."""
+    fronts = ("", "+", "(", "00", "+00", "'", "011")
+    digits = ("0", "9", "47", "74", "677", "6774", "4901")
+    behind = ("", ")", "~", "~123", " ~ 12345", ")~12345", "-~12", "～1234", "⁓123", "~1234567890")
+    rows = [(f"{front}{own}{end}", country) for front in fronts for own in digits for end in behind]
+    assert differing_numbers(rows) == []
+    assert PENDING not in decided_numbers([row for row in rows if not row[0].startswith(("+00", "00"))])[0]
+
+
+def test_a_number_behind_a_plus_and_an_international_prefix() -> None:
+    """phonenumbers reads +0049 as its region dials 0049."""
+    rows = [(text, country) for text in ("+004930901820", "+0011 14155550132", "+00") for country in ("DE", "AU", None)]
+    assert differing_numbers(rows) == []
+    assert decided_numbers([("+00 49 30 901820", "DE"), ("+004930901820", "US")])[0].tolist()[0] == VALID
+
+
 def test_one_digit_over_and_over_as_the_definition() -> None:
     """Behind the calling code it is a placeholder, also where the plan knows such numbers."""
     numbers = [

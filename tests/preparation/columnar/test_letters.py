@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
 import numpy as np
@@ -160,6 +161,14 @@ def test_every_character_that_joins_another_is_known() -> None:
     joining = {two for two in letters for one in "aeiouwyAEIOUΑαΙιИиのか" if _joins(one, two)}
     assert joining <= composing().keys()
     assert max(map(ord, composing())) < CODE_POINTS
+
+
+def test_every_letter_of_two_parts_is_looked_at() -> None:
+    """Of all that Python knows the parts of, in any plane."""
+    parts = {chr(code): unicodedata.decomposition(chr(code)) for code in range(sys.maxunicode + 1)}
+    of_two = {letter for letter, both in parts.items() if both and "<" not in both and " " in both}
+    looked_at = {composed for pairs in composing().values() for _, composed in pairs}
+    assert {letter for letter in of_two if not "\uac00" <= letter <= "\ud7a3"} == looked_at
 
 
 def test_syllables_of_hangul_are_joined_by_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:

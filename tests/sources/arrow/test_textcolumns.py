@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
@@ -52,6 +54,19 @@ def test_columns_are_divided_as_their_cells_are(cells: list[str | None], separat
         else:
             expected = None if cell is None else [part for part in cell.split(separator) if part.strip()]
             assert parts == split_texts(pa.array([cell], pa.string()), separator).to_pylist()[0] == expected
+
+
+@pytest.mark.parametrize("hidden", [b"a;", b";ab", b"abc", b"   "])
+def test_a_missing_cell_holds_nothing(hidden: bytes) -> None:
+    """Whatever bytes stand where its text would."""
+    offsets = pa.array([0, 1, 1 + len(hidden), 3 + len(hidden)], pa.int32()).buffers()[1]
+    data = pa.py_buffer(b"q" + hidden + b";z")
+    cells = pa.StringArray.from_buffers(3, offsets, data, pa.py_buffer(b"\x05"), 1)
+    for separator in (";", "\n"):
+        found = divided(cells, separator)
+        found.validate(full=True)
+        assert found.to_pylist() == [["q"], None, ["z"] if separator == ";" else [";z"]]
+        assert np.diff(found.offsets.to_numpy()).tolist() == [1, 0, 1]
 
 
 def test_columns_without_a_separator_stay_as_they_are() -> None:

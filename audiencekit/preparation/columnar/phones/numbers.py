@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
-from audiencekit.identifiers.phone_number import DAY_OF_MONTH, MONTH, YEAR
+from audiencekit.identifiers.phone_number import day_form
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -40,8 +40,8 @@ _EXTENDED: Final = (
 )
 # Two whole numbers, divided by a sign; each has seven digits or more.
 _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
-_DAY: Final = rf"\A(?:{DAY_OF_MONTH}[./]{MONTH}[./]{YEAR}|{YEAR}-{MONTH}-{DAY_OF_MONTH})\z"
-_DIGITS_OF_DAY: Final = 8
+_DAY: Final = rf"\A(?:{day_form('/', '.-')})\z"
+_DIGITS_OF_DAY: Final = range(4, 9)
 _CHECKS: Final = (
     *OPENING,
     Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
@@ -55,7 +55,12 @@ _CHECKS: Final = (
 )
 
 # A text that may be a plain number under signs that the definition takes off or reads as ASCII.
-_DECORATED: Final = r"""\A(?:'|=|(?i:tel:|p:))|[^\x00-\x7f]"""
+_DECORATED: Final = r"""\A(?:'|=|(?i:tel:|p:))|[^\x00-\x7f]|~"""
+# Of signs of a number: its last tilde begins no extension, which has nine digits and nothing between, and three digits
+# before it where there is a plus.
+_TILDE_BETWEEN: Final = (
+    r"\A[^+~]*\+[^0-9]*(?:[0-9][^0-9]*){0,2}~[^~]*\z|~[^~]*[0-9][^0-9~]+[0-9][^~]*\z|~[^0-9]*[0-9]{10}[^~]*\z"
+)
 
 
 def decide_phone_numbers(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
@@ -89,7 +94,7 @@ def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
     for suspects, pattern, reason in (
         (column.digits.may_be_two, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
         (column.digits.may_be_two & (column.digits.counts >= TWO_GROUPS), _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
-        (column.digits.counts == _DIGITS_OF_DAY, _DAY, Reason.INVALID_SYNTAX),
+        (np.isin(column.digits.counts, list(_DIGITS_OF_DAY)), _DAY, Reason.INVALID_SYNTAX),
         (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
     ):
         rows = np.flatnonzero(column.digits.is_read & suspects)
@@ -119,13 +124,17 @@ def _decide_decorated(texts: Any, regions: Regions, rules: Rules) -> tuple[Any, 
 
 
 def _undecorated(texts: Any) -> Any:
-    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` or `p:` in front."""
+    """`texts` with ASCII signs for their like, and without one apostrophe, `="…"`, and `tel:` or `p:` in front.
+
+    A tilde that is punctuation is another sign then.
+    """
     like = _like()
     texts = trim_texts(pa.array([text.translate(like) for text in texts.to_pylist()], pa.string()))
     behind = pc.ascii_ltrim(pc.utf8_slice_codeunits(texts, 1, None), " ")
     unquoted = pc.replace_substring_regex(texts, r'\A="([^"]*)"\z', r"\1")
     texts = trim_texts(pc.if_else(pc.starts_with(texts, "'"), behind, unquoted))
-    return trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:|p:)", ""))
+    texts = trim_texts(pc.replace_substring_regex(texts, r"\A(?i:tel:|p:)", ""))
+    return pc.if_else(arrow_array(matches(texts, _TILDE_BETWEEN)), pc.replace_substring(texts, "~", "]"), texts)
 
 
 @cache

@@ -97,6 +97,23 @@ def test_every_character_at_every_place(number: str, differing: Callable[..., li
     assert differing(decide_phone_numbers(*_column(rows), DEFAULT_RULES), _answers(rows)) == []
 
 
+def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> None:
+    """Behind two digits and a plus, or before more than an extension has; the others are left."""
+    texts = [
+        "+95~92661752",
+        "+687~75.12.34",
+        "+49 30~9018-20",
+        "+49~3090182012",
+        "+49 30~901820",
+        "030~901820",
+        "+1~~2",
+    ]
+    rows = [(text, "DE") for text in texts]
+    decisions = decide_phone_numbers(*_column(rows), DEFAULT_RULES)
+    assert differing(decisions, _answers(rows)) == []
+    assert decisions.undecided.tolist() == [4, 5, 6]
+
+
 def test_every_state_of_some_regions(differing: Callable[..., list[int]]) -> None:
     """One text for each of many states of the table gets the definition's answer."""
     regions = random.Random(3).sample(REGIONS, 12)
@@ -188,6 +205,13 @@ def test_clean_lists_are_decided() -> None:
         ("31.12.1980", "DE", Reason.INVALID_SYNTAX),
         ("'1980\u201112\u201131", "SE", Reason.INVALID_SYNTAX),
         ("1980-13-31", "SE", "+4619801331"),
+        ("12/31/1980", "IT", Reason.INVALID_SYNTAX),
+        ("1/31/80", "FI", Reason.INVALID_SYNTAX),
+        ("1.5.1980", "FI", Reason.INVALID_SYNTAX),
+        ("31. 12. 1980.", "AT", Reason.INVALID_SYNTAX),
+        ("'1980／1\u201131", "FI", Reason.INVALID_SYNTAX),
+        ("26.08.97", "NC", "+687260897"),
+        ("31 12 1980", "HT", "+50931121980"),
         ("+52 1 55 1234 5678", None, "+525512345678"),
         ("5215512345678", "MX", "+525512345678"),
         ("044 55 1234 5678", "MX", "+525512345678"),
