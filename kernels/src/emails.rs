@@ -254,11 +254,9 @@ fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &
     if is_too_long(text) {
         return reasons.too_long;
     }
-    if doubts.carriers.has(domain) && is_local_of_carrier(local) {
-        return VALID;
-    }
     if !is_dot_atom(local) {
-        return reasons.invalid_syntax;
+        let is_of_carrier = is_local_of_carrier(local) && doubts.carriers.has(domain);
+        return if is_of_carrier { VALID } else { reasons.invalid_syntax };
     }
     refuse_special(text, doubts, ends, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
 }

@@ -135,7 +135,7 @@ fn is_top(label: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::Texts;
+    use crate::columns::{Texts, Words};
     use crate::folding::{self, Folding};
     use crate::international::tests::labels;
     use crate::signs::{tests::table, Signs};
@@ -147,7 +147,7 @@ mod tests {
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nomail" };
         let special_use = Texts { offsets: &[0, 4], data: b"test" };
-        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
         refuse(text.as_bytes(), &doubts, &letters, &mut Room::new(), &REASONS)
