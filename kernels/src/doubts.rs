@@ -16,7 +16,7 @@ pub struct Doubts<'a> {
     pub special_use: Texts<'a>,
 }
 
-/// What stands for letters that are masked, and whole domains of such letters, behind the first letter of an address.
+/// The sign of masked letters, and a mask of all but the first letter of an address.
 const MASK: &[u8] = b"**";
 const MASKED: &[u8] = b"xxx@xxxx.com";
 
