@@ -48,8 +48,8 @@ _BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
 _QUOTES: Final = ("''", '""')
 # ICANN, gTLD Applicant Guidebook, section 2.2.1.3.2; so are all of the root. `c0m` is a typing error.
 _TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
-# Signs that a decoder which gave up, or a mask, has put in the place of a letter; and quotation marks, of which an address
-# has one when a pair was cut, or a word processor changed an apostrophe. RFC 8264, section 4.2: no name has them.
+# Signs that a decoder which gave up, or a mask, has put in the place of a letter; and quotation marks: one is there
+# when a pair was cut, or a word processor changed an apostrophe. RFC 8264, section 4.2: no name has them.
 NO_LETTERS: Final = frozenset("\ufffd…•∗∙■▪●█＊«»‘’‚‛“”„‟‹›")
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
