@@ -145,7 +145,7 @@ def test_an_audience_is_settled_when_its_last_request_is_confirmed() -> None:
         assert receipt.confirmed_at == f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def test_what_is_kept_here_of_an_audience_goes_before_its_receipt_says_so_and_it_is_free_then() -> None:
+def test_a_kept_snapshot_is_left_before_the_receipt_says_so_and_then_the_audience_is_free() -> None:
     """A process that is killed in between does it again; one that has said so would not."""
     machine = Machine(concurrency=1)
     machine.run()
@@ -178,7 +178,7 @@ def test_an_audience_that_refuses_one_request_is_refused_and_the_others_are_done
 
 @pytest.mark.parametrize("concurrency", [1, 2, 16])
 def test_a_refusal_cuts_nothing_off_that_is_under_way(concurrency: int) -> None:
-    """What was confirmed meanwhile counts, and an audience of which a part was is sent it whole again."""
+    """Confirmed requests count, and an audience of which a part was is sent it whole again."""
     machine = Machine({"a0": [NotFound("gone", status=404)]}, concurrency=concurrency)
     machine.run()
     assert machine.states == {"a0": "refused", "a1": "confirmed", "a2": "confirmed"}
@@ -205,7 +205,7 @@ def test_counts_that_never_fit_are_of_one_audience() -> None:
 
 
 @pytest.mark.parametrize("failure", [REVOKED, Redirected("elsewhere", status=307)])
-def test_what_no_audience_would_take_ends_the_pass(failure: AudiencekitError) -> None:
+def test_a_failure_that_every_audience_would_meet_ends_the_pass(failure: AudiencekitError) -> None:
     """Nothing else is sent. What was confirmed stays so, and the rest is for the next time."""
     machine = Machine({"a1": [None, failure]}, concurrency=1)
     going = machine.run()
