@@ -5,7 +5,7 @@
 use crate::characters::Characters;
 use crate::classes::{self, class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
-use crate::doubts::Doubts;
+use crate::doubts::{is_masked, Doubts};
 use crate::emails::{is_dot_atom, is_plain_domain};
 use crate::folding::Folding;
 use crate::punycode;
@@ -214,7 +214,8 @@ fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) ->
 
 /// Whether the parts of an address may be no person's, or too long.
 fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
-    local.starts_with(b"n") && doubts.no_addresses.has(local)
+    doubts.is_no_address(local)
+        || is_masked(local)
         || domain.starts_with(local) && doubts.doubled.has(local)
         || local.len() + 1 + domain.len() > MAX_ADDRESS
 }
@@ -395,7 +396,7 @@ pub fn has_wrong_signs(label: &[u32]) -> bool {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::columns::Texts;
+    use crate::columns::{Texts, Words};
     use crate::folding;
 
     const REASONS: Reasons = Reasons::numbered();
@@ -464,7 +465,7 @@ pub mod tests {
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
-        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
         normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())

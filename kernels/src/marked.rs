@@ -1,7 +1,7 @@
 //! Numbers behind what spreadsheets and programs put around them, or in signs that stand for those of ASCII.
 #![forbid(unsafe_code)]
 
-use crate::columns::{Reasons, Texts, PENDING};
+use crate::columns::{Reasons, Words, PENDING};
 use crate::digits::{behind, read_written, Written, MAX_WRITTEN};
 use crate::forms;
 use crate::signs::{Signs, BREAK};
@@ -12,7 +12,7 @@ const SCHEMES: [&[u8]; 2] = [b"tel:", b"p:"];
 
 /// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
 /// certain. `words` stand for a missing value.
-pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
+pub fn read_marked(text: &[u8], words: &Words, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
     let trimmed = signs.trim(text).ok_or(PENDING)?;
     if trimmed.is_empty() {
         return Err(reasons.empty);
@@ -51,7 +51,7 @@ fn has_dash_behind_tilde(number: &[u8]) -> bool {
 
 /// Why `text` is of no kind: a word for a missing value, or a hash. Of other letters than those of ASCII no such word has
 /// one that has another case.
-fn refuse_at_once(text: &str, words: &Texts, reasons: &Reasons) -> Option<i8> {
+fn refuse_at_once(text: &str, words: &Words, reasons: &Reasons) -> Option<i8> {
     if text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Some(reasons.already_hashed);
     }
@@ -83,12 +83,13 @@ fn without_scheme(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::Texts;
     use crate::signs::tests::table;
 
     const REASONS: Reasons = Reasons::numbered();
 
     fn digits_of(text: &str) -> Result<String, i8> {
-        let words = Texts { offsets: &[0, 3, 6], data: b"n/a\xe2\x80\xa6" };
+        let words = Words::new(Texts { offsets: &[0, 3, 6], data: b"n/a\xe2\x80\xa6" });
         let written = read_marked(text.as_bytes(), &words, &Signs(&table()), &REASONS)?;
         Ok(String::from_utf8(written.digits[..written.count].to_vec()).unwrap())
     }
