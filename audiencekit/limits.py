@@ -99,6 +99,7 @@ RATE_LIMITS_IN_A_ROW: Final = 10  # of one request, then another client uses its
 JITTER_SECONDS: Final = 1.0  # on top of a wait that the service asked for
 FARTHEST_RESET_SECONDS: Final = 86_400.0  # a reset beyond is no time but a mistake, such as milliseconds
 DRAIN_SECONDS: Final = 30.0  # for exchanges under way after an interruption; reliability bar, fault 34
+CANCELLATION_SECONDS: Final = 5.0  # for the same after a cancellation, which callers expect to come out soon; ours
 MAX_RATE_LIMIT_WAIT_SECONDS: Final = 120.0  # never sleep longer on the word of a reset header
 MAX_RETRY_AFTER_SECONDS: Final = 600.0
 RATE_LIMIT_FALLBACK_SECONDS: Final = 60.0  # a 429 that names no usable reset

@@ -20,7 +20,7 @@ from typing import Unpack
 from audiencekit.delivery.ratelimiter import RateLimiter
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, with_keywords
 from audiencekit.planning.planinputs import Terms
 from audiencekit.planning.preview import preview
@@ -81,6 +81,7 @@ def prepare(
     return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
 
 
+@cancellable
 @with_keywords(UploadKeywords, RUN_DEFAULTS)
 async def upload_async(source: AnySource, *, audience_id: str, **keywords: Unpack[UploadKeywords]) -> Report:
     """Check the source and send it to the audience; the report of the complete run.
@@ -105,6 +106,7 @@ async def upload_async(source: AnySource, *, audience_id: str, **keywords: Unpac
 upload = blocking(upload_async)
 
 
+@cancellable
 async def resume_async(
     run: str,
     *,

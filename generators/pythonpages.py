@@ -28,11 +28,11 @@ print(plan)
 report = audiencekit.upload("customers.csv", audience_id="dlzxk", country="DE")
 ```
 
-Functions whose names end in `_async` are awaited. The others wait for the result; inside a running event loop, as in a
-notebook, they work in a thread of their own. A plan, a report and a receipt print as the command line prints them, and
-a notebook shows them as tables and the progress as bars; `progress=audiencekit.NoProgress()` shows none. Elsewhere
-messages, such as the reason of a wait, go to the logger `audiencekit` at the level `INFO`;
-`logging.basicConfig(level="INFO")` shows them.
+Functions whose names end in `_async` are awaited, and can be [cancelled](resuming.md#cancellations). The others wait
+for the result; inside a running event loop, as in a notebook, they work in a thread of their own. A plan, a report and
+a receipt print as the command line prints them, and a notebook shows them as tables and the progress as bars;
+`progress=audiencekit.NoProgress()` shows none. Elsewhere messages, such as the reason of a wait, go to the logger
+`audiencekit` at the level `INFO`; `logging.basicConfig(level="INFO")` shows them.
 
 A *source* is a path, rows ([data frames, cursors, open files](data-frames.md)), or a list of these. Settings are those
 of the [environment](commands.md#settings) unless `settings=load_settings(…)` gives others. Functions that read a source

@@ -11,7 +11,7 @@ from audiencekit.audiences.donotreachlist import LIST_AGAIN, DoNotReachList, ens
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import NotFinished, Refused
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.progress import Progress, Stoppable
@@ -23,6 +23,7 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, comes_once, items_of
 
 
+@cancellable
 @with_keywords(UploadKeywords, RUN_DEFAULTS)
 async def do_not_reach_upload_async(source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
     """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.

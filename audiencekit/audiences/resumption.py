@@ -6,13 +6,14 @@ from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.history import find_in_history
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.pipeline import resume_async as resume_run_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.settings import Settings, load_settings
 
 
+@cancellable
 async def resume_async(
     run: str,
     *,

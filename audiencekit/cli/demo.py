@@ -45,6 +45,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     import tempfile
 
     from audiencekit.cli.emulator import faults_of
+    from audiencekit.machine.cancellation import interruptible
 
     if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
         tell(warning)
@@ -55,7 +56,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
             file.writelines(f"{line}\n" for line in sample_lines(rows))
         tell(f"made {rows:,} rows of invented people; they go to an emulator on this machine")
         try:
-            report = asyncio.run(_run(source, Path(directory) / "state", orders))
+            report = asyncio.run(interruptible(_run(source, Path(directory) / "state", orders)))
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
     print_report(report.to_json(), as_json=as_json)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
 from audiencekit.limits import DRAIN_SECONDS
+from audiencekit.machine.cancellation import interruptible
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.loopsignals import hold_back, is_detached_from, let_through, on_ending
 
@@ -45,7 +46,7 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
             on_ending(loop, ending, lambda: _interrupt(task))
     alarm = None if max_minutes is None else loop.call_later(max_minutes * 60, _run_out, task, max_minutes)
     try:
-        return await work
+        return await interruptible(work)
     finally:
         # The loop takes its handlers away when it closes, and a signal right then would end the process.
         hold_back()

@@ -116,6 +116,14 @@ def mobile_pattern(country: str) -> str:
 
 
 @cache
+def mobile_lengths(country: str) -> range:
+    """How many digits the mobile numbers of `country` may have, without a trunk prefix."""
+    metadata = PhoneMetadata.metadata_for_region(country, None)
+    lengths = metadata.mobile.possible_length if metadata is not None and metadata.mobile is not None else ()
+    return range(min(lengths), max(lengths) + 1) if lengths else range(0)
+
+
+@cache
 def trunked_pattern() -> str:
     """The numbers of all large countries that have a trunk prefix, with it, and forms behind their calling codes."""
     plans = [_plan(country) for country in LARGE_COUNTRIES]

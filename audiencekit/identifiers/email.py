@@ -46,6 +46,8 @@ _CARRIER_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.+{_ATOM})*\.*")
 # Of a list from which the address was taken: no domain ends so.
 _BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
 _QUOTES: Final = ("''", '""')
+# ICANN, gTLD Applicant Guidebook, section 2.2.1.3.2; so are all of the root. `c0m` is a typing error.
+_TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
 
@@ -120,7 +122,7 @@ def ascii_domain(domain: str) -> str | Reason:
     if _is_too_long(domain):
         return Reason.TOO_LONG
     in_ascii = _library_domain(f"a@{domain}")
-    if in_ascii is None or len(in_ascii.rpartition(".")[2]) < 2:
+    if in_ascii is None or not _TOP.fullmatch(in_ascii.rpartition(".")[2]):
         return Reason.INVALID_SYNTAX
     return in_ascii
 

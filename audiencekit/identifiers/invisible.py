@@ -24,7 +24,8 @@ SURROGATES: Final = "\ud800-\udfff"
 CONTROLS: Final = f"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f{SURROGATES}"
 
 _INVISIBLE: Final = re.compile(f"[{MARKS}{CONTROLS}]")
-_CONTROL: Final = re.compile(f"[\t\n\v\f\r\x85\u2028\u2029{MARKS}{CONTROLS}]")
+BREAKS: Final = "\t\n\v\f\r\x85\u2028\u2029"
+_CONTROL: Final = re.compile(f"[{BREAKS}{MARKS}{CONTROLS}]")
 
 
 def characters_of(ranges: str) -> str:

@@ -24,17 +24,17 @@ CONTAINED: Final = (
 _CONTAINED: Final = re.compile(CONTAINED, re.IGNORECASE)
 
 # The sign as people write it for machines not to read it; a plain word only in front of what ends as a domain does.
-_BRACKETED_AT: Final = re.compile(r"\S[ ]?[(\[{<][ ]?(?:at|@)[ ]?[)\]}>][ ]?\S", re.IGNORECASE)
+BRACKETED_AT: Final = r"\S[ ]?[(\[{<][ ]?(?:at|@)[ ]?[)\]}>][ ]?\S"
+_BRACKETED_AT: Final = re.compile(BRACKETED_AT, re.IGNORECASE)
 SPELLED_AT: Final = r"[A-Za-z0-9][._-][Aa][Tt][._-][A-Za-z0-9-]+\.[A-Za-z]{2,}"
-_WORD_AT: Final = re.compile(
-    rf"\S at [^\s@]{{1,253}}(?:\.| dot | ?[(\[{{<]dot[)\]}}>] ?)[^\W\d_]{{2,63}}$|{SPELLED_AT}$", re.IGNORECASE
-)
+SPOKEN_AT: Final = r"\S at [^\s@]{1,253}(?:\.| dot | ?[(\[{<]dot[)\]}>] ?)[^\W\d_]{2,63}"
+_WORD_AT: Final = re.compile(rf"{SPOKEN_AT}$|{SPELLED_AT}$", re.IGNORECASE)
 MAX_SPELLED: Final = 320  # characters of an address and a few; longer texts are not looked through
 IP_ADDRESS: Final = r"\[?[0-9A-Fa-f:.]*(?:[0-9]\.[0-9]|:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*\]?(?::[0-9]{1,5})?"
 _IP_ADDRESS: Final = re.compile(IP_ADDRESS)
 _PORT: Final = re.compile(r"(?<=[\].])([0-9]{0,3}):[0-9]{1,5}$")
-_LONGEST_IP: Final = 55  # characters, with brackets and a port
-_LAYERS: Final = 2  # so many times a value may be encoded
+LONGEST_IP: Final = 55  # characters, with brackets and a port
+LAYERS: Final = 2  # so many times a value may be encoded
 
 # One of the first stands in all that `_CONTAINED` finds, one of the others in all of `_BRACKETED_AT`. A long text is
 # looked through for them in a tenth of the time that a pattern takes.
@@ -44,14 +44,19 @@ _BRACKETS: Final = ("(", "[", "{", "<")
 # Two to four words of letters only.
 _WORD: Final = r"(?:[^\W\d_]+['’\-])*[^\W\d_]+\.?"
 HANDLE: Final = r"[@＠]\w{1,15}"
-_WHOLE: Final = (
-    re.compile(HANDLE),
-    re.compile(r"(?:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}", re.IGNORECASE),  # an international number
-    re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}"),  # a North American one
-    re.compile(r"\(?0\d{1,4}\)? ?[ ./\-] ?\d[\d .\-]{4,11}"),  # one with its trunk zero, in groups
-    re.compile(r"\(0?\d{2,5}\) ?\d[\d .\-]{4,11}"),  # one with its area code in brackets
-    re.compile(r"(?=(?:\D*\d){8,15}\D*$)\d{2,5}(?:[ \xa0]\d{2,5}){1,6}"),  # one in groups without any
-    re.compile(r"(?=.*[^\x00-\x7f])[\d\s().\-/]{8,24}"),  # one in the digits of another script
+PHONE_NUMBERS: Final = (
+    r"(?i:tel:)?[(]?[+＋][\d\s().\-/‐-―]{7,24}",  # an international one
+    r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[ .\-])\d{3}[ .\-]\d{4}",  # a North American one
+    r"\(?0\d{1,4}\)? ?[ ./\-] ?\d[\d .\-]{4,11}",  # one with its trunk zero, in groups
+    r"\(0?\d{2,5}\) ?\d[\d .\-]{4,11}",  # one with its area code in brackets
+)
+IN_GROUPS: Final = r"\d{2,5}(?:[ \xa0]\d{2,5}){1,6}"  # one without any of these, of so many digits:
+GROUPED_DIGITS: Final = r"(?:\D*\d){8,15}\D*"
+IN_ANY_DIGITS: Final = r"[\d\s().\-/]{8,24}"  # one in the digits of another script
+_WHOLE: Final = tuple(
+    map(
+        re.compile, (HANDLE, *PHONE_NUMBERS, f"(?={GROUPED_DIGITS}$){IN_GROUPS}", rf"(?=.*[^\x00-\x7f]){IN_ANY_DIGITS}")
+    )
 )
 _LONGEST_WHOLE: Final = 64  # characters, and more than any of these
 NAME: Final = rf"{_WORD}(?:,? {_WORD}){{1,3}}"
@@ -92,7 +97,7 @@ def looks_personal(text: str) -> bool:
     elsewhere.
     """
     layer = [trim(text)]
-    for _ in range(_LAYERS):
+    for _ in range(LAYERS):
         if any(map(_shows_a_person, layer)):
             return True
         layer = [trim(inner) for outer in layer for inner in undisguised(outer)]
@@ -121,7 +126,7 @@ def _has_any(text: str, signs: tuple[str, ...]) -> bool:
 
 
 def _is_ip_address(text: str) -> bool:
-    if len(text) > _LONGEST_IP or not _IP_ADDRESS.fullmatch(text):
+    if len(text) > LONGEST_IP or not _IP_ADDRESS.fullmatch(text):
         return False
     try:
         ipaddress.ip_address(_PORT.sub(r"\1", text).strip("[]") if text[0] == "[" or "." in text else text)

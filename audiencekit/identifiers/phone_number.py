@@ -38,11 +38,24 @@ _EXTENDED: Final = re.compile(
 PLAIN: Final = str.maketrans(dict.fromkeys("\xa0\u1680\u202f\u205f\u3000", " ") | {"＋": "+", "（": "(", "）": ")"})
 NARROW_SPACES: Final = "\u2000-\u200a"
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){2,}")  # thousands separators: a spreadsheet's number
-# A day of the years in which people are born and buy: of no country phonenumbers knows a number so written.
-MONTH, DAY_OF_MONTH, YEAR = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])", "(?:19[0-9]|20[0-2])[0-9]"
-_DAY: Final = re.compile(
-    rf"{DAY_OF_MONTH}[./／]{MONTH}[./／]{YEAR}|{YEAR}[\-{DASHES}]{MONTH}[\-{DASHES}]{DAY_OF_MONTH}"
-)
+# Of a day, as calendars and spreadsheets write it, in the years in which people are born and buy. No country of
+# phonenumbers writes a number so: the few with groups of these sizes put spaces or, with two digits each, dots between.
+# Its own search for numbers in texts passes over days with slashes.
+_YEAR, _MONTH, _DAY_OF_MONTH = "(?:19[0-9]|20[0-2])[0-9]", "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
+
+
+def day_form(slash: str, others: str) -> str:
+    """The pattern of a day. Both are the inside of a class of characters: of slashes, and what else divides numbers."""
+
+    def begin(between: str) -> str:
+        return f"(?:{_DAY_OF_MONTH}{between}{_MONTH}|{_MONTH}{between}{_DAY_OF_MONTH}){between}"
+
+    between = f"[{slash}{others}] ?"
+    year_first = f"{_YEAR}{between}{_MONTH}{between}{_DAY_OF_MONTH}"
+    return rf"(?:{begin(between)}{_YEAR}|{year_first})\.?|{begin(f'[{slash}]')}[0-9][0-9]"
+
+
+_DAY: Final = re.compile(day_form("/／", rf".\-{DASHES}"))
 _INTERNATIONAL: Final = re.compile(r"[(\[ ]*\+")
 # RFC 3966; and how exports of Meta's lead forms mark a cell as a phone number, so that spreadsheets leave it whole.
 _SCHEME: Final = re.compile(r"\A(?:tel|p):\s*", re.IGNORECASE)

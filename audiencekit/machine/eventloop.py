@@ -1,4 +1,7 @@
-"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short."""
+"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short.
+
+The door to `cancellation`, too.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from audiencekit.machine.cancellation import cancellable as cancellable, interruptible
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -24,7 +29,7 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def call(*given: P.args, **keywords: P.kwargs) -> T:
-        work = function(*given, **keywords)
+        work = interruptible(function(*given, **keywords))
         del given, keywords  # no traceback of what follows is to show a data frame, or identifiers
         import asyncio  # 20 ms, which those who only check a list need not spend
 

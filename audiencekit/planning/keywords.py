@@ -158,6 +158,6 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "plan": "`plan_sync` makes the plan and sends nothing",
         "json": "call `to_json()` of the result",
         "yes": "Python asks no question",
-        "max_minutes": "cancel the task of the function that ends in `_async`",
+        "max_minutes": "put `asyncio.timeout` around the function that ends in `_async`",
     }
 )

@@ -26,7 +26,7 @@ def _name(chance: random.Random) -> str:
 # Domains that are none, `{}` for a label.
 _NO_DOMAINS: Final = (
     *("{}", "{}.", ".{}.example", "{}..example", "{},example", "{} .example", "{}.example (alt)", "{}.example/{}"),
-    *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e"),
+    *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e", "{}.c0m"),
     *("{}\u201d.example", "{}\u2665.example", "{}.example\xa7"),
 )
 _NO_NAMES: Final = ("{} x", ".{}", "{}.", "{}..x", "({})", "{}: x", '"{}"')
@@ -76,6 +76,36 @@ def _rounded(number: PhoneNumber) -> str:
     return f"{digits[0]}.{digits[1:6]}E+{len(digits) - 1}"
 
 
+# Year, month and day as calendars write them, and a few that look like it.
+_DAYS: Final = (
+    *(
+        "{0}-{1:02}-{2:02}",
+        "{0}.{1:02}.{2:02}",
+        "{0}/{1}/{2}",
+        "{0}. {1}. {2}.",
+        "{0} {1:02} {2:02}",
+        "{0}{1:02}{2:02}",
+    ),
+    *(
+        "{2:02}.{1:02}.{0}",
+        "{2:02}/{1:02}/{0}",
+        "{2:02}-{1:02}-{0}",
+        "{2}.{1}.{0}",
+        "{2}. {1}. {0}",
+        "{2:02} {1:02} {0}",
+    ),
+    *("{1:02}/{2:02}/{0}", "{1}/{2}/{0}", "{1:02}-{2:02}-{0}", "{2:02}{1:02}{0}", "{0}-{2:02}-{1:02}", "{2}.{0}.{1}"),
+    *("{1}/{2}/{3:02}", "{2:02}/{1:02}/{3:02}", "{2:02}.{1:02}.{3:02}", "{2:02}-{1:02}-{3:02}", "{1}/{2}/{3:02}."),
+    *("{0}-{1:02}-{2:02} 00:00:00", "'{0}\u2010{1:02}\u2010{2:02}", "{2}／{1}／{0}", "{2:02}.{1:02}.{0}.0"),
+)
+
+
+def _day(chance: random.Random) -> str:
+    return chance.choice(_DAYS).format(
+        chance.randrange(1895, 2035), chance.randrange(1, 14), chance.randrange(1, 34), chance.randrange(100)
+    )
+
+
 # By name.
 DIRTY_NUMBERS: Final[dict[str, Spell]] = {
     "missing": lambda chance, number: chance.choice(_MISSING),
@@ -90,9 +120,7 @@ DIRTY_NUMBERS: Final[dict[str, Spell]] = {
     "rounded": lambda chance, number: _rounded(number),
     "stray sign": lambda chance, number: f"{_written(number)}{chance.choice(',;:*?')}",
     "an address": lambda chance, number: _plain(chance),
-    "a day": lambda chance, number: (
-        f"{chance.randrange(1950, 2026)}-0{chance.randrange(1, 10)}-{chance.randrange(10, 29)}"
-    ),
+    "a day": lambda chance, number: _day(chance),
     "an id": lambda chance, number: f"C{chance.randrange(10**6)}",
     "a hash": lambda chance, number: f"{chance.randrange(16**64):064x}",
     "formula": lambda chance, number: chance.choice(("#REF!", "#N/A", "=A1", "########")),
@@ -104,6 +132,9 @@ DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "two at signs": lambda chance: _plain(chance).replace("@", "@@"),
     "two in a cell": lambda chance: f"{_plain(chance)}{chance.choice((';', ', ', ' / '))}{_plain(chance)}",
     "no domain": lambda chance: _plain(chance).partition("@")[0] + "@",
+    "digit in the top": lambda chance: (
+        _plain(chance).rpartition(".")[0] + chance.choice((".c0m", ".ne7", ".0rg", ".c-m"))
+    ),
     "no top": lambda chance: _plain(chance).rpartition(".")[0],
     "double dot": lambda chance: _plain(chance).replace("@", ".@" if chance.randrange(2) else "@."),
     "stray sign": lambda chance: f"{_plain(chance)}{chance.choice('.,;:>')}",

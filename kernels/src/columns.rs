@@ -99,6 +99,36 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// Texts that are looked for among many others, most of which begin or end otherwise.
+pub struct Words<'a> {
+    texts: Texts<'a>,
+    ends: [u8; 256],
+}
+
+const BEGINS: u8 = 1;
+const ENDS: u8 = 2;
+
+impl<'a> Words<'a> {
+    /// `texts` ascend.
+    pub fn new(texts: Texts<'a>) -> Self {
+        let mut ends = [0; 256];
+        for (first, last) in texts.iter().filter_map(|text| text.first().zip(text.last())) {
+            ends[usize::from(*first)] |= BEGINS;
+            ends[usize::from(*last)] |= ENDS;
+        }
+        Self { texts, ends }
+    }
+
+    /// Whether `text` is one of them.
+    pub fn has(&self, text: &[u8]) -> bool {
+        let may_be = |byte: &u8, place: u8| self.ends[usize::from(*byte)] & place != 0;
+        match (text.first(), text.last()) {
+            (Some(first), Some(last)) => may_be(first, BEGINS) && may_be(last, ENDS) && self.texts.has(text),
+            _ => self.texts.has(text),
+        }
+    }
+}
+
 /// `text` without the white space of ASCII at its ends.
 pub fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t'..=b'\r', rest @ ..] = text {
@@ -157,6 +187,15 @@ mod tests {
             assert_eq!(words.has(text.as_bytes()), is_there, "{text}");
         }
         assert!(!Texts { offsets: &[], data: b"" }.has(b"a"));
+    }
+
+    #[test]
+    fn words_have_ends_of_their_own() {
+        let words = || Texts { offsets: &[0, 0, 1, 3, 6], data: b"abbcdc" };
+        for text in ["", "a", "bb", "cdc", "c", "b", "bc", "abb", "cbc", "ccc", "ab", "\u{e9}"] {
+            assert_eq!(Words::new(words()).has(text.as_bytes()), words().has(text.as_bytes()), "{text}");
+        }
+        assert!(!Words::new(Texts { offsets: &[], data: b"" }).has(b""));
     }
 
     #[test]

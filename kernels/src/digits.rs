@@ -9,6 +9,7 @@ pub const ROOM: usize = 32; // for digits; of texts with more it holds the last 
 const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
 const TWO_GROUPS: usize = 16; // and a space from here on
 const MAX_EXTENSION: usize = 9; // digits behind a tilde
+const DIGITS_OF_DAY: std::ops::RangeInclusive<usize> = 4..=8;
 
 /// The digits of one text as ASCII (the first `count`), and how they were written.
 #[derive(Clone, Copy)]
@@ -17,8 +18,9 @@ pub struct Written {
     pub count: usize,
     pub has_plus: bool,
     pub has_zeros: bool,
-    /// A day, more than one number, or one that a spreadsheet rounded.
+    /// More than one number, or one that a spreadsheet rounded.
     pub is_doubtful: bool,
+    pub is_day: bool,
     /// How many digits at the end are an extension to phonenumbers.
     pub extension: usize,
     /// Fewer digits than phonenumbers takes for a number.
@@ -81,9 +83,10 @@ pub fn read_written(text: &[u8]) -> Option<Written> {
     let is_read = seen & OTHER == 0 && pluses == own_pluses && count <= MAX_DIGITS;
     let is_short = count < MIN_DIGITS && (has_plus || !is_pair(from_digit_to_digit(text)));
     let may_be_two = seen & SLASH != 0 && count >= TWO_NUMBERS || seen & SPACE != 0 && count >= TWO_GROUPS;
-    let is_doubtful = may_be_two || is_day(text) || seen & DOT != 0 && is_rounded(text);
+    let is_doubtful = may_be_two || seen & DOT != 0 && is_rounded(text);
+    let is_day = DIGITS_OF_DAY.contains(&count) && is_day(text);
     let extension = if seen & TILDE != 0 { extension_of(text, has_plus) } else { 0 };
-    is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful, extension, is_short })
+    is_read.then_some(Written { digits, count, has_plus, has_zeros, is_doubtful, is_day, extension, is_short })
 }
 
 /// How many digits stand behind a tilde that begins an extension to phonenumbers: nine at most, at the end, and before it
@@ -123,17 +126,35 @@ pub fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
     &text[begin..]
 }
 
-/// Whether `text` is a day such as 31.12.1980, 31/12/1980 or 1980-12-31, of 1900 to 2029.
-pub fn is_day(text: &[u8]) -> bool {
-    let (day, month, year) = match text {
-        [_, _, b'.' | b'/', _, _, b'.' | b'/', _, _, _, _] => (&text[..2], &text[3..5], &text[6..]),
-        [_, _, _, _, b'-', _, _, b'-', _, _] => (&text[8..], &text[5..7], &text[..4]),
-        _ => return false,
+/// Whether `text` is a day such as 31.12.1980, 12/31/80 or 1980-12-31, of 1900 to 2029.
+fn is_day(text: &[u8]) -> bool {
+    let whole = text.strip_suffix(b".").unwrap_or(text);
+    let Some((first, rest)) = number_before_divider(whole) else { return false };
+    let Some((second, third)) = number_before_divider(rest) else { return false };
+    let (Some(first), Some(second), Some(last)) = (number_of(first), number_of(second), number_of(third)) else {
+        return false;
     };
-    [day, month, year].into_iter().flatten().all(u8::is_ascii_digit)
-        && (b"01"..=b"31").contains(&day.first_chunk().unwrap_or(b"00"))
-        && (b"01"..=b"12").contains(&month.first_chunk().unwrap_or(b"00"))
-        && (b"1900"..=b"2029").contains(&year.first_chunk().unwrap_or(b"0000"))
+    let is_day_of = |day: (usize, usize), month: (usize, usize)| {
+        day.1 < 3 && month.1 < 3 && (1..=31).contains(&day.0) && (1..=12).contains(&month.0)
+    };
+    let is_year = |number: (usize, usize)| (1900..=2029).contains(&number.0);
+    // Two digits are a year behind slashes alone, and where nothing else stands.
+    let is_short_year = || last.1 == 2 && text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'/'));
+    (is_year(last) || is_short_year()) && (is_day_of(first, second) || is_day_of(second, first))
+        || is_year(first) && is_day_of(last, second)
+}
+
+/// All before the first divider of `text`, and all behind it and one space.
+fn number_before_divider(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| b"./-".contains(byte))?;
+    let rest = &text[end + 1..];
+    Some((&text[..end], rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+/// The value of `text` of at most four digits, and how many these are.
+fn number_of(text: &[u8]) -> Option<(usize, usize)> {
+    let is_number = matches!(text.len(), 1..=4) && text.iter().all(u8::is_ascii_digit);
+    is_number.then(|| (text.iter().fold(0, |value, &digit| value * 10 + value_of(digit)), text.len()))
 }
 
 /// Whether a spreadsheet may have written `text` with decimal places.
@@ -173,22 +194,55 @@ mod tests {
 
     #[test]
     fn a_day_is_recognised_by_its_form() {
-        for text in ["31.12.1980", "01/01/1900", "1980-12-31", "2029-01-01", "31.12/1980"] {
+        for text in [
+            "31.12.1980",
+            "01/01/1900",
+            "1980-12-31",
+            "2029-01-01",
+            "31.12/1980",
+            "31-12-1980",
+            "12/31/1980",
+            "1/5/1980",
+            "1980.12.31",
+            "1980/1/5",
+            "31. 12. 1980",
+            "1980. 12. 31.",
+            "12/31/80",
+            "1/5/00",
+        ] {
             assert!(is_day(text.as_bytes()), "{text}");
         }
         for text in [
             "32.12.1980",
             "00.12.1980",
             "31.13.1980",
+            "13.13.1980",
             "31.00.1980",
+            "0.1.1980",
             "31.12.1899",
             "2030-01-01",
-            "1980.12.31",
+            "1980-31-12",
+            "31.12.80",
+            "31/12-80",
+            "31/12/80.",
+            "31/12/ 80",
+            "31/12/8",
+            "31/13/80",
+            "031.12.1980",
+            "31.012.1980",
+            "31.12.01980",
             "1980-1231",
+            "1980-12-31-",
+            "31.12.1980..",
+            "31 .12.1980",
+            "31.  12.1980",
+            "31 12 1980",
+            "+1.12.1980",
+            "1980-(2-31",
+            "..",
         ] {
             assert!(!is_day(text.as_bytes()), "{text}");
         }
-        assert!(!is_day(b"+1.12.1980") && !is_day(b"31-12-1980") && !is_day(b"1980-(2-31"));
     }
 
     #[test]
@@ -233,8 +287,7 @@ mod tests {
 
     #[test]
     fn a_text_that_may_hold_several_numbers_is_doubtful() {
-        for text in ["4155550132.0", "31.12.1980", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"]
-        {
+        for text in ["4155550132.0", "41555501320.00", "0301234567/0301234568", "030 12345678 030 12345"] {
             assert!(read_digits(text.as_bytes()).expect(text).is_doubtful, "{text}");
         }
     }

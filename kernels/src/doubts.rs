@@ -1,11 +1,11 @@
 //! Values that look like an address and are refused, or need another look.
 #![forbid(unsafe_code)]
 
-use crate::columns::Texts;
+use crate::columns::{Texts, Words};
 
 pub struct Doubts<'a> {
     /// Words that stand for a missing value.
-    pub words: Texts<'a>,
+    pub words: Words<'a>,
     /// Local parts that are placeholders at any domain.
     pub no_addresses: Texts<'a>,
     /// Local parts that are placeholders where the domain begins with the same word.

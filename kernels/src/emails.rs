@@ -247,17 +247,15 @@ fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &
         return reasons.display_name;
     }
     let Some((local, domain)) = parts(text) else { return reasons.invalid_syntax };
-    if doubts.no_addresses.has(local) || is_doubled(local, domain, doubts) {
+    if local.starts_with(b"n") && doubts.no_addresses.has(local) || is_doubled(local, domain, doubts) {
         return reasons.placeholder;
     }
     if is_too_long(text) {
         return reasons.too_long;
     }
-    if doubts.carriers.has(domain) && is_local_of_carrier(local) {
-        return VALID;
-    }
     if !is_dot_atom(local) {
-        return reasons.invalid_syntax;
+        let is_of_carrier = is_local_of_carrier(local) && doubts.carriers.has(domain);
+        return if is_of_carrier { VALID } else { reasons.invalid_syntax };
     }
     refuse_special(text, doubts, ends, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
 }
@@ -370,8 +368,8 @@ pub fn is_dot_atom(local: &[u8]) -> bool {
     is_right && !follows_dot
 }
 
-/// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which has two signs at least
-/// and ends in a letter.
+/// Whether `domain` has two labels or more, of letters, digits and inner hyphens, the last of which is letters only, two at
+/// least, or in the form of the name system.
 fn is_domain(domain: &[u8]) -> bool {
     let (mut is_right, mut follows_dot, mut follows_sign) = (true, true, false);
     for &byte in domain {
@@ -380,9 +378,13 @@ fn is_domain(domain: &[u8]) -> bool {
         is_right &= is_sign | (class == HYPHEN) & !follows_dot | is_dot & follows_sign;
         (follows_dot, follows_sign) = (is_dot, is_sign);
     }
-    is_right
-        && domain.last().is_some_and(u8::is_ascii_lowercase)
-        && domain.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| domain.len() - dot > 2)
+    is_right && domain.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| is_top(&domain[dot + 1..]))
+}
+
+/// Whether the label of ASCII, which has no wrong signs, may be the last one.
+pub fn is_top(label: &[u8]) -> bool {
+    let is_letters = label.iter().all(u8::is_ascii_lowercase);
+    label.len() > 1 && (is_letters || label.starts_with(b"xn--") && label.last().is_some_and(u8::is_ascii_lowercase))
 }
 
 /// Whether `domain` is labels with single hyphens under two letters or more.
@@ -460,10 +462,13 @@ mod tests {
 
     #[test]
     fn domains_may_have_other_forms_than_plain_ones() {
-        for domain in ["b.cd", "b-c--d.e1f", "1.2.3c"] {
+        for domain in ["b.cd", "b-c--d.ef", "1.2.cd", "b.xn--p1ai"] {
             assert!(is_domain(domain.as_bytes()), "{domain}");
         }
-        for text in ["b", "b.", ".b.cd", "b..cd", "-b.cd", "b-.cd", "b_.cd", "b.c1", "b.cd-", "b.c"] {
+        for text in [
+            "b", "b.", ".b.cd", "b..cd", "-b.cd", "b-.cd", "b_.cd", "b.c1", "b.cd-", "b.c", "b.c0m", "b.c-m",
+            "b.xn--c1",
+        ] {
             assert!(!is_domain(text.as_bytes()), "{text}");
         }
     }

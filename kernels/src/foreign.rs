@@ -1,10 +1,10 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of_code, is_atom, LETTER};
+use crate::classes::is_atom;
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::Doubts;
-use crate::emails::{has_display_name, is_dot_atom, parts};
+use crate::emails::{self, has_display_name, is_dot_atom, parts};
 use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 
 /// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
@@ -118,13 +118,14 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
 
 /// Whether the label of ASCII may be the last one.
 fn is_top(label: &[u32]) -> bool {
-    label.len() > 1 && label.last().is_some_and(|&code| class_of_code(code) == LETTER)
+    let signs: Vec<u8> = label.iter().map(|&code| code as u8).collect();
+    emails::is_top(&signs)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::Texts;
+    use crate::columns::{Texts, Words};
     use crate::folding::{self, Folding};
     use crate::international::tests::labels;
     use crate::signs::{tests::table, Signs};
@@ -136,7 +137,7 @@ mod tests {
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nomail" };
         let special_use = Texts { offsets: &[0, 4], data: b"test" };
-        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
         refuse(text.as_bytes(), &doubts, &letters, &mut Room::new(), &REASONS)
@@ -155,6 +156,7 @@ mod tests {
             ("a@b\u{fc}cher,example", REASONS.invalid_syntax),
             ("a@b\u{dc}cher..example", REASONS.invalid_syntax),
             ("a@b\u{fc}--c.example1", REASONS.invalid_syntax),
+            ("a@b\u{fc}.c0m", REASONS.invalid_syntax),
             ("a@b\u{2665}.example", REASONS.invalid_syntax),
             ("a@b\u{2665}.test", PENDING),
             ("a@b\u{2665}test", PENDING),

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::Reasons;
-use crate::digits::{behind, is_day, MAX_PLUSES};
+use crate::digits::{behind, MAX_PLUSES};
 
 const WHOLE_DIGITS: usize = 7; // of each number, where there are two, and before an extension
 const MAX_DIGITS: usize = 15; // of one number, whose groups may be long
@@ -20,7 +20,7 @@ pub fn refuse(number: &[u8], reasons: &Reasons) -> Option<i8> {
         Some(reasons.excel_mangled)
     } else if is_extended(number) {
         Some(reasons.extension)
-    } else if !is_written(number) || is_day(number) || holds_two(number) {
+    } else if !is_written(number) || holds_two(number) {
         Some(reasons.invalid_syntax)
     } else {
         None
@@ -131,18 +131,7 @@ mod tests {
                 Some(REASONS.extension),
             ),
             (
-                &[
-                    "415555013a",
-                    "1,2",
-                    "+1+2",
-                    "+++1",
-                    "415555 x1",
-                    "4155550 x1234567",
-                    "#",
-                    "+",
-                    "4155550/4155551",
-                    "1980-12-31",
-                ][..],
+                &["415555013a", "1,2", "+1+2", "+++1", "415555 x1", "4155550 x1234567", "#", "+", "4155550/4155551"][..],
                 Some(REASONS.invalid_syntax),
             ),
             (

@@ -446,7 +446,7 @@ pub fn has_wrong_signs(label: &[u32]) -> bool {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::columns::Texts;
+    use crate::columns::{Texts, Words};
     use crate::folding;
 
     const REASONS: Reasons = Reasons::numbered();
@@ -532,7 +532,7 @@ pub mod tests {
         let none = || Texts { offsets: &[], data: b"" };
         let no_addresses = Texts { offsets: &[0, 6], data: b"nobody" };
         let special_use = Texts { offsets: &[0, 4, 15], data: b"testxn--9ca.com" };
-        let doubts = Doubts { words: none(), no_addresses, doubled: none(), carriers: none(), special_use };
+        let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
         normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())

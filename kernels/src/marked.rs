@@ -1,7 +1,7 @@
 //! Numbers behind what spreadsheets and programs put around them, or in signs that stand for those of ASCII.
 #![forbid(unsafe_code)]
 
-use crate::columns::{Reasons, Texts, PENDING};
+use crate::columns::{Reasons, Words, PENDING};
 use crate::digits::{behind, read_written, Written, MAX_WRITTEN};
 use crate::forms;
 use crate::signs::{Signs, BREAK};
@@ -12,7 +12,7 @@ const SCHEMES: [&[u8]; 2] = [b"tel:", b"p:"];
 
 /// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
 /// certain. `words` stand for a missing value.
-pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
+pub fn read_marked(text: &[u8], words: &Words, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
     let trimmed = signs.trim(text).ok_or(PENDING)?;
     if trimmed.is_empty() {
         return Err(reasons.empty);
@@ -37,6 +37,7 @@ pub fn read_marked(text: &[u8], words: &Texts, signs: &Signs, reasons: &Reasons)
     match found {
         // phonenumbers takes no dash of Unicode between a tilde and an extension.
         Some(written) if written.extension > 0 && !trimmed.is_ascii() && has_dash_behind_tilde(number) => Err(PENDING),
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful && !written.is_short => Ok(written),
         // The definition takes no dash of Unicode for a sign of a spreadsheet's number.
         _ if !trimmed.is_ascii() && number.contains(&b'-') && forms::is_mangled(number) => Err(PENDING),
@@ -50,7 +51,7 @@ fn has_dash_behind_tilde(number: &[u8]) -> bool {
 
 /// Why `text` is of no kind: a word for a missing value, or a hash. Of other letters than those of ASCII no such word has
 /// one that has another case.
-fn refuse_at_once(text: &str, words: &Texts, reasons: &Reasons) -> Option<i8> {
+fn refuse_at_once(text: &str, words: &Words, reasons: &Reasons) -> Option<i8> {
     if text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Some(reasons.already_hashed);
     }
@@ -82,12 +83,13 @@ fn without_scheme(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::Texts;
     use crate::signs::tests::table;
 
     const REASONS: Reasons = Reasons::numbered();
 
     fn digits_of(text: &str) -> Result<String, i8> {
-        let words = Texts { offsets: &[0, 3, 6], data: b"n/a\xe2\x80\xa6" };
+        let words = Words::new(Texts { offsets: &[0, 3, 6], data: b"n/a\xe2\x80\xa6" });
         let written = read_marked(text.as_bytes(), &words, &Signs(&table()), &REASONS)?;
         Ok(String::from_utf8(written.digits[..written.count].to_vec()).unwrap())
     }
@@ -140,6 +142,8 @@ mod tests {
             ("2015550123\n2015550124.0", REASONS.excel_mangled),
             ("2015550123\nx1", REASONS.invalid_syntax),
             ("tel:", REASONS.invalid_syntax),
+            ("'31\u{2010}12\u{2010}1980", REASONS.invalid_syntax),
+            ("31\u{ff0f}12\u{ff0f}80", REASONS.invalid_syntax),
             ("\u{e9}2015550123", REASONS.invalid_syntax),
             ("\u{2026}", REASONS.placeholder),
             ("\u{e9}", REASONS.invalid_syntax),

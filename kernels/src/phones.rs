@@ -2,7 +2,7 @@
 //! Every other text is left to the columnar rules in Python (`columnar/phone_numbers.py`), whose tables are read here.
 #![forbid(unsafe_code)]
 
-use crate::columns::{trim, Reasons, Texts, PENDING, UNDECIDED, VALID};
+use crate::columns::{trim, Reasons, Texts, Words, PENDING, UNDECIDED, VALID};
 use crate::digits::{read_digits, value_of, Written, MAX_DIGITS, MIN_DIGITS};
 use crate::marked::read_marked;
 use crate::sha256::Hasher;
@@ -36,7 +36,7 @@ pub struct Plans<'a> {
     pub dialled: usize,
     /// Digits that are a placeholder, and what stands for a missing value.
     pub placeholders: Texts<'a>,
-    pub words: Texts<'a>,
+    pub words: Words<'a>,
     /// The meaning, around and in a number, of characters that are not digits and punctuation of ASCII.
     pub signs: Signs<'a>,
     /// Whether to write the plus, and to decide numbers that came without one.
@@ -120,6 +120,7 @@ struct Number {
 /// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
 fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
     match read_digits(text) {
+        Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful => Ok(written),
         _ => read_marked(text, &plans.words, &plans.signs, reasons),
     }

@@ -23,6 +23,7 @@ from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
+from audiencekit.machine.cancellation import interruptible
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import Settings, load_settings
@@ -126,7 +127,7 @@ async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothin
             before = requests_applied(emulator)
 
             async def work(scene: Scene = scene, at: int = at) -> tuple[Any, int]:
-                return await _interrupted(command(scene), at)
+                return await _interrupted(interruptible(command(scene)), at)
 
             try:
                 done, steps = await asyncio.create_task(work())
@@ -184,7 +185,7 @@ async def test_of_a_cancelled_upload_nothing_goes_on_and_a_resume_sends_the_rest
         at_all = (at, *(at + later for later in again))
 
         async def work(uploading: Any = uploading, at_all: tuple[int, ...] = at_all) -> tuple[Any, int]:
-            return await _interrupted(uploading, *at_all)
+            return await _interrupted(interruptible(uploading), *at_all)
 
         steps = at
         try:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from audiencekit.identifiers.bare_numbers import digits_of, reads_as_phone_number
+from audiencekit.identifiers.bare_numbers import (
+    LARGE_COUNTRIES,
+    digits_of,
+    mobile_lengths,
+    mobile_pattern,
+    reads_as_phone_number,
+)
 
 READ = [
     ("a mobile number with its trunk zero", "015112345678", None, True),
@@ -62,3 +70,11 @@ def test_digits_of_a_text_are_those_of_a_number() -> None:
     assert digits_of("'4915112345678.00'") == "4915112345678"
     assert digits_of("2015550001x23") == "2015550001"
     assert [digits_of(text) for text in ("1234567", "1" * 18, "12 345678", "12a345678", "+4915112345678")] == [""] * 5
+
+
+@pytest.mark.parametrize("country", LARGE_COUNTRIES)
+def test_mobile_numbers_have_no_other_lengths(country: str) -> None:
+    """All that the pattern of a country takes is as long as its mobile numbers are."""
+    least, most = re._parser.parse(mobile_pattern(country)).getwidth()  # type: ignore[attr-defined]
+    assert least in mobile_lengths(country)
+    assert most in mobile_lengths(country)

@@ -34,6 +34,7 @@ ACCEPTED = [
 # Punycode of these labels: RFC 3492's algorithm, as the registries publish them.
 INTERNATIONAL = [
     ("domain in ASCII", "ada@xn--mller-kva.example.com", "ada@xn--mller-kva.example.com"),
+    ("top-level domain in ASCII", "ada@example.xn--p1ai", "ada@example.xn--p1ai"),
     ("domain with umlaut", "ada@müller.example.com", "ada@xn--mller-kva.example.com"),
     ("domain in capitals", "ada@MÜLLER.example.com", "ada@xn--mller-kva.example.com"),
     ("domain decomposed", "ada@mu\u0308ller.example.com", "ada@xn--mller-kva.example.com"),
@@ -86,6 +87,9 @@ REFUSED = [
     ("comma for dot", "ada@example,com", Reason.INVALID_SYNTAX),
     ("no dot in the domain", "ada@example", Reason.INVALID_SYNTAX),
     ("one-letter top-level domain", "ada@example.c", Reason.INVALID_SYNTAX),
+    ("digit in the top-level domain", "ada@example.c0m", Reason.INVALID_SYNTAX),
+    ("digit in it, beside an internationalised label", "ada@m\xfcller.c0m", Reason.INVALID_SYNTAX),
+    ("hyphen in the top-level domain", "ada@example.c-m", Reason.INVALID_SYNTAX),
     ("trailing dot", "ada@example.com.", Reason.INVALID_SYNTAX),
     ("double dot", "a..da@example.com", Reason.INVALID_SYNTAX),
     ("leading dot", ".ada@example.com", Reason.INVALID_SYNTAX),
@@ -119,6 +123,9 @@ DIFFERENCES = {
     "em-057c12ec6b": "one-letter top-level domain: none exists",
     "em-aecaed908c": "one-letter top-level domain: none exists",
     "em-090751d05d": "one-letter top-level domain: none exists",
+    "em-4161104893": "a hyphen in the top-level domain: none exists",
+    "em-afa43e441e": "a hyphen in the top-level domain: none exists",
+    "em-b407fad9ce": "a hyphen in the top-level domain: none exists",
     "em-eea28504a3": "placeholder",
     "em-7bc2f9895b": "an apostrophe alone, which comes off as a spreadsheet's mark",
     "em-0cf7c2cd1e": "a formula of a spreadsheet",

@@ -22,7 +22,7 @@ from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.peoplekeys import read_people
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.delivery.limiter import RateLimiter
-from audiencekit.machine.eventloop import blocking, closed_to_its_end
+from audiencekit.machine.eventloop import blocking, cancellable, closed_to_its_end
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
@@ -31,6 +31,7 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 
 
+@cancellable
 @with_keywords(SourceKeywords)
 async def forget_async(
     identifiers: Iterable[str] | None = None,
@@ -72,6 +73,7 @@ async def forget_async(
 forget = blocking(forget_async)
 
 
+@cancellable
 async def resume_erasure_async(
     erasure: str,
     *,

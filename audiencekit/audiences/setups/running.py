@@ -23,7 +23,8 @@ from audiencekit.audiences.setups.rivals import ask_for_rivals, refuse_rivals
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.cancellation import interruptible
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
@@ -31,6 +32,7 @@ from audiencekit.sources.files import FilePath
 _Make: TypeAlias = Callable[[AudienceSetup, str, Progress], Awaitable[Made]]
 
 
+@cancellable
 async def run_setup_async(
     setup: FilePath,
     names: Iterable[str] | None = None,
@@ -106,7 +108,7 @@ async def _attended(work: Coroutine[Any, Any, AudienceResult]) -> tuple[Audience
 
     Every cancellation reaches the work, since a second one ends it at once.
     """
-    working, is_interrupted = asyncio.ensure_future(work), False
+    working, is_interrupted = asyncio.ensure_future(interruptible(work)), False
     while not working.done():
         try:
             await asyncio.wait([working])

@@ -13,7 +13,7 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.limits import RENEW_BEFORE_DAYS
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, Time, plain_keywords
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
@@ -25,6 +25,7 @@ from audiencekit.settings import Settings
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
 
 
+@cancellable
 async def renew_async(
     *,
     audience_id: str,

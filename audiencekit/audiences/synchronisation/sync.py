@@ -10,7 +10,7 @@ from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner, 
 from audiencekit.audiences.synchronisation.snapshotaccess import run_on_snapshot
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
-from audiencekit.machine.eventloop import blocking
+from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import SyncKeywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
@@ -21,6 +21,7 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, items_of
 
 
+@cancellable
 @with_keywords(SyncRunKeywords, RUN_DEFAULTS)
 async def sync_async(
     source: AnySource,

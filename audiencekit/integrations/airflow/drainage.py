@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from audiencekit.machine.cancellation import interruptible
 from audiencekit.machine.loopsignals import all_held_back
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Drainage:
             if self._is_called:
                 task.cancel()
         try:
-            return await work
+            return await interruptible(work)
         finally:
             with self._lock:
                 self._loop = None

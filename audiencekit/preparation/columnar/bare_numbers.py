@@ -18,6 +18,7 @@ from audiencekit.identifiers.bare_numbers import (
     MIN_INTERNATIONAL,
     NOT_OF_IT,
     WRITTEN,
+    mobile_lengths,
     mobile_pattern,
     own_pattern,
     reads_as_international,
@@ -25,16 +26,18 @@ from audiencekit.identifiers.bare_numbers import (
 )
 from audiencekit.identifiers.rules import DEFAULT_RULES
 from audiencekit.identifiers.signs import plain_signs
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.checks import matches, trim_texts
-from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID
+from audiencekit.preparation.columnar.buffers import arrow_array, text_buffers
+from audiencekit.preparation.columnar.checks import are_ascii, matches, trim_texts
+from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, put
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
-from audiencekit.preparation.recordbits import Bools
+from audiencekit.preparation.columnar.shapes import ODD, shapes_of
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import BareNumbers
 
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"
 # Digits alone that no phone number can be: most ids that are digits.
 _NO_NUMBER: Final = rf"\A(?:[0-9]{{0,{MIN_DIGITS - 1}}}|[0-9]{{{MAX_DIGITS + 1},}})\z"
+_MAY_HAVE_OTHERS: Final = r"\.0|[xX]"  # as in all of NOT_OF_IT
 _LONGEST_BYTES: Final = 256  # of a number with all that may be written in it
 PLAIN: Final = "+"  # in a form: with a country's code or a trunk prefix
 _ZERO_BIT, _LENGTH_BIT = 57, 58  # in a mask, above the bits of the countries
@@ -60,7 +63,7 @@ def count_bare_numbers(texts: Any, countries: Any | None, default_country: str |
     plain = _of_pattern(digits, trunked_pattern()) | _are_international(digits)
     regions = None if countries is None else countries.take(arrow_array(places))
     counted_up = matches(digits, rf"\A(?:{COUNTER})")
-    own = {country: _of_pattern(digits, mobile_pattern(country)) & ~counted_up for country in LARGE_COUNTRIES}
+    own = {country: reading & ~counted_up for country, reading in _of_large_countries(digits).items()}
     readings = {country: plain | of_country for country, of_country in own.items()}
     readings[""] = plain | (_of_own_country(digits, regions, default_country) & ~counted_up)
     counts = Counter({country: int(reading.sum()) for country, reading in readings.items() if reading.any()})
@@ -95,22 +98,30 @@ def _reach(digits: Any) -> dict[str, tuple[int, int]]:
 
 
 def _trimmed(texts: Any) -> Any:
-    """As the definition trims: of other scripts there is more than ASCII white space at the ends, and more dashes."""
+    """As the definition trims: of other scripts there is more than ASCII white space at the ends, and more dashes.
+
+    What no sign of ASCII stands for is left as it is: it is no number.
+    """
     trimmed = trim_texts(texts)
-    others = pc.invert(pc.string_is_ascii(trimmed))
-    if not pc.any(others).as_py():
+    others = np.flatnonzero(~are_ascii(trimmed))
+    if not len(others):
         return trimmed
-    by_definition = [plain_signs(invisible.trim(text)) for text in trimmed.filter(others).to_pylist()]
-    return pc.replace_with_mask(trimmed, others, pa.array(by_definition, trimmed.type))
+    foreign = trimmed.take(arrow_array(others))
+    likely = np.flatnonzero(matches(shapes_of(foreign).texts, rf"{_WRITTEN}|\x{ODD:x}"))
+    by_definition = [plain_signs(invisible.trim(text)) for text in foreign.take(arrow_array(likely)).to_pylist()]
+    return put(trimmed, others[likely], pa.array(by_definition, trimmed.type))
 
 
 def _bare(written: Any) -> Any:
-    """The digits of each. Most are nothing else, and to look for what is to be taken out costs three times the rest."""
-    mask = arrow_array(~matches(written, r"\A[0-9]*\z"))
-    signed = written.filter(mask)
-    for pattern, kept in (*((pattern, r"\1") for pattern in NOT_OF_IT), ("[^0-9]", "")):
-        signed = pc.replace_substring_regex(signed, pattern, kept)
-    return pc.replace_with_mask(written, mask, signed)
+    """The digits of each. Hardly any have digits that are none of the number, and to take them out costs the most."""
+    rows = np.flatnonzero(matches(written, _MAY_HAVE_OTHERS))
+    own = written.take(arrow_array(rows))
+    for pattern in NOT_OF_IT if len(rows) else ():
+        own = pc.replace_substring_regex(own, pattern, r"\1")
+    offsets, data = text_buffers(put(written, rows, own))
+    are_digits = (data >= ord("0")) & (data <= ord("9"))
+    begins = np.concatenate([[0], np.cumsum(are_digits)])[offsets].astype(np.int32)
+    return pa.StringArray.from_buffers(len(written), pa.py_buffer(begins), pa.py_buffer(data[are_digits]))
 
 
 def _of_own_country(digits: Any, regions: Any | None, default: str | None) -> Bools:
@@ -121,6 +132,23 @@ def _of_own_country(digits: Any, regions: Any | None, default: str | None) -> Bo
     for country in set(names.tolist()) - {""}:
         of_country = np.flatnonzero(names == country)
         found[of_country] = _of_pattern(digits.take(arrow_array(of_country)), own_pattern(country))
+    return found
+
+
+def _of_large_countries(digits: Any) -> dict[str, Bools]:
+    """Which are a mobile number of each large country. No one looks for it among those of another length."""
+    sizes = pc.binary_length(digits).to_numpy(zero_copy_only=False)
+    by_lengths: dict[range, tuple[Indices, Any]] = {}
+    found = {}
+    for country in LARGE_COUNTRIES:
+        lengths = mobile_lengths(country)
+        if lengths not in by_lengths:
+            places = np.flatnonzero((sizes >= lengths.start) & (sizes < lengths.stop))
+            by_lengths[lengths] = places, digits.take(arrow_array(places))
+        places, of_length = by_lengths[lengths]
+        found[country] = np.zeros(len(digits), dtype=bool)
+        if len(places):
+            found[country][places] = _of_pattern(of_length, mobile_pattern(country))
     return found
 
 

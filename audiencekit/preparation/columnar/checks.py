@@ -104,6 +104,17 @@ def matches(texts: Any, pattern: str) -> npt.NDArray[np.bool_]:
     return matched
 
 
+def matches_among(texts: Any, are_asked: Bools, pattern: str) -> Bools:
+    """Of those that `are_asked`, whether `pattern` is found in them."""
+    rows = np.flatnonzero(are_asked)
+    if len(rows) == len(texts):
+        return matches(texts, pattern)
+    found = np.zeros(len(texts), dtype=bool)
+    if len(rows):
+        found[rows] = matches(texts.take(arrow_array(rows)), pattern)
+    return found
+
+
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """`pattern` for `re`, which calls the end of a text otherwise. Nothing here depends on where the two differ."""

@@ -35,7 +35,7 @@ from audiencekit.preparation.columnar.international import decide_international
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
 _LOCAL: Final = rf"{_ATOM}(?:\.{_ATOM})*"
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9\-]*[a-z0-9])?"
-_TOP: Final = r"[a-z0-9][a-z0-9\-]*[a-z]"
+_TOP: Final = r"[a-z]{2,}"  # others in ASCII begin with xn--
 
 # No two hyphens in a row and letters only at the top, so that most texts need no other look.
 _PLAIN_LABEL: Final = r"[a-z0-9]+(?:-[a-z0-9]+)*"

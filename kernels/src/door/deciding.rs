@@ -1,7 +1,7 @@
 //! Columns of texts, decided and hashed.
 
 use super::{guarded, slice_mut, Slice, TextSlices};
-use crate::columns::{self, Reasons};
+use crate::columns::{self, Reasons, Words};
 use crate::doubts::Doubts;
 use crate::folding::Folding;
 use crate::international::Letters;
@@ -80,7 +80,7 @@ impl PlanSlices {
                 calling_codes: self.calling_codes.get(),
                 outcomes: self.outcomes.get(),
                 placeholders: self.placeholders.get(),
-                words: self.words.get(),
+                words: Words::new(self.words.get()),
                 signs: Signs(self.signs.get()),
                 dialled: self.dialled as usize,
                 writes_plus: self.writes_plus != 0,
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn audiencekit_emails(
         // SAFETY: promised by the caller.
         let doubts = unsafe {
             Doubts {
-                words: words.get(),
+                words: Words::new(words.get()),
                 no_addresses: no_addresses.get(),
                 doubled: doubled.get(),
                 carriers: carriers.get(),

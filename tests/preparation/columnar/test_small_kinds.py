@@ -91,7 +91,7 @@ PARTNER_USER_ID = SmallKind(
     "decide_partner_user_ids",
     normalize_partner_user_id,
     partner_user_id_values,
-    {"_CHECKS": 3},  # without the others the definition says the same, later
+    {"_WORD_CHECKS": 1, "_SIGN_CHECKS": 2, "_FORM_CHECKS": 1},
 )
 HASH = SmallKind(hashed, "decide_hashed", accept_hashed, hashed_values, _ladders(hashed, "_CHECKS"))
 

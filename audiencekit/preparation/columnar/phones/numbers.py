@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
-from audiencekit.identifiers.phone_number import DAY_OF_MONTH, MONTH, YEAR
+from audiencekit.identifiers.phone_number import day_form
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
@@ -40,8 +40,8 @@ _EXTENDED: Final = (
 )
 # Two whole numbers, divided by a sign; each has seven digits or more.
 _TWO: Final = r"(?:[0-9][^0-9{sign}]*){{7}}[^{sign}]*{sign}(?s:.*)(?:[0-9][^0-9{sign}]*){{7}}"
-_DAY: Final = rf"\A(?:{DAY_OF_MONTH}[./]{MONTH}[./]{YEAR}|{YEAR}-{MONTH}-{DAY_OF_MONTH})\z"
-_DIGITS_OF_DAY: Final = 8
+_DAY: Final = rf"\A(?:{day_form('/', '.-')})\z"
+_DIGITS_OF_DAY: Final = range(4, 9)
 _CHECKS: Final = (
     *OPENING,
     Check(rf"\A(?s:.{{{MAX_WRITTEN_BYTES + 1}}})", code_of(Reason.INVALID_SYNTAX)),
@@ -94,7 +94,7 @@ def _read(texts: Any, regions: Regions, rules: Rules) -> NumberColumn:
     for suspects, pattern, reason in (
         (column.digits.may_be_two, _TWO.format(sign="/"), Reason.INVALID_SYNTAX),
         (column.digits.may_be_two & (column.digits.counts >= TWO_GROUPS), _TWO.format(sign=" "), Reason.INVALID_SYNTAX),
-        (column.digits.counts == _DIGITS_OF_DAY, _DAY, Reason.INVALID_SYNTAX),
+        (np.isin(column.digits.counts, list(_DIGITS_OF_DAY)), _DAY, Reason.INVALID_SYNTAX),
         (column.digits.has_dot, _ROUNDED, Reason.EXCEL_MANGLED),
     ):
         rows = np.flatnonzero(column.digits.is_read & suspects)
