@@ -48,6 +48,9 @@ _BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
 _QUOTES: Final = ("''", '""')
 # ICANN, gTLD Applicant Guidebook, section 2.2.1.3.2; so are all of the root. `c0m` is a typing error.
 _TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
+# Signs that a decoder which gave up, or a mask, has put in the place of a letter; and quotation marks: one is there
+# when a pair was cut, or a word processor changed an apostrophe. RFC 8264, section 4.2: no name has them.
+NO_LETTERS: Final = frozenset("\ufffd…•∗∙■▪●█＊«»‘’‚‛“”„‟‹›")
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
 
@@ -108,8 +111,7 @@ def _is_local_part(local: str, domain: str) -> bool:
     if local.isascii():
         form = _CARRIER_LOCAL if domain in CARRIERS else _ASCII_LOCAL
         return form.fullmatch(local) is not None
-    # U+FFFD stands where a decoder gave up: the person's letter is lost.
-    return "\ufffd" not in local and _library_domain(f"{local}@example.com") is not None
+    return NO_LETTERS.isdisjoint(local) and _library_domain(f"{local}@example.com") is not None
 
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)

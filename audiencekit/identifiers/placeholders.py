@@ -48,10 +48,14 @@ DOUBLED: Final = _words(
     """
 )
 
-# Local parts that say "there is none", at any domain.
+# Local parts that say "there is none", at any domain, or in which a mask has left no letter.
 NO_ADDRESS: Final = re.compile(
-    r"no[-_.]?(?:e[-_]?)?mail(?:[-_.]?(?:address|provided|given|available))?|not[-_.]?provided|n/a"
+    r"no[-_.]?(?:e[-_]?)?mail(?:[-_.]?(?:address|provided|given|available))?|not[-_.]?provided|n/a|x{4,64}|\*"
 )
+# In a local part. One asterisk may be a person's (RFC 5322); shops, databases and programs write several for letters.
+MASK: Final = "**"
+MASKED: Final = r"[a-z0-9]xxx@xxxx\.com"  # the email() of SQL Server's masks, in lower case
+_MASKED: Final = re.compile(MASKED)
 _DOUBLED_EMAIL: Final = re.compile(r"([^@\s.]+)@\1(?:\.[^@\s.]+){1,2}")  # test@test.com, test@test.co.uk
 
 # How people count, and from how many digits on it is no chance any more: shorter ones are in use.
@@ -68,11 +72,12 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_placeholder_email(address: str) -> bool:
-    """Whether the lower-cased `address` is a made-up one such as test@test.com or noemail@anything."""
+    """Whether the lower-cased `address` is a made-up one such as test@test.com or noemail@anything, or a masked one."""
     doubled = _DOUBLED_EMAIL.fullmatch(address)
-    if doubled and doubled[1] in DOUBLED:
+    if (doubled and doubled[1] in DOUBLED) or _MASKED.fullmatch(address):
         return True
-    return NO_ADDRESS.fullmatch(address.partition("@")[0]) is not None
+    local = address.partition("@")[0]
+    return MASK in local or NO_ADDRESS.fullmatch(local) is not None
 
 
 def is_repeated(digits: str) -> bool:

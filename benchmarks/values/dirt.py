@@ -29,6 +29,9 @@ _NO_DOMAINS: Final = (
     *("my_{}.example", "my--{}.example", "-{}.example", "{}-.example", "{}.example1", "{}.e", "{}.c0m"),
     *("{}\u201d.example", "{}\u2665.example", "{}.example\xa7"),
 )
+# Shops, databases and programs show so much of an address.
+_MASKS: Final = ("*", "***", "*****", "\u2022\u2022\u2022", "xxx", "\u2026")
+_HALF_QUOTED: Final = ("\u201c{}", "\u2018{}", "\xab{}", "\u201e{}", "{}\u201d", "o\u2019{}", '"{}')
 _NO_NAMES: Final = ("{} x", ".{}", "{}.", "{}..x", "({})", "{}: x", '"{}"')
 _SIGNS: Final = "abcdefghijklmnopqrstuvwxyz0123456789-"
 _IN_NOTES: Final = ("{} (Büro)", "{} – privé", "Büro: {}", "Büro {}")
@@ -36,6 +39,15 @@ _IN_NOTES: Final = ("{} (Büro)", "{} – privé", "Büro: {}", "Büro {}")
 
 def _respelled(chance: random.Random, forms: tuple[str, ...], text: str) -> str:
     return chance.choice(forms).replace("{}", text)
+
+
+def _masked(chance: random.Random, text: str) -> str:
+    name, _, domain = text.partition("@")
+    if chance.randrange(8) == 0:
+        return chance.choice(
+            (f"{name[0]}XXX@XXXX.com", f"{'x' * len(name)}@{domain}", f"*@{domain}", f"{name[:2]}**@***.com")
+        )
+    return f"{name[: chance.randrange(4)]}{chance.choice(_MASKS)}{name[-1] * chance.randrange(2)}@{domain}"
 
 
 def _lost(chance: random.Random, text: str) -> str:
@@ -132,6 +144,8 @@ DIRTY_ADDRESSES: Final[dict[str, Callable[[random.Random], str]]] = {
     "two at signs": lambda chance: _plain(chance).replace("@", "@@"),
     "two in a cell": lambda chance: f"{_plain(chance)}{chance.choice((';', ', ', ' / '))}{_plain(chance)}",
     "no domain": lambda chance: _plain(chance).partition("@")[0] + "@",
+    "masked": lambda chance: _masked(chance, _plain(chance)),
+    "one quotation mark": lambda chance: _respelled(chance, _HALF_QUOTED, _plain(chance)),
     "digit in the top": lambda chance: (
         _plain(chance).rpartition(".")[0] + chance.choice((".c0m", ".ne7", ".0rg", ".c-m"))
     ),

@@ -6,7 +6,7 @@ use crate::columns::{Texts, Words};
 pub struct Doubts<'a> {
     /// Words that stand for a missing value.
     pub words: Words<'a>,
-    /// Local parts that are placeholders at any domain.
+    /// Local parts that are placeholders at any domain: all but those with a mask.
     pub no_addresses: Texts<'a>,
     /// Local parts that are placeholders where the domain begins with the same word.
     pub doubled: Texts<'a>,
@@ -16,7 +16,28 @@ pub struct Doubts<'a> {
     pub special_use: Texts<'a>,
 }
 
+/// The sign of masked letters, and a mask of all but the first letter of an address.
+const MASK: &[u8] = b"**";
+const MASKED: &[u8] = b"xxx@xxxx.com";
+
+/// Whether letters of `local` are masked.
+pub fn is_masked(local: &[u8]) -> bool {
+    local.windows(MASK.len()).any(|signs| signs == MASK)
+}
+
+/// Whether `address` is nothing but its first letter, and a mask.
+pub fn is_masked_whole(address: &[u8]) -> bool {
+    matches!(address.strip_suffix(MASKED), Some([b'a'..=b'z' | b'0'..=b'9']))
+}
+
 impl Doubts<'_> {
+    /// Whether `local` is listed as a placeholder at any domain.
+    pub fn is_no_address(&self, local: &[u8]) -> bool {
+        // None of the others begins so: most addresses need no search.
+        let may_be = matches!(local, [b'n', ..] | [b'x', b'x', b'x', b'x', ..] | b"*");
+        may_be && self.no_addresses.has(local)
+    }
+
     /// The last letters of refused domains, as bits: most addresses end otherwise.
     pub fn special_ends(&self) -> u32 {
         self.special_use.iter().filter_map(<[u8]>::last).fold(0, |ends, letter| ends | 1 << (letter & 31))

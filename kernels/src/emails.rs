@@ -2,9 +2,9 @@
 //! left to the columnar rules in Python, which know all the forms (`columnar/emails.py`).
 #![forbid(unsafe_code)]
 
-use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER};
+use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER, OTHER};
 use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
-use crate::doubts::Doubts;
+use crate::doubts::{is_masked, is_masked_whole, Doubts};
 use crate::foreign;
 use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
@@ -50,7 +50,8 @@ const fn steps() -> [u64; 256] {
     let mut steps = [0; 256];
     let mut byte = 0;
     while byte < steps.len() {
-        let class = class_of(byte as u8) as usize;
+        // An asterisk may be part of a mask, which is looked for in texts that are not plain.
+        let class = if byte as u8 == b'*' { OTHER } else { class_of(byte as u8) } as usize;
         let mut state = 0;
         while state < STATES {
             steps[byte] |= ((NEXT[state][class] * STATE_BITS) as u64) << (state as u8 * STATE_BITS);
@@ -247,7 +248,7 @@ fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &
         return reasons.display_name;
     }
     let Some((local, domain)) = parts(text) else { return reasons.invalid_syntax };
-    if local.starts_with(b"n") && doubts.no_addresses.has(local) || is_doubled(local, domain, doubts) {
+    if doubts.is_no_address(local) || is_masked(local) || is_doubled(local, domain, doubts) {
         return reasons.placeholder;
     }
     if is_too_long(text) {
@@ -399,11 +400,11 @@ fn end_of(text: &[u8], begin: u8) -> u8 {
     (end & 63) as u8 / STATE_BITS
 }
 
-/// Whether the plain `address` is a placeholder: `word@word.top`, or by its local part.
+/// Whether the plain `address` is a placeholder: `word@word.top`, masked, or by its local part.
 fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
     let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
     let (local, domain) = (&address[..at], &address[at + 1..]);
-    is_doubled(local, domain, doubts) || local.starts_with(b"n") && doubts.no_addresses.has(local)
+    is_doubled(local, domain, doubts) || doubts.is_no_address(local) || is_masked_whole(address)
 }
 
 /// Whether `domain` is one of some words, which is the `local` part, too, with one or two labels behind it.
@@ -425,7 +426,7 @@ mod tests {
     use super::*;
 
     const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
-    const NOT_PLAIN: [&str; 22] = [
+    const NOT_PLAIN: [&str; 23] = [
         "",
         "@",
         "a@",
@@ -448,6 +449,7 @@ mod tests {
         "a@b.cd ",
         "\u{e9}@b.cd",
         "a@b.cd.",
+        "a*b@c.de",
     ];
 
     #[test]

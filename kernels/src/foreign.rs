@@ -3,7 +3,7 @@
 
 use crate::classes::is_atom;
 use crate::columns::{Reasons, PENDING};
-use crate::doubts::Doubts;
+use crate::doubts::{is_masked, Doubts};
 use crate::emails::{self, has_display_name, is_dot_atom, parts};
 use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 
@@ -15,8 +15,6 @@ const MOST_GROWN: usize = 4;
 const KELVIN: char = '\u{212a}';
 /// The combining stroke, which makes other signs of `<` and `>`.
 const STROKE: char = '\u{338}';
-/// The mark of a decoder for a letter that is lost.
-const LOST: char = '\u{fffd}';
 
 /// Why `text` is no address, in the order of the rules: PENDING unless that is certain. Its ASCII is in lower case; it has
 /// other characters, or invisible ones.
@@ -38,7 +36,10 @@ pub fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room, 
     }
     let Some((local, domain)) = parts else { return reasons.invalid_syntax };
     let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if local.starts_with(b"n") && doubts.no_addresses.has(local) || may_be_doubled {
+    if is_masked(local) {
+        return reasons.placeholder;
+    }
+    if doubts.is_no_address(local) || may_be_doubled {
         return PENDING;
     }
     if text.len() > MOST_SHRUNK {
@@ -82,6 +83,15 @@ fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
     most_letters > MAX_LOCAL || most_bytes >= MAX_ADDRESS
 }
 
+/// Whether no local part has the sign: that of a decoder or a mask for a lost letter, or a quotation mark.
+#[rustfmt::skip]
+fn is_no_letter(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{fffd}' | '…' | '•' | '∗' | '∙' | '■' | '▪' | '●' | '█' | '＊' | '«' | '»' | '‘'..='‟' | '‹' | '›'
+    )
+}
+
 /// Whether `local` is certainly no local part.
 fn is_no_local(local: &[u8], letters: &Letters) -> bool {
     if local.is_ascii() {
@@ -92,7 +102,7 @@ fn is_no_local(local: &[u8], letters: &Letters) -> bool {
     let has_foreign = || local.bytes().any(|byte| byte.is_ascii() && byte != b'.' && !is_atom(byte));
     is_dotted_wrongly
         || has_foreign()
-        || local.contains(LOST)
+        || local.contains(is_no_letter)
         || local.chars().next().is_some_and(|first| letters.folding.is_mark(first))
 }
 
@@ -150,6 +160,10 @@ mod tests {
             ("j\u{fc}rgen b@larchpost.example", REASONS.invalid_syntax),
             ("j\u{fc}rgen..b@larchpost.example", REASONS.invalid_syntax),
             ("j\u{fffd}rgen@larchpost.example", REASONS.invalid_syntax),
+            ("j•••@larchpost.example", REASONS.invalid_syntax),
+            ("“ada@larchpost.example", REASONS.invalid_syntax),
+            ("j**@b\u{fc}cher.example", REASONS.placeholder),
+            ("j\u{fc}**@b", REASONS.placeholder),
             ("j\u{fc}rgen@larchpost", REASONS.invalid_syntax),
             ("j\u{fc}rgen@larchpost..example", REASONS.invalid_syntax),
             ("j\u{fc}rgen@my_larch.example", REASONS.invalid_syntax),

@@ -5,7 +5,7 @@
 use crate::characters::Characters;
 use crate::classes::{self, class_of_code, is_atom, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
-use crate::doubts::Doubts;
+use crate::doubts::{is_masked, Doubts};
 use crate::emails::{is_dot_atom, is_plain_domain};
 use crate::folding::Folding;
 use crate::punycode;
@@ -265,7 +265,8 @@ fn map(lowered: &[u32], letters: &Letters, mapped: &mut Vec<u32>) -> Option<()> 
 
 /// Whether the parts of an address may be no person's, or too long.
 fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
-    local.starts_with(b"n") && doubts.no_addresses.has(local)
+    doubts.is_no_address(local)
+        || is_masked(local)
         || domain.starts_with(local) && doubts.doubled.has(local)
         || local.len() + 1 + domain.len() > MAX_ADDRESS
 }

@@ -17,10 +17,14 @@ EMAILS = [
     *("test@test.com", "test@test.de", "test@test.co.uk", "a@a.a", "a@a.com", "none@none.com", "null@null.org"),
     *("noemail@example.com", "no-email@example.com", "no_email@example.org", "no.email@example.com"),
     *("noemailprovided@example.com", "nomail@example.com", "not-provided@example.com", "asdf@asdf.com"),
+    *("a***@example.com", "**@example.com", "a**b@example.com", "*@example.com", "ann***@***.com"),
+    *("xxxx@example.com", "x" * 64 + "@example.com", "jxxx@xxxx.com", "0xxx@xxxx.com"),
 ]
 NO_EMAILS = [
     *("info@example.com", "test@example.com", "ada@ada.example", "test-email@test.com", "nomailey@example.com"),
     *("null.set@example.com", "noel@example.com", "abc@twitter.com", "test@test.a.b.com", "a@b.com", "test@test"),
+    *("a*@example.com", "a*b*c@example.com", "xxx@example.com", "xxxxa@example.com", "jxx@xxxx.com", "joxxx@xxxx.com"),
+    *("jxxx@xxxx.org", "jxxx@xxxxx.com", "ada@b**.com"),
 ]
 NUMBERS = [
     *("0", "000", "0000000000", "11111", "1111111111", "9999999999", "5555555555"),

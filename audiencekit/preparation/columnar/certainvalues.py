@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
-from audiencekit.identifiers.email import CARRIERS
+from audiencekit.identifiers.email import CARRIERS, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.placeholders import DOUBLED, WORDS
 from audiencekit.identifiers.rules import Rules
@@ -34,7 +34,13 @@ _JOINTS: Final = ("", "-", "_", ".")
 _MAILS: Final = ("mail", "email", "e-mail", "e_mail")
 _ENDS: Final = ("", *map("".join, product(_JOINTS, ("address", "provided", "given", "available"))))
 NO_ADDRESSES: Final = frozenset(
-    {"n/a", *(f"not{joint}provided" for joint in _JOINTS), *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS))}
+    {
+        "n/a",
+        "*",
+        *("x" * size for size in range(4, MAX_LOCAL_LENGTH + 1)),
+        *(f"not{joint}provided" for joint in _JOINTS),
+        *map("".join, product(["no"], _JOINTS, _MAILS, _ENDS)),
+    }
 )
 _CARRIERS: Final = Words.of(CARRIERS)
 _NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)

@@ -13,7 +13,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.invisible import WHITE_SPACE
-from audiencekit.identifiers.placeholders import DOUBLED, NO_ADDRESS
+from audiencekit.identifiers.placeholders import DOUBLED, MASK, MASKED, NO_ADDRESS
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.unicodeforms import MAX_NORMALIZED
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
@@ -37,9 +37,11 @@ _LOCAL: Final = rf"{_ATOM}(?:\.{_ATOM})*"
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9\-]*[a-z0-9])?"
 _TOP: Final = r"[a-z]{2,}"  # others in ASCII begin with xn--
 
-# No two hyphens in a row and letters only at the top, so that most texts need no other look.
+# No two hyphens in a row, letters only at the top and no asterisk, so that most texts need no other look.
+_PLAIN_ATOM: Final = _ATOM.replace("*", "")
+_PLAIN_LOCAL: Final = rf"{_PLAIN_ATOM}(?:\.{_PLAIN_ATOM})*"
 _PLAIN_LABEL: Final = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-_PLAIN: Final = rf"\A{_LOCAL}@(?:{_PLAIN_LABEL}\.)+[a-z][a-z]+\z"
+_PLAIN: Final = rf"\A{_PLAIN_LOCAL}@(?:{_PLAIN_LABEL}\.)+[a-z][a-z]+\z"
 
 # Up to here no part of a plain address can be too long.
 _PLAIN_BYTES: Final = min(MAX_LOCAL_LENGTH, MAX_LABEL_LENGTH, MAX_ADDRESS_BYTES)
@@ -54,7 +56,10 @@ _OF_CARRIER: Final = rf"\A[^.@][^@]*@(?:{'|'.join(map(re.escape, CARRIERS))})\z"
 
 _NAMED: Final = f"[^@.{WHITE_SPACE}]+"
 _DOUBLES: Final = "|".join(f"{re.escape(word)}@{re.escape(word)}" for word in sorted(DOUBLED))
-_PLACEHOLDER: Final = rf"\A(?:(?:{_DOUBLES})(?:\.{_NAMED}){{1,2}}\z|(?:{NO_ADDRESS.pattern})@)"
+_PLACEHOLDER: Final = (
+    rf"\A(?:(?:{_DOUBLES})(?:\.{_NAMED}){{1,2}}\z|{MASKED}\z|(?:{NO_ADDRESS.pattern}|[^@]*{re.escape(MASK)}[^@]*)@)"
+)
+_MAY_BE_MASKED: Final = r"\A[^@]*\*"
 
 _BITS: Final = 5  # of a byte; they tell the letters from each other
 
@@ -86,6 +91,10 @@ def _endings(names: tuple[str, ...]) -> Bools:
 _OPENINGS: Final = _marked(
     [*(f"{word}@{word}"[:3] for word in DOUBLED), "n/a", "no-", "no.", "no_", "noe", "nom", "not"], 3
 )
+
+# The middle of masked domains, and how far it stands from the end of an address.
+_CROSSES: Final = _marked(["xx"], 2)
+_BEHIND_CROSSES: Final = len("xx.com")
 
 _IN_BRACKETS: Final = r"\A[^<]*<[^<>]*@[^<>]*>\z"
 _REFUSED: Final = code_of(Reason.INVALID_SYNTAX)
@@ -119,7 +128,7 @@ def _decide_distinct(trimmed: Any) -> tuple[Any, Codes]:
     addresses, found = decide_international(texts)
     # As it was written and in ASCII: a domain that is refused has no address that could begin doubtfully.
     found[_begins_doubtfully(*text_buffers(texts)) | _begins_doubtfully(*text_buffers(addresses))] = UNDECIDED
-    found[_is_marked(*text_buffers(texts)) | matches(texts, _OF_LIST)] = UNDECIDED
+    found[_is_marked(*text_buffers(texts)) | matches(texts, rf"{_OF_LIST}|{_MAY_BE_MASKED}")] = UNDECIDED
     codes[left] = found
     return put(trimmed, left, addresses), codes
 
@@ -161,9 +170,11 @@ def _begins_doubtfully(offsets: Places, data: Bytes) -> Bools:
 
 
 def _ends_doubtfully(offsets: Places, data: Bytes) -> Bools:
-    """Which addresses end as a special-use domain does."""
+    """Which addresses end as a special-use domain does, or as a masked one."""
     ends = offsets[1:]
-    return _endings(tuple(SPECIAL_USE_DOMAIN_NAMES)).take(_joined(data, ends - 2, ends - 1))
+    middles = ends - _BEHIND_CROSSES
+    is_special: Bools = _endings(tuple(SPECIAL_USE_DOMAIN_NAMES)).take(_joined(data, ends - 2, ends - 1))
+    return is_special | _CROSSES.take(_joined(data, middles, middles + 1))
 
 
 def _special_use() -> str:

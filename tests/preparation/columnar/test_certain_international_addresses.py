@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.email import NO_LETTERS, normalize_email
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import certainvalues as plain, letters
@@ -42,6 +42,12 @@ def test_international_addresses_as_the_definition() -> None:
     assert differing_addresses(texts) == []
     codes, _ = decided(pa.array(texts), Kind.EMAIL)
     assert (codes == VALID).sum() > 100
+
+
+def test_signs_in_the_place_of_letters_are_refused_here() -> None:
+    """The kernels know the definition's list of them."""
+    texts = [f"a{sign}b@{domain}.example" for sign in sorted(NO_LETTERS) for domain in ("larchpost", "b\u00fc")]
+    assert set(decided(pa.array(texts), Kind.EMAIL)[0].tolist()) == {code_of(Reason.INVALID_SYNTAX)}
 
 
 def test_international_domains_for_special_use_are_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
@@ -166,7 +167,9 @@ def test_a_domain_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 BROKEN: list[tuple[str, str, Any]] = [
-    ("any local part is plain", "_PLAIN", emails._PLAIN.replace(emails._LOCAL, "[^@]*")),
+    ("any local part is plain", "_PLAIN", emails._PLAIN.replace(emails._PLAIN_LOCAL, "[^@]*")),
+    ("an asterisk in plain local parts", "_PLAIN", emails._PLAIN.replace("_!#", "_*!#")),
+    ("no address is masked whole", "_CROSSES", np.zeros_like(emails._CROSSES)),
     ("space in plain local parts", "_PLAIN", emails._PLAIN.replace("_!#", "_ !#")),
     ("hyphen at a label's end", "_PLAIN", emails._PLAIN.replace(emails._PLAIN_LABEL, "[a-z0-9-]+")),
     ("one letter at the top", "_PLAIN", emails._PLAIN.replace("[a-z][a-z]+", "[a-z]+")),
@@ -223,6 +226,7 @@ BROKEN_INTERNATIONAL: list[tuple[str, ModuleType, str, Any]] = [
         "DOMAIN_LETTERS",
         SimpleNamespace(class_of=lambda letter: domains.CERTAIN | domains.LEFT),
     ),
+    ("no mask beside such a domain", emails, "_MAY_BE_MASKED", emails._OF_LIST),
     ("any label", domains, "_PLAIN", re.compile(r"(?:[^.]+\.)+(?P<top>[a-z]{2,})")),
     ("tops are never special", domains, "SPECIAL_USE_DOMAIN_NAMES", ()),
 ]
