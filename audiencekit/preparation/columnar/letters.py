@@ -69,7 +69,7 @@ class KnownLetters:
         self._seen: set[str] = set()
         self._seen_in_domains: set[str] = set()
         self._folds: dict[tuple[str, str], str] = {}
-        self._mapped: dict[str, str] = {}
+        self._mapped: dict[int, str] = {}  # as str.translate takes them
         self._kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
         self._kinds[:BASIC_PLANE] = certain_letters()
         for code in np.flatnonzero(self._kinds[:_FIRST_IDEOGRAPH]).tolist():
@@ -116,15 +116,15 @@ class KnownLetters:
         parts = unicodedata.normalize("NFC", domains.lower())
         letters = _foreign({*parts, *encoded, *(_SMALL_SIGMAS if _CAPITAL_SIGMA in joined else "")})
         self._map(letters - self._seen_in_domains)
-        if letters.isdisjoint(self._mapped):
+        if letters.isdisjoint(map(chr, self._mapped)):
             return letters
-        return letters | _foreign(unicodedata.normalize("NFC", parts.translate(str.maketrans(self._mapped))))
+        return letters | _foreign(unicodedata.normalize("NFC", parts.translate(self._mapped)))
 
     def _map(self, letters: set[str]) -> None:
         """Note what domains have in place of some of `letters`."""
         for letter, parts in zip(letters, map(mapped, letters), strict=True):
             if 0 < len(parts) <= len(_MAPPED):
-                self._mapped[letter] = parts
+                self._mapped[ord(letter)] = parts
                 self._folds.update({(letter, chr(place)): part for place, part in zip(_MAPPED, parts, strict=False)})
 
     def _judge(self, letter: str) -> None:
