@@ -37,7 +37,7 @@ class AnyRows:
 
     def __init__(self, wanted: Container[int] | None, *, behind: int = 0) -> None:
         self._wanted = wanted
-        self._number, self._position, self._width, self._hidden = behind, -1, 0, 0
+        self._number, self._ended, self._position, self._width, self._hidden = behind, behind, -1, 0, 0
         self._attributes: Attributes = {}
         self._within: list[str] = []
         self._parts: list[str] = []
@@ -89,8 +89,10 @@ class AnyRows:
         self._within.pop()
         if name == "c" and (self._parts or self._is_formula):
             self._end_cell("".join(self._parts))
-        elif name == "row" and self._row:
-            self._end_row()
+        elif name == "row":
+            self._ended = self._number
+            if self._row:
+                self._end_row()
 
     def _end_cell(self, text: str) -> None:
         style, kind = self._attributes.get("s", "0"), _TYPES.get(self._attributes.get("t", "n"))
@@ -114,7 +116,7 @@ class AnyRows:
         """The rows that ended since the last time."""
         columns = {place: _column(cells) for place, cells in self._cells.items()}
         taken = SheetRows(
-            np.array(self._numbers, dtype=np.int64), columns, width=self._width, last=self._number, hidden=self._hidden
+            np.array(self._numbers, dtype=np.int64), columns, width=self._width, last=self._ended, hidden=self._hidden
         )
         self._numbers, self._cells, self._hidden = [], {}, 0
         return taken

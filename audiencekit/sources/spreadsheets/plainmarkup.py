@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array, list_array
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Places: TypeAlias = npt.NDArray[np.int64]
@@ -26,6 +26,8 @@ _CODES: Final = 64
 _PADDING: Final = bytes(64)  # behind a piece: what is looked at beyond its last tag is nothing
 _LARGEST_ASCII: Final = 0x7F
 _ENTITY: Final = re.compile(r"&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([0-9a-fA-F]{1,6}));|(&)")
+# The font of a part of a text, as it stands in XML.
+_FONT: Final = re.compile(rb'<rPr>(?:<[A-Za-z]+(?: [A-Za-z]+="[^"<>&]*")* ?/>)*</rPr>|<rPr ?/>')
 _NAMED: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
 
@@ -46,14 +48,19 @@ class Tags:
 class Grammar:
     """Tags by how they begin, and which may follow which; 0 is the beginning and the end of a piece.
 
-    Heads that end in `>` are whole tags, and known by their first two letters and their length.
+    Heads that end in `>` are whole tags, and known by their first two letters, or three, and their length.
     """
 
     def __init__(self, heads: Mapping[bytes, int], follows: Mapping[int, tuple[int, ...]]) -> None:
         self._heads = tuple(heads)
         self._numbers = np.zeros(65_536, dtype=np.uint8)  # of heads, from 1, by their first two letters
+        self._others: list[tuple[int, int, int]] = []  # the first head with the letters of another, its third one, it
         for number, head in enumerate(heads, 1):
-            self._numbers[head[0] | head[1] << 8] = number
+            letters = head[0] | head[1] << 8
+            if first := int(self._numbers[letters]):
+                self._others.append((first, head[2], number))
+            else:
+                self._numbers[letters] = number
         self._codes = np.array([0, *heads.values()], dtype=np.uint8)
         self._sizes = np.array([0, *(len(head) if head.endswith(b">") else 0 for head in heads)], dtype=np.int64)
         self._may_follow = np.zeros(_CODES * _CODES, dtype=bool)
@@ -61,7 +68,8 @@ class Grammar:
             self._may_follow[[code * _CODES + other for other in others]] = True
 
     def find(self, piece: bytes) -> Tags | None:
-        """The tags of `piece`; None when it is not plain."""
+        """The tags of `piece`; None when it is not plain. Its line ends become line feeds (XML 1.0, section 2.11)."""
+        piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         buffer = np.frombuffer(piece + _PADDING, dtype=np.uint8)
         begins, ends = np.flatnonzero(buffer == ord("<")), np.flatnonzero(buffer == ord(">"))
         if not len(begins) or len(begins) != len(ends) or _is_strange(buffer[: len(piece)]):
@@ -69,6 +77,8 @@ class Grammar:
         if not (begins < ends).all() or not (ends[:-1] < begins[1:]).all():
             return None
         numbers = self._numbers[buffer[begins + 1] | buffer[begins + 2].astype(np.uint16) << 8]
+        for first, third, other in self._others:
+            numbers[(numbers == first) & (buffer[begins + 3] == third)] = other
         if not numbers.all() or not self._begin_so(buffer, begins, ends, numbers):
             return None
         codes = self._codes[numbers] + np.where(buffer[ends - 1] == ord("/"), np.uint8(CLOSED), np.uint8(0))
@@ -90,9 +100,29 @@ class Grammar:
 
 
 def _is_strange(buffer: Bytes) -> bool:
-    """Whether there is a letter that XML cannot hold, or a carriage return, which a parser takes for a line feed."""
+    """Whether there is a letter that XML cannot hold."""
     low = buffer[buffer < ord(" ")]
     return bool(((low != ord("\n")) & (low != ord("\t"))).any())
+
+
+def without_fonts(piece: bytes) -> bytes:
+    """`piece` without the fonts of parts of texts, of which no text is."""
+    return _FONT.sub(b"", piece) if b"<rPr" in piece else piece
+
+
+def runs_end(tags: Tags, run: int, run_end: int) -> bool:
+    """Whether each part of a text, from a tag `run` on, has one text and ends, and nothing else ends so."""
+    runs = np.flatnonzero(tags.codes == run)
+    if np.count_nonzero(tags.codes == run_end) != len(runs):
+        return False
+    return bool((tags.codes[runs + np.where(tags.codes[runs + 1] < CLOSED, 3, 2)] == run_end).all())
+
+
+def joined(texts: Any, owners: Places) -> Any:
+    """`texts` (a pa.StringArray), those in a row that have one of `owners` in common as one."""
+    firsts = np.flatnonzero(np.concatenate([[True], owners[1:] > owners[:-1]]))
+    counts = np.diff(np.append(firsts, len(owners)))
+    return pc.binary_join(list_array(counts, texts), "")
 
 
 def have(buffer: Bytes, places: Places, letters: bytes) -> Any:

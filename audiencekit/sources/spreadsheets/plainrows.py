@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pyarrow.compute as pc
 
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.spreadsheets.plainmarkup import (
     CLOSED,
     Bytes,
@@ -16,22 +18,27 @@ from audiencekit.sources.spreadsheets.plainmarkup import (
     Tags,
     digits_at,
     have,
+    joined,
+    runs_end,
     stand,
     texts_between,
+    without_fonts,
 )
 from audiencekit.sources.spreadsheets.sheetcells import MAX_ROWS, MAX_SHEET_COLUMNS, CellColumn, CellType, SheetRows
 
-_ROW, _CELL, _VALUE, _FORMULA, _INLINE, _TEXT = range(1, 7)
-_ROW_END, _CELL_END, _VALUE_END, _FORMULA_END, _INLINE_END, _TEXT_END = range(7, 13)
+_ROW, _CELL, _VALUE, _FORMULA, _INLINE, _TEXT, _RUN = range(1, 8)
+_ROW_END, _CELL_END, _VALUE_END, _FORMULA_END, _INLINE_END, _TEXT_END, _RUN_END = range(8, 15)
 _BETWEEN_CELLS: Final = (_CELL, _CELL + CLOSED, _ROW_END)
 _BETWEEN_ROWS: Final = (_ROW, _ROW + CLOSED, 0)
 _BEHIND_FORMULA: Final = (_VALUE, _VALUE + CLOSED, _CELL_END)
+_BEHIND_TEXT: Final = (_RUN_END, _INLINE_END)
 _GRAMMAR: Final = Grammar(
     {
-        b"row ": _ROW, b"c ": _CELL, b"v>": _VALUE, b"v ": _VALUE, b"v/>": _VALUE, b"f>": _FORMULA, b"f ": _FORMULA,
-        b"f/>": _FORMULA, b"is>": _INLINE, b"t>": _TEXT, b"t ": _TEXT, b"t/>": _TEXT,
+        b"row": _ROW, b"c ": _CELL, b"c>": _CELL, b"c/>": _CELL, b"v>": _VALUE, b"v ": _VALUE, b"v/>": _VALUE,
+        b"f>": _FORMULA, b"f ": _FORMULA, b"f/>": _FORMULA, b"is>": _INLINE, b"t>": _TEXT, b"t ": _TEXT, b"t/>": _TEXT,
+        b"r>": _RUN,
         b"/row>": _ROW_END, b"/c>": _CELL_END, b"/v>": _VALUE_END, b"/f>": _FORMULA_END, b"/is>": _INLINE_END,
-        b"/t>": _TEXT_END,
+        b"/t>": _TEXT_END, b"/r>": _RUN_END,
     },
     {
         0: _BETWEEN_ROWS, _ROW_END: _BETWEEN_ROWS, _ROW + CLOSED: _BETWEEN_ROWS,
@@ -39,10 +46,13 @@ _GRAMMAR: Final = Grammar(
         _CELL: (_VALUE, _VALUE + CLOSED, _FORMULA, _FORMULA + CLOSED, _INLINE, _CELL_END),
         _FORMULA: (_FORMULA_END,), _FORMULA_END: _BEHIND_FORMULA, _FORMULA + CLOSED: _BEHIND_FORMULA,
         _VALUE: (_VALUE_END,), _VALUE_END: (_CELL_END,), _VALUE + CLOSED: (_CELL_END,),
-        _INLINE: (_TEXT, _TEXT + CLOSED), _TEXT: (_TEXT_END,), _TEXT_END: (_INLINE_END,),
-        _TEXT + CLOSED: (_INLINE_END,), _INLINE_END: (_CELL_END,),
+        _INLINE: (_TEXT, _TEXT + CLOSED, _RUN), _RUN: (_TEXT, _TEXT + CLOSED), _RUN_END: (_RUN, _INLINE_END),
+        _TEXT: (_TEXT_END,), _TEXT_END: _BEHIND_TEXT, _TEXT + CLOSED: _BEHIND_TEXT, _INLINE_END: (_CELL_END,),
     },
 )  # fmt: skip
+# An attribute that says where a row or a cell stands.
+_PLACE: Final = r"\sr\s*="
+_HIDDEN: Final = r"""\shidden\s*=\s*["'](?:1|true)["']"""
 _ROW_DIGITS: Final = 7
 _STYLE_DIGITS: Final = 6
 _INLINE_TYPE: Final = len(CellType)
@@ -57,19 +67,34 @@ for _letters, (_type, _length) in _TYPES.items():
     _TYPE_OF[_letters[0] | _letters[1] << 8], _LENGTH_OF[_letters[0] | _letters[1] << 8] = _type, _length
 
 
-def plain_rows(piece: bytes, wanted: Container[int] | None) -> SheetRows | None:
-    """The rows that `piece` is made of, with the cells in the `wanted` columns or all; None when they are not plain."""
-    tags = _GRAMMAR.find(piece)
-    if tags is None:
+def plain_rows(piece: bytes, wanted: Container[int] | None, *, behind: int = 0) -> SheetRows | None:
+    """The rows that `piece` is made of, `behind` the one with this number; None when they are not plain.
+
+    They have the cells in the `wanted` columns, or all.
+    """
+    tags = _GRAMMAR.find(without_fonts(piece))
+    if tags is None or not runs_end(tags, _RUN, _RUN_END):
         return None
     rows = np.flatnonzero((tags.codes == _ROW) | (tags.codes == _ROW + CLOSED))
+    numbers = _numbers(tags, rows, behind)
+    if numbers is None or not _ascend(numbers) or not 0 < numbers[0] <= numbers[-1] <= MAX_ROWS:
+        return None
+    return (
+        _cells(tags, rows, numbers, wanted, hidden=_having(tags, rows, _HIDDEN) or 0) if _are_computed(tags) else None
+    )
+
+
+def _numbers(tags: Tags, rows: Places, behind: int) -> Places | None:
+    """The numbers of the rows that begin at the tags `rows`; None where only some say it."""
     begins = tags.begins[rows]
-    if not stand(tags.buffer, begins + 5, b'r="'):
-        return None
-    numbers, ends = digits_at(tags.buffer, begins + 8, _ROW_DIGITS)
-    if not stand(tags.buffer, ends, b'"') or not _ascend(numbers) or not 0 < numbers[0] <= numbers[-1] <= MAX_ROWS:
-        return None
-    return _cells(tags, rows, numbers, wanted, hidden=_hidden(tags, rows)) if _are_computed(tags) else None
+    are_named = have(tags.buffer, begins + 4, b' r="')
+    if are_named.any():
+        numbers, ends = digits_at(tags.buffer, begins + 8, _ROW_DIGITS)
+        return numbers if are_named.all() and stand(tags.buffer, ends, b'"') else None
+    behind_name = tags.buffer[begins + 4]
+    are_bare = (behind_name == ord(">")) | ((behind_name == ord("/")) & (tags.ends[rows] == begins + 5))
+    are_sound = (are_bare | (behind_name == ord(" "))).all()
+    return behind + 1 + np.arange(len(rows)) if are_sound and _having(tags, rows, _PLACE) == 0 else None
 
 
 def _are_computed(tags: Tags) -> bool:
@@ -85,23 +110,51 @@ def _are_computed(tags: Tags) -> bool:
     return begins is not None and bool(pc.all(pc.match_substring(begins, ' t="str"')).as_py())
 
 
-def _hidden(tags: Tags, rows: Places) -> int:
-    """How many of the tags `rows` say that their row is hidden."""
-    begins = texts_between(tags.buffer, tags.begins[rows], tags.ends[rows])
-    return 0 if begins is None else int(pc.sum(pc.match_substring(begins, ' hidden="1"')).as_py() or 0)
+def _having(tags: Tags, places: Places, pattern: str) -> int | None:
+    """How many of the tags at `places` have an attribute in which `pattern` is found; None where they are no text."""
+    begins = texts_between(tags.buffer, tags.begins[places], tags.ends[places])
+    return None if begins is None else int(pc.sum(pc.match_substring_regex(begins, pattern)).as_py() or 0)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Values:
+    """The tags behind which the values of cells stand, those of the cells, and all texts where some are in parts."""
+
+    places: Places
+    owners: Places
+    texts: Any | None
+
+    def texts_at(self, tags: Tags, at: Places) -> Any | None:
+        return tags.texts_behind(self.places[at]) if self.texts is None else self.texts.take(arrow_array(at))
+
+
+def _values(tags: Tags) -> _Values | None:
+    """The values that are not empty."""
+    is_cell = tags.codes == _CELL  # with something in it
+    values = np.flatnonzero((tags.codes == _VALUE) | (tags.codes == _TEXT))
+    values = values[tags.begins[values + 1] - tags.ends[values] > 1]
+    owners = np.flatnonzero(is_cell)[np.cumsum(is_cell)[values] - 1]
+    are_first = np.ones(len(owners), dtype=bool)
+    are_first[1:] = owners[1:] > owners[:-1]
+    if are_first.all():
+        return _Values(values, owners, None)
+    texts = tags.texts_behind(values)
+    return None if texts is None else _Values(values[are_first], owners[are_first], joined(texts, owners))
 
 
 def _cells(
     tags: Tags, rows: Places, numbers: Places, wanted: Container[int] | None, *, hidden: int
 ) -> SheetRows | None:
-    is_cell = tags.codes == _CELL  # with something in it
-    values = np.flatnonzero((tags.codes == _VALUE) | (tags.codes == _TEXT))
-    values = values[tags.begins[values + 1] - tags.ends[values] > 1]  # with a text that is not empty
-    owners = np.flatnonzero(is_cell)[np.cumsum(is_cell)[values] - 1]
+    values = _values(tags)
+    if values is None:
+        return None
     is_row = np.zeros(len(tags.codes), dtype=np.int64)
     is_row[rows] = 1
-    row_of = np.cumsum(is_row)[owners] - 1
-    position, behind = _positions(tags.buffer, tags.begins[owners], numbers[row_of])
+    rows_of_tags = np.cumsum(is_row) - 1
+    row_of = rows_of_tags[values.owners]
+    position, behind = _counted(tags, rows_of_tags, values.owners)
+    if position is None:
+        position, behind = _positions(tags.buffer, tags.begins[values.owners], numbers[row_of])
     if position is None or not _ascend(row_of * MAX_SHEET_COLUMNS + position):
         return None
     are_first = np.concatenate([[True], row_of[1:] > row_of[:-1]]) if len(row_of) else np.empty(0, dtype=bool)
@@ -110,12 +163,29 @@ def _cells(
     for place in np.flatnonzero(np.bincount(position)).tolist():
         if wanted is None or place in wanted:
             at = np.flatnonzero(position == place)
-            column = _column(tags, values[at], owners[at], behind[at], row_of[at])
+            column = _column(tags, values, at, behind[at], row_of[at])
             if column is None:
                 return None
             columns[place] = column
     width = int(position.max()) + 1 if len(position) else 0
     return SheetRows(numbers[filled], columns, width=width, last=int(numbers[-1]), hidden=hidden)
+
+
+def _counted(tags: Tags, rows_of_tags: Places, owners: Places) -> tuple[Places | None, Places]:
+    """The columns of cells that stand one behind the other, and the places behind their names, which are none.
+
+    None where any cell says its place.
+    """
+    behind = tags.begins[owners] + 2
+    if not len(owners) or have(tags.buffer, behind[:1], b" r=").all():
+        return None, behind
+    cells = np.flatnonzero((tags.codes == _CELL) | (tags.codes == _CELL + CLOSED))
+    if _having(tags, cells, _PLACE) != 0:
+        return None, behind
+    rows = rows_of_tags[cells]
+    positions = np.arange(len(cells)) - np.searchsorted(rows, rows)
+    fit = (positions < MAX_SHEET_COLUMNS).all()
+    return (positions[np.searchsorted(cells, owners)] if fit else None), behind
 
 
 def _positions(buffer: Bytes, begins: Places, numbers: Places) -> tuple[Places | None, Places]:
@@ -130,7 +200,7 @@ def _positions(buffer: Bytes, begins: Places, numbers: Places) -> tuple[Places |
     found, ends = digits_at(buffer, begins + 7 + are_letters[1] + are_letters[2], _ROW_DIGITS)
     is_plain = (
         are_letters[0].all()
-        and stand(buffer, begins + 3, b'r="')
+        and stand(buffer, begins + 2, b' r="')
         and stand(buffer, ends, b'"')
         and (found == numbers).all()
         and (position < MAX_SHEET_COLUMNS).all()
@@ -138,8 +208,8 @@ def _positions(buffer: Bytes, begins: Places, numbers: Places) -> tuple[Places |
     return (position if is_plain else None), ends + 1
 
 
-def _column(tags: Tags, values: Places, owners: Places, behind: Places, at: Places) -> CellColumn | None:
-    """The cells whose tags are `owners` and go on at `behind`, and whose values stand behind the tags `values`."""
+def _column(tags: Tags, values: _Values, of: Places, behind: Places, at: Places) -> CellColumn | None:
+    """The cells `at` rows that have the values `of` a column, and whose tags go on at `behind`."""
     buffer = tags.buffer
     styles = np.zeros(len(at), dtype=np.int32)
     has_style = np.flatnonzero(have(buffer, behind, b" s"))
@@ -159,10 +229,11 @@ def _column(tags: Tags, values: Places, owners: Places, behind: Places, at: Plac
         behind = behind.copy()
         types[has_type], behind[has_type] = _TYPE_OF[letters], begins + _LENGTH_OF[letters] + 1
     are_inline = types == _INLINE_TYPE
-    if not (behind == tags.ends[owners]).all() or not (are_inline == (tags.codes[values] == _TEXT)).all():
+    are_texts = tags.codes[values.places[of]] == _TEXT
+    if not (behind == tags.ends[values.owners[of]]).all() or not (are_inline == are_texts).all():
         return None
     types[are_inline] = CellType.TEXT
-    texts = tags.texts_behind(values)
+    texts = values.texts_at(tags, of)
     return None if texts is None else CellColumn(at, types, styles, texts)
 
 

@@ -13,25 +13,27 @@ import pyarrow.compute as pc
 from audiencekit.errors import SourceRefused
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.markup import Attributes, parse
-from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, rewritten
+from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, joined, rewritten, runs_end, without_fonts
 from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
 
 MAX_STRINGS_BYTES: Final = 268_435_456  # of XML; the texts are held in memory
-_ITEM, _TEXT, _READING, _FONT, _ITEM_END, _TEXT_END, _READING_END = range(1, 8)
+_ITEM, _TEXT, _RUN, _READING, _FONT, _ITEM_END, _TEXT_END, _RUN_END, _READING_END = range(1, 10)
 _BETWEEN: Final = (_ITEM, _ITEM + CLOSED, 0)
 # Excel in Japanese and Chinese writes behind a text how it is read, and in which font that is shown.
 _BEHIND_TEXT: Final = (_READING, _FONT + CLOSED, _ITEM_END)
 _GRAMMAR: Final = Grammar(
     {
         b"si>": _ITEM, b"t>": _TEXT, b"t ": _TEXT, b"t/>": _TEXT, b"rPh ": _READING, b"phoneticPr ": _FONT,
-        b"/si>": _ITEM_END, b"/t>": _TEXT_END, b"/rPh>": _READING_END,
+        b"r>": _RUN, b"/si>": _ITEM_END, b"/t>": _TEXT_END, b"/rPh>": _READING_END, b"/r>": _RUN_END,
     },
     {
         0: _BETWEEN,
-        _ITEM: (_TEXT, _TEXT + CLOSED),
+        _ITEM: (_TEXT, _TEXT + CLOSED, _RUN),
+        _RUN: (_TEXT, _TEXT + CLOSED),
         _TEXT: (_TEXT_END,),
-        _TEXT + CLOSED: (_FONT + CLOSED, _ITEM_END),
-        _TEXT_END: (*_BEHIND_TEXT, _READING_END),
+        _TEXT + CLOSED: (_FONT + CLOSED, _ITEM_END, _RUN_END),
+        _TEXT_END: (*_BEHIND_TEXT, _READING_END, _RUN_END),
+        _RUN_END: (_RUN, *_BEHIND_TEXT),
         _READING: (_TEXT,),
         _READING_END: _BEHIND_TEXT,
         _FONT + CLOSED: (_ITEM_END,),
@@ -66,20 +68,22 @@ def _texts(units: Units, piece: bytes) -> Iterator[Any]:
 
 def plain_texts(piece: bytes) -> Any | None:
     """The texts that `piece` is made of, one an item; None when it is not plain."""
-    tags = _GRAMMAR.find(piece)
-    if tags is None:
+    tags = _GRAMMAR.find(without_fonts(piece))
+    if tags is None or not runs_end(tags, _RUN, _RUN_END):
         return None
     items = np.flatnonzero((tags.codes == _ITEM) | (tags.codes == _ITEM + CLOSED))
     texts, readings = np.flatnonzero(tags.codes == _TEXT), np.flatnonzero(tags.codes == _READING)
     if (tags.codes == _READING_END).sum() != len(readings) or (tags.codes[readings + 3] != _READING_END).any():
         return None
-    texts = texts[tags.codes[texts - 1] == _ITEM]
+    texts = texts[(tags.codes[texts - 1] == _ITEM) | (tags.codes[texts - 1] == _RUN)]
     found = tags.texts_behind(texts)
-    if found is None or len(texts) == len(items):
-        return found
     owners = np.searchsorted(items, texts) - 1
+    if found is not None and (owners[1:] == owners[:-1]).any():
+        found, owners = joined(found, owners), np.unique(owners)
+    if found is None or len(found) == len(items):
+        return found
     places = np.full(len(items), -1, dtype=np.int64)
-    places[owners] = np.arange(len(texts))
+    places[owners] = np.arange(len(owners))
     return pc.fill_null(found.take(pa.array(places, mask=places < 0)), "")
 
 

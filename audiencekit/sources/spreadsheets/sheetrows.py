@@ -36,7 +36,7 @@ class SheetRowReader:
     def _rows(self) -> Iterator[SheetRows]:
         units = Units(self._blocks, _FORM)
         for piece in units:
-            rows = plain_rows(piece, self._wanted)
+            rows = plain_rows(piece, self._wanted, behind=self._last)
             if rows is None:
                 yield from AnyRows(self._wanted, behind=self._last).read(units.alone(piece))
             else:

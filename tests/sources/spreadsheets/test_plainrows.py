@@ -14,30 +14,43 @@ from audiencekit.sources.spreadsheets.sheetcells import CellType, SheetRows, let
 from audiencekit.sources.spreadsheets.sheetrows import SheetRowReader
 from tests.sources.spreadsheets.conftest import sheet_xml
 
-TEXTS = st.sampled_from(["1", "", "bea@example.com", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
+TEXTS = st.sampled_from(["1", "", "bea@example.com", "a\r\nb\r", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
 TYPES = st.sampled_from(["", ' t="s"', ' t="str"', ' t="n"', ' t="b"', ' t="e"', ' t="d"'])
 STYLES = st.sampled_from(["", ' s="0"', ' s="12"'])
 INNER = st.sampled_from(
     ["<v>{}</v>", "<f>A1</f><v>{}</v>", '<f t="shared" si="0"/><v>{}</v>', "<v>{}</v>", "<v/>", "<f/>"]
 )
-INLINE = st.sampled_from(["<is><t>{}</t></is>", '<is><t xml:space="preserve">{}</t></is>', "<is><t/></is>"])
+FONT = '<rPr><b/><sz val="11" /><color theme="1"/><rFont val="Arial"/></rPr>'
+INLINE = st.sampled_from(
+    [
+        *(
+            "<is><t>{}</t></is>",
+            '<is><t xml:space="preserve">{}</t></is>',
+            "<is><t/></is>",
+            "<is><r><t>{}</t></r></is>",
+        ),
+        *(f"<is><r>{FONT}<t>{{}}</t></r><r><rPr/><t>é &amp;</t></r></is>", "<is><r><t/></r><r><t>b{}</t></r></is>"),
+    ]
+)
 
 
 @st.composite
 def rows_xml(draw: st.DrawFn) -> str:
-    written = ""
+    written, are_named = "", draw(st.booleans())
     for number in sorted(draw(st.sets(st.integers(1, 40), min_size=1, max_size=6))):
         cells = ""
         for place in sorted(draw(st.sets(st.sampled_from([0, 1, 2, 25, 26, 701, 702, 16_383]), max_size=4))):
-            name, style = f"{letters_of(place)}{number}", draw(STYLES)
+            name = f' r="{letters_of(place)}{number}"' if are_named else ""
+            style = draw(STYLES)
             if draw(st.booleans()):
-                cells += f'<c r="{name}"{style} t="inlineStr">{draw(INLINE).format(draw(TEXTS))}</c>'
+                cells += f'<c{name}{style} t="inlineStr">{draw(INLINE).format(draw(TEXTS))}</c>'
             elif draw(st.booleans()):
-                cells += f'<c r="{name}"{style}{draw(TYPES)}>{draw(INNER).format(draw(TEXTS))}</c>'
+                cells += f"<c{name}{style}{draw(TYPES)}>{draw(INNER).format(draw(TEXTS))}</c>"
             else:
-                cells += f'<c r="{name}"{style}/>'
-        hidden = draw(st.sampled_from(["", ' hidden="1"', ' spans="1:2" ht="15"']))
-        written += f'<row r="{number}"{hidden}>{cells}</row>' if cells else f'<row r="{number}"{hidden}/>'
+                cells += f"<c{name}{style}/>"
+        hidden = draw(st.sampled_from(["", ' hidden="1"', ' hidden="true"', ' spans="1:2" ht="15"']))
+        row = f' r="{number}"{hidden}' if are_named else hidden
+        written += f"<row{row}>{cells}</row>" if cells else f"<row{row}/>"
     return written
 
 
@@ -91,16 +104,18 @@ def test_a_letter_that_is_another_changes_both_or_neither(rows: str, data: st.Da
 @settings(deadline=None, max_examples=50)
 def test_any_division_into_blocks_gives_the_same_rows(rows: str, size: int) -> None:
     """A sheet comes in blocks that end anywhere."""
-    data = sheet_xml(rows, behind='<mergeCells><mergeCell ref="A1:B2"/></mergeCells>').encode()
-    reader = SheetRowReader(iter([data[at : at + size] for at in range(0, len(data), size)]), None)
-    assert _told(list(reader)) == _told(_parsed(rows))
-    assert reader.merged == ["A1:B2"]
+    plain = sheet_xml(rows, behind='<mergeCells><mergeCell ref="A1:B2"/></mergeCells>')
+    # With a comment in front, a parser reads all.
+    for data in (plain.encode(), plain.replace("<sheetData>", "<!-- --><sheetData>").encode()):
+        reader = SheetRowReader(iter([data[at : at + size] for at in range(0, len(data), size)]), None)
+        assert _told(list(reader)) == _told(_parsed(rows))
+        assert reader.merged == ["A1:B2"]
 
 
 @given(rows_xml())
 @settings(deadline=None, max_examples=50)
 def test_other_ways_of_writing_give_the_same_rows(rows: str) -> None:
-    """A prefix of names, UTF-16, a comment, and carriage returns are left to the parser."""
+    """A prefix of names, UTF-16 and a comment are left to the parser."""
     expected = _told(_parsed(rows))
     plain = sheet_xml(rows)
     prefixed = plain.replace("<", "<x:").replace("<x:/", "</x:").replace("xmlns=", "xmlns:x=")
@@ -129,10 +144,40 @@ def _parsed_with(rows: str, wanted: set[int]) -> list[SheetRows]:
 
 def test_rows_and_cells_may_name_no_place() -> None:
     """They stand one behind the other, then; after an empty row, too."""
-    rows = "<row><c><v>1</v></c><c><v>2</v></c></row><row/><row><c><v>3</v></c></row>"
+    rows = '<row><c><v>1</v></c><c s="1"><v>2</v></c></row><row/><row><c/><c t="str"><v>3</v></c></row>'
+    plain = plain_rows(rows.encode(), None)
+    assert plain is not None
+    assert _told([plain]) == _told(_parsed(rows))
     found = [one for one in SheetRowReader(iter([sheet_xml(rows).encode()]), None) if len(one.numbers)]
     assert [one.numbers.tolist() for one in found] == [[1, 3]]
-    assert found[0].columns[1].texts.to_pylist() == ["2"]
+    assert found[0].columns[1].texts.to_pylist() == ["2", "3"]
+
+
+def test_rows_without_a_number_go_on_behind_the_last() -> None:
+    """Of the piece before, and of any number."""
+    data = sheet_xml('<row r="7"><c r="A7"><v>1</v></c></row>' + "<row><c><v>2</v></c></row>" * 3).encode()
+    for size in (len(data), 20):
+        blocks = [data[at : at + size] for at in range(0, len(data), size)]
+        found = list(SheetRowReader(iter(blocks), None))
+        assert [number for one in found for number in one.numbers.tolist()] == [7, 8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '<row><c><v>1</v></c><c r="C1"><v>2</v></c></row>',
+        '<row><c s="1" r="B1"/><c><v>2</v></c></row>',
+        '<row spans="1:2" r="4"><c><v>2</v></c></row>',
+        '<row r="2"><c r="A2"><v>1</v></c></row><row><c><v>2</v></c></row>',
+        '<row><c t="inlineStr"><is><r><t>a</t></is></c><c t="inlineStr"><is><t>b</t></r></is></c></row>',
+        '<row r="1"><c r="A1" t="inlineStr"><is><r><rPr><b></rPr><t>a</t></r></is></c></row>',
+        f"<row>{'<c/>' * 16_384}<c><v>1</v></c></row>",
+    ],
+    ids=range(7),
+)
+def test_rows_that_are_not_plain(rows: str) -> None:
+    """Places of which only some are told, and parts of texts that do not end, are for the parser."""
+    assert plain_rows(rows.encode(), None) is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,16 @@ READING = '<rPh sb="0" eb="2"><t>ヤマダ</t></rPh>'
 FONT = '<phoneticPr fontId="1" type="noConversion"/>'
 TAGS = ["<si>", "</si>", "<si/>", "<t>", "</t>", "<t/>", '<t xml:space="preserve">', '<rPh sb="0" eb="2">', "</rPh>"]
 TAGS += [READING, FONT, "<phoneticPr fontId='1'>", "<rPr>", "<r>", "</r>", "a", "ä &amp; b"]
-ITEMS = ["<si><t>a</t>{}</si>", "<si><t/>{}</si>", "<si/>", "<si><t>b{}</t></si>", "<si>{}</si>", "{}"]
+TAGS += ["<r><t>c</t></r>", "<r><rPr><b/></rPr><t>ö</t></r>", "<r><t/></r>", "<rPr/>"]
+ITEMS = [
+    "<si><t>a</t>{}</si>",
+    "<si><r><t>d</t></r>{}</si>",
+    "<si><t/>{}</si>",
+    "<si/>",
+    "<si><t>b{}</t></si>",
+    "<si>{}</si>",
+    "{}",
+]
 
 
 def _parsed(piece: str) -> list[str] | None:
@@ -32,6 +41,14 @@ def test_texts_of_east_asian_workbooks_are_plain() -> None:
     """How a text is read, and in which font, makes no parser necessary, and is no part of it."""
     piece = f"<si><t>山田</t>{READING}{READING}{FONT}</si><si><t>ada@example.com</t>{FONT}</si><si><t/>{FONT}</si>"
     assert _plain(piece) == ["山田", "ada@example.com", ""] == _parsed(piece)
+
+
+def test_texts_in_several_fonts_are_plain() -> None:
+    """Each is one text, of which the fonts are no part."""
+    font = '<rPr><b val="1" /><sz val="11" /><rFont val="Arial"/></rPr>'
+    parts = f'<r>{font}<t xml:space="preserve">a </t></r><r><t>b</t></r>{FONT}'
+    piece = f"<si>{parts}</si><si><t>c</t></si><si><r><t/></r></si>"
+    assert _plain(piece) == ["a b", "c", ""] == _parsed(piece)
 
 
 @pytest.mark.parametrize("inner", ["</rPh>", READING.removesuffix("</rPh>"), f"</rPh>{READING.removesuffix('</rPh>')}"])
