@@ -73,7 +73,7 @@ impl Folding<'_> {
         matches!(kind, MARK | COMPOSED_MARK | JOINING_MARK..)
     }
 
-    /// What a domain has in place of the character of `code`, in lower case; nothing where that is not certain.
+    /// The characters that a domain has in place of that of `code`, in lower case; none where that is not certain.
     pub fn mapped(&self, code: u32) -> impl Iterator<Item = u32> + '_ {
         let part = move |&place| self.one_of(char::from_u32(code)?, place);
         MAPPED.iter().map_while(part).map(u32::from)

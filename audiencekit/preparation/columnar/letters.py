@@ -118,7 +118,8 @@ class KnownLetters:
         self._map(letters - self._seen_in_domains)
         if letters.isdisjoint(map(chr, self._mapped)):
             return letters
-        return letters | _foreign(unicodedata.normalize("NFC", parts.translate(self._mapped)))
+        translated = parts.translate(self._mapped)
+        return letters | _foreign({*translated, *unicodedata.normalize("NFC", translated)})
 
     def _map(self, letters: set[str]) -> None:
         """Note what domains have in place of some of `letters`."""
