@@ -116,7 +116,7 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
         codes = room.characters.read(room.domain.as_bytes())?;
         seen = letters.survey(codes);
     }
-    if !seen.are_known || doubts.has_special_top(domain) || is_too_long(codes) {
+    if !seen.are_known || doubts.may_have_special_top(domain) || is_too_long(codes) {
         return None;
     }
     let labels = || codes.split(|&code| code == u32::from(b'.'));
@@ -173,6 +173,8 @@ mod tests {
             ("a@b\u{fc}.c0m", REASONS.invalid_syntax),
             ("a@b\u{2665}.example", REASONS.invalid_syntax),
             ("a@b\u{2665}.test", PENDING),
+            ("a@b\u{2665}test", PENDING),
+            ("a@b.example\u{2665}", REASONS.invalid_syntax),
             ("a@b\u{e8}..example", PENDING),
             ("a@b\u{fc}.example", PENDING),
             ("nomail@b\u{fc}..example", PENDING),
