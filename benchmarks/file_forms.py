@@ -248,6 +248,7 @@ _IN_COLUMNS: Final = (
     Form("Parquet, no dictionaries", partial(_parquet, use_dictionary=False), ".parquet"),
     Form("Parquet, of dictionaries", partial(_parquet, change=lambda column: column.dictionary_encode()), ".parquet"),
     Form("Parquet, large texts", partial(_parquet, change=lambda column: column.cast(pa.large_string())), ".parquet"),
+    Form("Parquet, bytes", partial(_parquet, change=lambda column: column.cast(pa.binary())), ".parquet"),
     Form("Parquet, null for nothing", partial(_parquet, change=_with_nulls), ".parquet"),
     Form("Parquet, lists of texts", partial(_parquet, change=_in_lists, changed=("email", "phone")), ".parquet"),
     Form("Parquet, groups of 1,000 rows", partial(_parquet, row_group_size=1_000), ".parquet"),

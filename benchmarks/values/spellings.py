@@ -154,6 +154,7 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
 }
 
 _GIVEN: Final = ("anna", "li", "joão", "mehmet", "ivan", "sven", "yuki", "omar", "eva", "zoe", "uwe", "ida")
+_SMALL_IN_DOMAINS: Final = "\u1e9e\u212a"
 _ACCENTED: Final = "äöüéèêëñçåøšžčřğışőűâîôûășțąęłńśźż"
 _SCRIPTS: Final = {
     "Thai": "สมชายวิไลกานต์ณัฐพร",
@@ -235,6 +236,27 @@ def _scripts() -> tuple[str, ...]:
     return tuple(letters for letters in found.values() if sum(map(str.isalpha, letters)) > _FEW)
 
 
+@cache
+def _mapped() -> str:
+    """The characters in whose place a domain has letters from left to right, such as ligatures."""
+    found = {
+        letter: unicodedata.normalize("NFKC", letter) for letter in of_category("Ll", "Lu", "Lo", "Lm", "No", "So")
+    }
+    return "".join(
+        letter
+        for letter, plain in found.items()
+        if plain != letter
+        and plain.isalpha()
+        and all(map(_is_of_domains, plain.casefold()))
+        and unicodedata.bidirectional(plain[0]) == "L"
+    )
+
+
+def _half_width(chance: random.Random) -> str:
+    kana = "".join(chance.choices([chr(code) for code in range(0xFF71, 0xFF9E)], k=4))
+    return f"{kana[:2]}{chance.choice(('ﾊﾟ', 'ｶﾞ'))}{kana[2:]}"
+
+
 def _label(chance: random.Random, letters: str, others: str = "") -> str:
     """A label that begins with a letter, perhaps with a hyphen or digits, in NFC."""
     first = chance.choice(tuple(filter(str.isalpha, letters)))
@@ -292,6 +314,20 @@ EMAIL_SPELLINGS: Final[dict[str, Callable[[random.Random], str]]] = {
     "domain of any letters": lambda chance: (
         f"{_name(chance)}@{_label(chance, ''.join(chance.choices(_scripts(), k=2)), 'abc-019')}.example"
     ),
+    "mapped letters in the domain": lambda chance: (
+        f"{_name(chance)}@{''.join(chance.choices(_mapped(), k=2))}{_idn(chance, 4)}"
+    ),
+    "capital ẞ, Kelvin sign": lambda chance: (
+        f"{_name(chance)}@fa{chance.choice(_SMALL_IN_DOMAINS)}e{chance.randrange(10**5)}.example"
+    ),
+    "half-width Katakana": lambda chance: f"{_name(chance)}@{_half_width(chance)}{chance.randrange(10**5)}.example",
+    "full width among umlauts": lambda chance: (
+        f"{_name(chance)}@{_full_width(_idn(chance, 6), chance.choice('abcde'))}".replace(".", chance.choice("。．｡."))
+    ),
+    "ideographic stop": lambda chance: f"{_name(chance)}@{_idn(chance, 6).replace('.', chance.choice('。．｡'))}",
+    "decomposed IDN": lambda chance: unicodedata.normalize("NFD", f"{_name(chance)}@{_idn(chance, 6)}"),
+    "ellipsis or accent behind": lambda chance: _plain(chance) + chance.choice("…´"),
+    "hyphens of Unicode": lambda chance: f"{_name(chance)}@larch{chance.choice('‐‑‒–')}{_domain(chance)}",
     "dots inside labels": lambda chance: (
         f"{_name(chance)}@{chance.choice(('col·legi', 'ベル・花'))}{chance.randrange(10**5)}.example"
     ),

@@ -54,6 +54,12 @@ impl Doubts<'_> {
         let top = address.rsplit(|byte| matches!(byte, b'@' | b'.')).next().unwrap_or(&[]);
         self.special_use.iter().any(|name| name == top)
     }
+
+    /// The same of a `domain` of which other characters than those of ASCII may stand for dots.
+    pub fn may_have_special_top(&self, domain: &[u8]) -> bool {
+        let top = domain.rsplit(|&byte| byte == b'.' || !byte.is_ascii()).next().unwrap_or(&[]);
+        self.special_use.iter().any(|name| name == top)
+    }
 }
 
 fn is_at_or_below(address: &[u8], name: &[u8]) -> bool {

@@ -22,6 +22,8 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15; // an odd number with bits at random
 const SPREAD_BITS: u32 = 40;
 /// Where a character is written as several: what each of them is listed with.
 const PLACES: [char; 3] = ['\u{1}', '\u{2}', '\u{3}'];
+/// Where a domain has others in its place: what each of these is listed with.
+const MAPPED: [char; 6] = ['\u{4}', '\u{5}', '\u{6}', '\u{7}', '\u{8}', '\u{9}'];
 /// In place of the second, for what becomes of one; and of the first, for marks of a class that join any letter.
 const ONE: char = '\0';
 const JOINS: char = '\0';
@@ -43,7 +45,7 @@ pub struct Folding<'a> {
     /// By code point: what it is in a local part, 0 where that is not certain.
     pub kinds: &'a [u8],
     /// Two characters and one that becomes of them, each of BITS, where their product with SPREAD leads. The second is ONE
-    /// for what becomes of one, and one of PLACES for the parts of what becomes of it.
+    /// for what becomes of one, and one of PLACES, or of MAPPED, for the parts of what becomes of it.
     pub folds: &'a [i64],
 }
 
@@ -69,6 +71,12 @@ impl Folding<'_> {
             kind => kind,
         };
         matches!(kind, MARK | COMPOSED_MARK | JOINING_MARK..)
+    }
+
+    /// The characters that a domain has in place of that of `code`, in lower case; none where that is not certain.
+    pub fn mapped(&self, code: u32) -> impl Iterator<Item = u32> + '_ {
+        let part = move |&place| self.one_of(char::from_u32(code)?, place);
+        MAPPED.iter().map_while(part).map(u32::from)
     }
 
     /// Whether NFC makes another letter of some letter and this mark of a class.
@@ -216,7 +224,7 @@ pub mod tests {
     pub fn tables() -> (Vec<u8>, Vec<i64>) {
         let mut kinds = vec![0; 1 << 16];
         for (letters, kind) in [
-            ("\u{df}\u{e19}\u{e32}\u{4e00}\u{1100}\u{ac00}\u{ac01}", LETTER),
+            ("\u{df}\u{e19}\u{e32}\u{4e00}\u{1100}\u{ac00}\u{ac01}\u{fb03}\u{3002}", LETTER),
             ("\u{fc}\u{e9}\u{1ea5}\u{1ea1}", COMPOSED),
             ("\u{3bf}\u{3c2}\u{3c3}", LETTER),
             ("\u{e31}", MARK),
@@ -242,6 +250,10 @@ pub mod tests {
             ('\u{130}', PLACES[0], 'i'),
             ('\u{130}', PLACES[1], '\u{307}'),
             ('\u{341}', ONE, '\u{301}'),
+            ('\u{fb03}', MAPPED[0], 'f'),
+            ('\u{fb03}', MAPPED[1], 'f'),
+            ('\u{fb03}', MAPPED[2], 'i'),
+            ('\u{3002}', MAPPED[0], '.'),
             (JOINS, '\u{301}', '\u{301}'),
             (JOINS, '\u{323}', '\u{323}'),
         ];

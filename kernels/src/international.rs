@@ -32,7 +32,7 @@ const LEFT: u8 = 1 << 3;
 const RIGHT: u8 = 1 << 4;
 /// NFC leaves it as it is, whatever stands beside it.
 const STAYS: u8 = 1 << 5;
-/// No domain has it, whatever stands beside it, and NFKC leaves it as it is.
+/// No domain has it, whatever stands beside it. What NFKC makes of it has dots, if at all, at the end.
 const REFUSED: u8 = 1 << 6;
 /// It has no direction of its own, and may not be the last of a label from right to left.
 const NEUTRAL: u8 = 1 << 7;
@@ -88,6 +88,12 @@ impl Letters<'_> {
         codes.iter().fold(0, |any, &code| any | self.in_label(code)) & RIGHT != 0
     }
 
+    /// Whether the known label of `codes` begins with a character of no direction, as none does in a domain that has labels
+    /// from right to left.
+    pub fn begins_undirected(&self, codes: &[u32]) -> bool {
+        codes.first().is_some_and(|&code| self.in_label(code) & (LEFT | RIGHT) == 0)
+    }
+
     /// Whether the certain label of `codes` is one in a domain that has labels from right to left, too: these make other
     /// demands of all its labels (RFC 5893, section 2).
     pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
@@ -97,7 +103,7 @@ impl Letters<'_> {
         let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
         let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
         let last = codes.iter().rev().map(|&code| self.in_label(code)).find(|one| one & MARK == 0);
-        let ends_left = any & NEUTRAL == 0 && last.is_some_and(|one| one & HYPHEN == 0);
+        let ends_left = last.is_some_and(|one| one & (HYPHEN | NEUTRAL) == 0);
         any & RIGHT != 0 || begins_left && ends_left
     }
 
@@ -136,12 +142,19 @@ pub struct Room {
     pub characters: Characters,
     local: String,
     pub domain: String,
+    mapped: Vec<u32>,
     address: Vec<u8>,
 }
 
 impl Room {
     pub fn new() -> Self {
-        Self { characters: Characters::new(), local: String::new(), domain: String::new(), address: Vec::new() }
+        Self {
+            characters: Characters::new(),
+            local: String::new(),
+            domain: String::new(),
+            mapped: Vec::new(),
+            address: Vec::new(),
+        }
     }
 }
 
@@ -156,7 +169,7 @@ pub fn normalized<'r>(
     reasons: &Reasons,
     room: &'r mut Room,
 ) -> Result<&'r [u8], i8> {
-    let longest = write(lowered, letters, doubts, room).ok_or(PENDING)?;
+    let longest = write(lowered, letters, doubts, ends, room).ok_or(PENDING)?;
     let address = &room.address;
     // Domains for special use are listed as they stand in the name system.
     let is_special = doubts.is_special(address, ends);
@@ -172,7 +185,7 @@ pub fn normalized<'r>(
 
 /// Writes the address that `lowered` stands for, as far as it is certain that it is one, and gives the size of its longest
 /// label.
-fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) -> Option<usize> {
+fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, ends: u32, room: &mut Room) -> Option<usize> {
     if lowered.len() > MAX_ADDRESS {
         return None;
     }
@@ -204,12 +217,56 @@ fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, room: &mut Room) ->
         room.address.truncate(local.len());
         return push_wide(codes, &mut room.address);
     }
-    letters.folding.fold(codes, &mut room.domain)?;
-    if is_doubtful(local, room.domain.as_bytes(), doubts) {
+    let is_lowered = codes.iter().all(|&code| code < 0x80 || letters.folding.stays(code));
+    if !is_lowered {
+        letters.folding.fold(codes, &mut room.domain)?;
+    }
+    if is_doubtful(local, if is_lowered { domain } else { room.domain.as_bytes() }, doubts) {
         return None;
     }
     room.address.truncate(local.len());
+    if !is_lowered {
+        let lowered = room.characters.read(room.domain.as_bytes())?;
+        let longest = push_domain(lowered, CERTAIN, letters, &mut room.address);
+        if longest.is_some() {
+            return longest;
+        }
+        room.address.truncate(local.len());
+    }
+    let longest = push_mapped(letters, room)?;
+    // These the definition judges before letters are mapped.
+    let is_limited = longest > MAX_LABEL || room.address.len() > MAX_ADDRESS;
+    (!is_limited && !doubts.is_special(&room.address, ends)).then_some(longest)
+}
+
+/// As `push_domain`, of the domain that was read last, in lower case, with those letters in place of its own that it has in
+/// the name system.
+fn push_mapped(letters: &Letters, room: &mut Room) -> Option<usize> {
+    let begin = room.address.len();
+    map(room.characters.last(), letters, &mut room.mapped)?;
+    let longest = push_domain(&room.mapped, CERTAIN | STAYS, letters, &mut room.address);
+    if longest.is_some() {
+        return longest;
+    }
+    room.address.truncate(begin);
+    letters.folding.fold(&room.mapped, &mut room.domain)?;
     push_domain(room.characters.read(room.domain.as_bytes())?, CERTAIN, letters, &mut room.address)
+}
+
+/// Writes to `mapped` the domain of `lowered` code points with those in their place that a domain has (Unicode Technical
+/// Standard 46, section 4); None where that is not certain, or a label is too long before.
+fn map(lowered: &[u32], letters: &Letters, mapped: &mut Vec<u32>) -> Option<()> {
+    mapped.clear();
+    for &code in lowered {
+        if code < 0x80 || letters.in_label(code) & CERTAIN != 0 {
+            mapped.push(code);
+        } else {
+            let count = mapped.len();
+            mapped.extend(letters.folding.mapped(code));
+            (mapped.len() > count).then_some(())?;
+        }
+    }
+    (!is_too_long(lowered)).then_some(())
 }
 
 /// Whether the parts of an address may be no person's, or too long.
@@ -443,6 +500,23 @@ pub mod tests {
             let codes: Vec<u32> = label.chars().map(u32::from).collect();
             assert_eq!(is_certain_label(&codes, CERTAIN, &letters), is_certain, "{label}");
         }
+    }
+
+    #[test]
+    fn domains_have_other_letters_in_place_of_some() {
+        for (text, expected) in [
+            ("a@o\u{fb03}ce.example", "a@office.example"),
+            ("a@\u{fc}\u{fb03}.example", "a@xn--ffi-goa.example"),
+            ("a@b\u{dc}cher\u{3002}example", "a@xn--bcher-kva.example"),
+            ("a@\u{fb03}\u{3002}e\u{301}\u{fc}", "a@ffi.xn--9ca2b"),
+        ] {
+            assert_eq!(of(text).as_deref(), Ok(expected), "{text}");
+        }
+        let long = "\u{fb03}".repeat(22);
+        for text in ["a@o\u{fb03}ce", "a@\u{fb03}-.b.example", "a@\u{fb03}\u{e8}.example", "a@\u{fb03}\u{3002}test"] {
+            assert_eq!(of(text), Err(PENDING), "{text}");
+        }
+        assert_eq!(of(&format!("a@{long}.example")), Err(PENDING));
     }
 
     #[test]

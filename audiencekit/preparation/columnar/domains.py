@@ -19,6 +19,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.unicodeforms import in_form
 from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.buffers import Bools, Bytes
 
@@ -36,7 +37,7 @@ MARK: Final = 4  # it is not the first, and from right to left not behind a hyph
 LEFT: Final = 8  # from left to right
 RIGHT: Final = 16
 STAYS: Final = 32  # NFC leaves it as it is, whatever stands beside it
-REFUSED: Final = 64  # no domain has it, whatever stands beside it
+REFUSED: Final = 64  # no domain has it, whatever stands beside it, and neither lower case nor NFC changes it
 NEUTRAL: Final = 128  # no direction of its own, and not the last of a label from right to left
 UNENCODED: Final = NEUTRAL  # alone: it is not certain, and no label behind `xn--` stands for it
 
@@ -44,6 +45,8 @@ _SMALL: Final = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
 _DIGITS: Final = np.frombuffer(b"0123456789", dtype=np.uint8)
 _MARKS: Final = ("Mn", "Mc")
 _SYMBOLS: Final = ("P", "S")  # the first letters of their categories
+_MAPPED_TO_DOT: Final = "\u3002"  # of which NFKC makes nothing else, and of others it
+_NO_DOMAIN: Final = re.compile(r"[\x00-,/:-`{-\x7f]|\.\.")  # of ASCII in lower case
 _IN_CONTEXT: Final = "\xb7\u0375\u05f3\u05f4\u30fb"  # symbols that some neighbours allow (RFC 5892, appendix A)
 _CATEGORIES: Final = (*_MARKS, "Ll", "Lo", "Lm", "Nd")
 _DIRECTIONS: Final = {"L": LEFT, "R": RIGHT, "AL": RIGHT, "NSM": 0, "ON": NEUTRAL}
@@ -142,11 +145,42 @@ class CertainLetters:
 
 def _judge(letter: str) -> int:
     """The class of `letter`, by the definition's verdict on a label with it between others."""
-    if unicodedata.category(letter).startswith(_SYMBOLS):
-        stays = unicodedata.is_normalized("NFKC", letter) and lower(letter) == letter and letter not in _EXCEPTIONS
-        return REFUSED if stays and ascii_domain(f"q{letter}q.com") is Reason.INVALID_SYNTAX else 0
+    if _is_in_no_domain(letter):
+        return REFUSED if ascii_domain(f"q{letter}q.com") is Reason.INVALID_SYNTAX else 0
     frame = _frame(letter)
     return _class_of_certain(letter) if frame and _are_taken(frame, letter) else 0
+
+
+def _is_in_no_domain(letter: str) -> bool:
+    """Whether `letter` is a symbol, or NFKC makes some sign of it that no domain has, as UTS 46 then does, too."""
+    if lower(letter) != letter or letter in _EXCEPTIONS or unicodedata.category(letter) in _MARKS:
+        return False
+    alike = in_form("NFKC", letter)
+    if alike == letter:
+        return letter != _MAPPED_TO_DOT and unicodedata.category(letter).startswith(_SYMBOLS)
+    return _NO_DOMAIN.search(alike) is not None or any(
+        _judge(sign) == REFUSED for sign in alike if not sign.isascii() and sign != letter
+    )
+
+
+def mapped(letter: str) -> str:
+    """The letters, and dots, that a domain has in place of `letter` wherever it stands (UTS 46); empty where it stays.
+
+    And where that is not certain. The definition finds domains for special use, all of ASCII, by NFKC.
+    """
+    alike = in_form("NFKC", letter).replace(_MAPPED_TO_DOT, ".")
+    if alike == letter or unicodedata.category(letter) in _MARKS:
+        return ""
+    frame = _FROM_RIGHT if _DIRECTIONS.get(unicodedata.bidirectional(letter)) == RIGHT else _FROM_LEFT
+    in_ascii = ascii_domain(f"{frame}{letter}{frame}.com")
+    if isinstance(in_ascii, Reason):
+        return ""
+    found = ".".join(map(_decoded, in_ascii.split("."))).removeprefix(frame).removesuffix(f"{frame}.com")
+    return found if found == lower(alike) or not any(map(str.isascii, found + alike)) else ""
+
+
+def _decoded(label: str) -> str:
+    return label.removeprefix("xn--").encode().decode("punycode") if label.startswith("xn--") else label
 
 
 def _frame(letter: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain, filterfalse
 from threading import Lock
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.preparation.columnar.domains import BASIC_PLANE, CODE_POINTS, DOMAIN_LETTERS
+from audiencekit.preparation.columnar.domains import BASIC_PLANE, CODE_POINTS, DOMAIN_LETTERS, mapped
 from audiencekit.preparation.columnar.international import certain_letters
 from audiencekit.preparation.columnar.odd_addresses import is_certain_letter, judge_letters
 from audiencekit.preparation.columnar.signs import signs
@@ -44,6 +44,9 @@ _UNCERTAIN: Final = "\0"  # of two, where it is not certain what becomes of them
 _ONE: Final = "\0"  # in place of the second, for what becomes of one
 _JOINS: Final = "\0"  # in place of the first, for those that NFC may join to one
 _MOST_PARTS: Final = 3  # of what becomes of one
+_MAPPED: Final = range(
+    _MOST_PARTS + 1, _MOST_PARTS + 7
+)  # in place of the second, for what a domain has in place of one
 
 _LONGEST: Final = 1_024  # characters; longer texts are no addresses
 _BITS: Final = 21  # of a code point, three of which are a fold
@@ -53,7 +56,7 @@ _WORD: Final = (1 << 64) - 1
 _ROOM: Final = 4  # places of a table for each fold, at least
 # Where letters stand that NFC may join of two: not among ideographs, nor the syllables of Hangul, joined by a rule.
 _COMPOSED: Final = range(0xC0, _FIRST_IDEOGRAPH), range(0xA000, 0xAC00), range(0xD7A4, 0x20000)
-_DOMAIN: Final = re.compile(r"@([^@]*)")
+_DOMAIN: Final = re.compile(r"@([^@\n]*)")
 # To decode a longer label takes the square of its length, and no label is longer.
 _ENCODED: Final = re.compile(rf"(?i)\bxn--([a-z0-9-]{{1,{MAX_LABEL_LENGTH}}})")
 
@@ -66,6 +69,7 @@ class KnownLetters:
         self._seen: set[str] = set()
         self._seen_in_domains: set[str] = set()
         self._folds: dict[tuple[str, str], str] = {}
+        self._mapped: dict[int, str] = {}  # as str.translate takes them
         self._kinds: Bytes = np.zeros(CODE_POINTS, dtype=np.uint8)
         self._kinds[:BASIC_PLANE] = certain_letters()
         for code in np.flatnonzero(self._kinds[:_FIRST_IDEOGRAPH]).tolist():
@@ -94,7 +98,7 @@ class KnownLetters:
             is_surveyed = not DOMAIN_LETTERS.survey(encoded)
             encoded = set(filterfalse(DOMAIN_LETTERS.is_unencoded, encoded))
             of_domains = self._of_domains(joined, encoded) - self._seen_in_domains
-            new = {letter for letter in set(joined) if not letter.isascii()} | of_domains
+            new = _foreign(joined) | of_domains
             new -= self._seen
             judge_letters(sorted(set(chain.from_iterable(map(_shown_with, new)))))
             for letter in new:
@@ -108,9 +112,21 @@ class KnownLetters:
         return not is_known
 
     def _of_domains(self, joined: str, encoded: set[str]) -> set[str]:
-        parts = lower("".join(set(chain.from_iterable(_DOMAIN.findall(joined)))))
-        sigmas = _SMALL_SIGMAS if _CAPITAL_SIGMA in joined else ""
-        return {letter for letter in {*parts, *encoded, *sigmas} if not letter.isascii()}
+        domains = unicodedata.normalize("NFC", "\n".join(set(_DOMAIN.findall(joined))))
+        parts = unicodedata.normalize("NFC", domains.lower())
+        letters = _foreign({*parts, *encoded, *(_SMALL_SIGMAS if _CAPITAL_SIGMA in joined else "")})
+        self._map(letters - self._seen_in_domains)
+        if letters.isdisjoint(map(chr, self._mapped)):
+            return letters
+        translated = parts.translate(self._mapped)
+        return letters | _foreign({*translated, *unicodedata.normalize("NFC", translated)})
+
+    def _map(self, letters: set[str]) -> None:
+        """Note what domains have in place of some of `letters`."""
+        for letter, parts in zip(letters, map(mapped, letters), strict=True):
+            if 0 < len(parts) <= len(_MAPPED):
+                self._mapped[ord(letter)] = parts
+                self._folds.update({(letter, chr(place)): part for place, part in zip(_MAPPED, parts, strict=False)})
 
     def _judge(self, letter: str) -> None:
         written = lower(letter)
@@ -147,6 +163,10 @@ def _shown_with(letter: str) -> Iterator[str]:
     """The letters on which it hangs what becomes of `letter`."""
     composed = (lower(composed) for _, composed in composing().get(letter, ()))
     return (part for part in chain(lower(letter), *composed) if not part.isascii())
+
+
+def _foreign(letters: Iterable[str]) -> set[str]:
+    return set(filterfalse(str.isascii, set(letters)))
 
 
 def _decoded(encoded: str) -> str:

@@ -112,7 +112,7 @@ def is_bytes(kind: pa.DataType) -> bool:
 
 def as_text(array: pa.Array) -> TextColumn:
     """`array` as text; cells that cannot be are null. Its type must be one that `refusal_of` does not refuse."""
-    flat = plain(array)
+    flat = _as_texts(plain(array))
     broken = np.zeros(len(flat), dtype=bool)
     if _any(flat.type, (pt.is_integer, pt.is_null, pt.is_boolean)):
         return TextColumn(flat.cast(pa.string()), broken, broken)
@@ -216,6 +216,19 @@ def _is_valid(array: pa.Array) -> bool:
 def _has_large_value(lists: pa.Array) -> bool:
     largest = pc.max(pc.binary_length(lists.flatten())).as_py()
     return largest is not None and largest > MAX_CELL_BYTES
+
+
+def _as_texts(array: pa.Array) -> pa.Array:
+    """Bytes, or lists of them, as the texts that they are if all are UTF-8; anything else as it is."""
+    several = is_list(array.type)
+    inner = array.type.value_type if several else array.type
+    if not _any(inner, _BYTES):
+        return array
+    text = pa.large_string() if pt.is_large_binary(inner) else pa.string()
+    try:
+        return array.cast(pa.list_(text) if several else text)
+    except pa.ArrowInvalid:
+        return array
 
 
 def _narrow(array: pa.Array) -> pa.Array:

@@ -6,6 +6,7 @@ import random
 import sys
 import unicodedata
 
+import idna
 import pytest
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from hypothesis import given, strategies as st
@@ -14,7 +15,14 @@ from idna.idnadata import codepoint_classes
 from audiencekit.identifiers.email import ascii_domain, lower
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar import domains
-from audiencekit.preparation.columnar.domains import CERTAIN, CODE_POINTS, REFUSED, CertainLetters, domain_in_ascii
+from audiencekit.preparation.columnar.domains import (
+    CERTAIN,
+    CODE_POINTS,
+    REFUSED,
+    CertainLetters,
+    domain_in_ascii,
+    mapped,
+)
 
 LETTERS = st.one_of(
     st.sampled_from("abz019"),
@@ -36,6 +44,45 @@ def test_labels_stand_for_no_letter_that_is_called_unencoded() -> None:
     unencoded = set(filter(letters.is_unencoded, map(chr, range(0x80, sys.maxunicode + 1))))
     assert {letter for letter in valid & unencoded if unicodedata.category(letter)[0] not in "CZ"} == set()
     assert len(set(map(chr, range(0x80, CODE_POINTS))) - unencoded - valid) < 1_000
+
+
+_CODES = [chr(code) for code in range(0x80, CODE_POINTS) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")]
+
+
+def _remapped(letter: str) -> str | None:
+    """By the tables of UTS 46 in the library that the definition asks; None where no domain has it."""
+    try:
+        return idna.uts46_remap(letter, std3_rules=False)
+    except idna.IDNAError:
+        return None
+
+
+def test_letters_that_domains_have_others_for() -> None:
+    """Most of those that UTS 46 maps, to what it maps them to; and of no other letter anything."""
+    written = [letter for letter in _CODES if lower(letter) == letter]
+    in_others = {letter: found for letter in written if (found := _remapped(letter)) not in (None, "", letter)}
+    found = {letter: mapped(letter) for letter in written if unicodedata.normalize("NFKC", letter) != letter}
+    found["\u3002"] = mapped("\u3002")
+    assert {letter: parts for letter, parts in found.items() if parts and parts != in_others[letter]} == {}
+    left = [letter for letter, parts in found.items() if not parts and letter in in_others]
+    are_taken = {letter for letter in left if ascii_domain(f"q{letter}q.com") is not Reason.INVALID_SYNTAX}
+    assert are_taken == {"\u0f77", "\u0f79"}  # marks of two parts
+    assert sum(map(bool, found.values())) > 2_500
+
+
+def test_no_domain_has_what_is_refused() -> None:
+    """Whatever stands beside it: UTS 46 makes of it nothing that IDNA 2008 allows, and NFKC dots at its end only."""
+    ranges = (codepoint_classes[name] for name in ("PVALID", "CONTEXTJ", "CONTEXTO"))
+    valid = {chr(code) for one in ranges for both in one for code in range(both >> 32, both & 0xFFFFFFFF)} | {"."}
+    letters = CertainLetters()
+    compatible = [letter for letter in _CODES if unicodedata.normalize("NFKC", letter) != letter]
+    refused = [letter for letter in compatible if letters.class_of(letter) == REFUSED]
+    assert {"\u2026", "\xb4", "\u2011"} <= set(refused)
+    for letter in refused:
+        made = _remapped(letter)
+        assert made is None or not set(made) <= valid or ".." in made
+        assert "." not in unicodedata.normalize("NFKC", letter).rstrip(".")
+        assert lower(f"q{letter}q") == f"q{letter}q"
 
 
 @given(DOMAINS)

@@ -7,9 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.types as pt
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.arrow import types
 from audiencekit.sources.arrow.types import as_text, refusal_of, sample_texts, whole_numbers
 
 ID = "6d92078a-8246-4ba4-ae5b-76104861e7dc"
@@ -111,6 +114,26 @@ def test_bytes_that_are_no_text_break_their_row(kind: str) -> None:
     else:
         assert column.array.to_pylist() == ["a", None, "é"]
         assert column.broken.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(2), pa.list_(pa.binary())], ids=str)
+def test_bytes_are_not_read_one_by_one(kind: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all are text: a column of them costs what one of texts does."""
+    monkeypatch.delattr(types, "_one_by_one")
+    cells = [[b"ab", None], None] if pt.is_list(kind) else [b"ab", None]
+    assert as_text(pa.array(cells, kind)).array.to_pylist() == (
+        [["ab", None], None] if pt.is_list(kind) else ["ab", None]
+    )
+
+
+@given(st.lists(st.none() | st.binary(max_size=3) | st.text(max_size=2).map(str.encode), max_size=6))
+@settings(deadline=None)
+def test_bytes_are_read_as_each_by_itself_is(values: list[bytes | None]) -> None:
+    """Whatever they are, and those beside them."""
+    whole = as_text(pa.array(values, pa.binary()))
+    cells = [as_text(pa.array([value], pa.binary())) for value in values]
+    assert whole.array.to_pylist() == [text for cell in cells for text in cell.array.to_pylist()]
+    assert whole.broken.tolist() == [bad for cell in cells for bad in cell.broken.tolist()]
 
 
 @pytest.mark.parametrize(
