@@ -122,7 +122,10 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
     let labels = || codes.split(|&code| code == u32::from(b'.'));
     let top = labels().next_back()?;
     let is_no_top = || top.len() == codes.len() || is_ascii(top) && !is_top(top);
-    let is_no_label = |label: &[u32]| has_wrong_signs(label) || letters.is_disordered(label);
+    let is_from_right = letters.is_from_right(codes);
+    let is_no_label = |label: &[u32]| {
+        has_wrong_signs(label) || letters.is_disordered(label) || is_from_right && letters.begins_undirected(label)
+    };
     Some(seen.are_refused || is_no_top() || labels().any(is_no_label))
 }
 
@@ -172,6 +175,7 @@ mod tests {
             ("a@b\u{fc}--c.example1", REASONS.invalid_syntax),
             ("a@b\u{fc}.c0m", REASONS.invalid_syntax),
             ("a@b\u{2665}.example", REASONS.invalid_syntax),
+            ("a@1b.\u{5d0}\u{5d1}", REASONS.invalid_syntax),
             ("a@b\u{2665}.test", PENDING),
             ("a@b\u{2665}test", PENDING),
             ("a@b.example\u{2665}", REASONS.invalid_syntax),

@@ -88,6 +88,12 @@ impl Letters<'_> {
         codes.iter().fold(0, |any, &code| any | self.in_label(code)) & RIGHT != 0
     }
 
+    /// Whether the known label of `codes` begins with a character of no direction, as none does in a domain that has labels
+    /// from right to left.
+    pub fn begins_undirected(&self, codes: &[u32]) -> bool {
+        codes.first().is_some_and(|&code| self.in_label(code) & (LEFT | RIGHT) == 0)
+    }
+
     /// Whether the certain label of `codes` is one in a domain that has labels from right to left, too: these make other
     /// demands of all its labels (RFC 5893, section 2).
     pub fn stands_beside_right(&self, codes: &[u32]) -> bool {
@@ -97,7 +103,7 @@ impl Letters<'_> {
         let begins_left = codes.first().is_some_and(|&code| self.in_label(code) & LEFT != 0);
         let any = codes.iter().fold(0, |any, &code| any | self.in_label(code));
         let last = codes.iter().rev().map(|&code| self.in_label(code)).find(|one| one & MARK == 0);
-        let ends_left = any & NEUTRAL == 0 && last.is_some_and(|one| one & HYPHEN == 0);
+        let ends_left = last.is_some_and(|one| one & (HYPHEN | NEUTRAL) == 0);
         any & RIGHT != 0 || begins_left && ends_left
     }
 

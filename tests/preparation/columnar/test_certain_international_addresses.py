@@ -248,6 +248,23 @@ def test_labels_beside_one_from_right_to_left_are_not_certain(domain: str) -> No
     assert differing_addresses([f"ada@{domain.replace('2', '')}"]) == []
 
 
+@pytest.mark.parametrize(
+    ("label", "code"),
+    [
+        ("2larch", code_of(Reason.INVALID_SYNTAX)),
+        ("\u02b9b", code_of(Reason.INVALID_SYNTAX)),
+        ("b\u02b9b", VALID),
+        ("\u02c0\u02b9709", VALID),
+        ("b\u02b9", PENDING),
+    ],
+)
+def test_labels_beside_one_from_right_to_left_begin_with_a_direction(label: str, code: int) -> None:
+    """Such a label ends with one, too, and between these may stand characters of none."""
+    texts = [f"ada@{label}.\u05d0\u05d1"]
+    assert differing_addresses(texts) == []
+    assert decided(pa.array(texts), Kind.EMAIL)[0].tolist() == [code]
+
+
 # Characters that make a label in some places only, and what stands around them.
 MAPPED_PLACED = "a1-.\xfc\u0301\u05d0\ufb03\u3002\uff0e\u2026\xb4\u2011\xaa\xdf\u1e9e\u212a\uff78\uff9e\u2167\u03f2"
 PLACED = "a1-.\u00fc\u093e\u0930\u05d0\u05b0\u0660\u03a3\u03c3\uff0e\uff21\u3002\u2665\ufffd\u00b7\u30fb\u02b9 _"
