@@ -13,6 +13,7 @@ from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.shown import shown
 from audiencekit.sources.databases.databaseurl import SECRETS, DatabaseUrl
 from audiencekit.sources.databases.failures import query_failure
+from audiencekit.sources.databases.longwork import LongWork
 from audiencekit.sources.frames.frames import BatchReader
 
 _SHOWN_LENGTH: Final = 200  # letters of what a driver says of a connection
@@ -38,8 +39,9 @@ def read_by_adbc(connecting: Connecting, url: DatabaseUrl, sql: str) -> BatchRea
     with ExitStack() as stack:
         connection = stack.enter_context(_closing(_connected(connecting, url)))
         cursor = stack.enter_context(_closing(connection.cursor()))
-        reader = stack.enter_context(_closing(_begun(cursor, connecting, sql)))
-        return BatchReader(reader.schema, _batches(reader, sql, stack.pop_all()))
+        working = LongWork(cursor.adbc_cancel)
+        reader = stack.enter_context(_closing(_begun(cursor, connecting, sql, working)))
+        return BatchReader(reader.schema, _batches(reader, sql, working, stack.pop_all()))
 
 
 def _connected(connecting: Connecting, url: DatabaseUrl) -> Any:
@@ -54,12 +56,12 @@ def _connected(connecting: Connecting, url: DatabaseUrl) -> Any:
     raise InputOutputFailed(f"the database cannot be reached: {told}", hint=SECRETS[url.database])
 
 
-def _begun(cursor: Any, connecting: Connecting, sql: str) -> Any:
+def _begun(cursor: Any, connecting: Connecting, sql: str, working: LongWork) -> Any:
     failure = None
     try:
         for statement in connecting.begin:
             cursor.execute(statement)
-        cursor.execute(sql)
+        working.result(lambda: cursor.execute(sql))
         return _reader_of(cursor)
     except _errors() as error:
         failure = query_failure(error, sql)
@@ -76,17 +78,17 @@ def _reader_of(cursor: Any) -> Any:
     return AdbcRecordBatchReader._import_from_c(stream.address)
 
 
-def _batches(reader: Any, sql: str, stack: ExitStack) -> Generator[Any, None, None]:
+def _batches(reader: Any, sql: str, working: LongWork, stack: ExitStack) -> Generator[Any, None, None]:
     """The batches; the connection is closed behind the last, and when it is not wanted any more."""
     with stack:
-        while (batch := _next(reader, sql)) is not None:
+        while (batch := _next(reader, sql, working)) is not None:
             yield batch
 
 
-def _next(reader: Any, sql: str) -> Any:
+def _next(reader: Any, sql: str, working: LongWork) -> Any:
     failure = None
     try:
-        return reader.read_next_batch()
+        return working.result(reader.read_next_batch)
     except StopIteration:
         return None
     except _errors() as error:

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.sources.databases.databaseurl import DatabaseUrl
+from audiencekit.sources.databases.longwork import LongWork
 from audiencekit.sources.frames.frames import BatchReader
 from audiencekit.sources.frames.rowobjects import rows_of
 
@@ -35,12 +36,12 @@ def read_sqlite(url: DatabaseUrl, sql: str) -> BatchReader:
             "there is no such file of SQLite", hint="a path from the root has four slashes: sqlite:////DIRECTORY/FILE"
         )
     rows = _rows(path, sql)
-    reader = next(rows)
-    return BatchReader(reader.schema, _batches(rows, reader))
+    reader, working = next(rows)
+    return BatchReader(reader.schema, _batches(rows, reader, working))
 
 
 def _rows(path: Path, sql: str) -> Generator[Any, None, None]:
-    """A reader of the rows, and nothing more; the file is closed when the generator is."""
+    """A reader of the rows with how it works, and nothing more; the file is closed when the generator is."""
     failure = None
     try:
         # Read in the thread of the source, which is not the one that opened it.
@@ -51,12 +52,14 @@ def _rows(path: Path, sql: str) -> Generator[Any, None, None]:
         raise failure
     with closing(connection):
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
-        yield _attempt(lambda: rows_of(connection.execute(sql)))
+        working = LongWork(connection.interrupt)
+        reader = _attempt(lambda: working.result(lambda: rows_of(connection.execute(sql))))
+        yield reader, working
 
 
-def _batches(rows: Generator[Any, None, None], reader: Any) -> Iterator[Any]:
+def _batches(rows: Generator[Any, None, None], reader: Any, working: LongWork) -> Iterator[Any]:
     with closing(rows):
-        while (batch := _attempt(lambda: next(reader, None))) is not None:
+        while (batch := _attempt(lambda: working.result(lambda: next(reader, None)))) is not None:
             yield batch
 
 
