@@ -92,12 +92,10 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
 def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
     """Print the plan, say why it would be refused, and exit as `upload` would before sending."""
-    from audiencekit.reporting.text import render_plan
-
     if as_json:
         print_told(plan.to_json())
     else:
-        say_document(render_plan(plan))
+        say_document(str(plan))
     for refusal in plan.refusals:
         complain(refusal)
     sys.exit(plan.exit_code)

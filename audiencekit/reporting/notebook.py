@@ -12,9 +12,9 @@ from importlib.resources import files
 from string import Template
 from typing import Final, Protocol
 
-from audiencekit.reporting.plan import Plan
+from audiencekit.destinations.target import Target
 from audiencekit.reporting.position import Position
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.text import render_plan, render_report
 from audiencekit.reporting.webpage.listparts import list_parts
 from audiencekit.reporting.webpage.markup import Draw, problems, section
 from audiencekit.reporting.webpage.page import report_parts
@@ -93,26 +93,26 @@ def _bar(position: Position) -> str:
     return f"<progress{share}></progress>"
 
 
-def report_html(report: Report) -> str:
+def report_html(document: Document) -> str:
     """The report as HTML: the parts of its page, with pictures where the extra `html` is installed."""
-    document = report.to_json()
-    title = f"{report.operation.capitalize()} of {report.target}: {report.state}"
-    return _fragment(title, document, report_parts(document), report)
+    title = f"{document['operation'].capitalize()} of {Target.from_json(document['target'])}: {document['state']}"
+    return _fragment(title, document, report_parts(document), render_report(document))
 
 
-def plan_html(plan: Plan) -> str:
+def plan_html(document: Document) -> str:
     """The same of a plan."""
-    document = plan.to_json()
-    return _fragment(f"Plan: {code_in_words(plan.verdict)}", document, list_parts(document), plan)
+    return _fragment(
+        f"Plan: {code_in_words(document['verdict'])}", document, list_parts(document), render_plan(document)
+    )
 
 
-def _fragment(title: str, document: Document, parts: Sequence[Section], whole: object) -> str:
+def _fragment(title: str, document: Document, parts: Sequence[Section], text: str) -> str:
     draw = _drawing()
     template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(shown(title)),
         body=problems(document, shown) + "".join(section(part, draw) for part in parts),
-        text=escape(shown_lines(str(whole))),
+        text=escape(shown_lines(text)),
     )
 
 

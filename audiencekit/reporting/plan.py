@@ -13,23 +13,6 @@ from audiencekit.reporting.counts import RowCounts
 Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
 
 
-def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
-    """Whether a run that is ended early can be resumed, and what it takes, in words.
-
-    `again` is the command that goes on with one that is never resumed: a sync or a renewal.
-    """
-    if again:
-        return f"if the run is interrupted, {again} continues it"
-    if keeps_spool:
-        return "the run can be resumed: its records are kept, sealed, until it ends"
-    if is_repeatable:
-        return "the run can be resumed as long as its source is unchanged"
-    return (
-        "standard input, data frames, addresses with a query and queries to a database can be read only once: "
-        "give `keep_spool=True` to be able to resume"
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
     """The result of a check. `verdict` says what `upload` would do, `refusals` why it would refuse, worst first.
@@ -71,15 +54,15 @@ class Plan:
 
     def __str__(self) -> str:
         """The text of the command line."""
-        from audiencekit.reporting.text import render_plan  # which knows this class
+        from audiencekit.reporting.text import render_plan  # `check --json` needs no text
 
-        return render_plan(self)
+        return render_plan(self.to_json())
 
     def _repr_html_(self) -> str:
         """The plan in a notebook."""
         from audiencekit.reporting.notebook import plan_html
 
-        return plan_html(self)
+        return plan_html(self.to_json())
 
     @property
     def exit_code(self) -> int:

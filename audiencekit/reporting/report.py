@@ -65,15 +65,15 @@ class Report:
 
     def __str__(self) -> str:
         """The text of the command line."""
-        from audiencekit.reporting.text import render_report  # which knows this class
+        from audiencekit.reporting.text import render_report  # a run needs no text
 
-        return render_report(self)
+        return render_report(self.to_json())
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
         from audiencekit.reporting.notebook import report_html
 
-        return report_html(self)
+        return report_html(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """The document that `--json` prints and the state directory keeps."""

@@ -8,8 +8,6 @@ from typing import Any
 from audiencekit.destinations.target import Target
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.reporting.durationtext import in_short, seconds_of
-from audiencekit.reporting.plan import Plan, how_resumable
-from audiencekit.reporting.report import Report
 from audiencekit.shown import shown
 
 Lines = list[str]
@@ -17,9 +15,8 @@ UNKNOWN = "not known"
 NOT_INSTALLED = "the destination {} is not installed"
 
 
-def render_report(report: Report | Mapping[str, Any]) -> str:
+def render_report(document: Mapping[str, Any]) -> str:
     """A run's report; the last line always names the state."""
-    document = report.to_json() if isinstance(report, Report) else report
     requests, target = document["requests"], Target.from_json(document["target"])
     words = target.destination.words
     lines = [*_heading(document, target), ""]
@@ -75,30 +72,47 @@ def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -
     return f"records sent {sent:,}, {said}: THEY DIFFER"
 
 
-def render_plan(plan: Plan) -> str:
+def render_plan(document: Mapping[str, Any]) -> str:
     """The counts of a plan as text; the last line always names the verdict."""
-    document = plan.to_json()
-    planned = document["plan"]
-    lines = [f"Source: {', '.join(_described(plan))}", *_sources(plan.sources), ""]
-    lines += _columns(plan.columns) + _rows(document["rows"], planned=True) + _changes(plan.changes)
-    lines += _identifiers(plan.identifiers) + _rejections(plan.rejections) + _suppression(plan.suppression)
+    planned, changes = document["plan"], document["changes"]
+    lines = [f"Source: {', '.join(_described(document))}", *_sources(document["sources"]), ""]
+    lines += _columns(document["columns"]) + _rows(document["rows"], planned=True) + _changes(changes)
+    lines += _identifiers(document["identifiers"])
+    lines += _rejections(document["rejections"]) + _suppression(document["suppression"])
     lines += [
         "plan",
         f"  {_number(planned, 'records')} in {_operations(planned)}{_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
-        f"  {how_resumable(plan.is_repeatable, again='the same command' if plan.changes else '')}",
+        f"  {how_resumable(planned['resumable'], again='the same command' if changes else '')}",
     ]
     lines += _findings(document["findings"]) + _remarks(document)
-    lines += ["", f"verdict: {plan.verdict.replace('_', ' ')}"]
+    lines += ["", f"verdict: {document['verdict'].replace('_', ' ')}"]
     return "\n".join(lines)
 
 
-def _described(plan: Plan) -> Iterator[str]:
+def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
+    """Whether a run that is ended early can be resumed, and what it takes, in words.
+
+    `again` is the command that goes on with one that is never resumed: a sync or a renewal.
+    """
+    if again:
+        return f"if the run is interrupted, {again} continues it"
+    if keeps_spool:
+        return "the run can be resumed: its records are kept, sealed, until it ends"
+    if is_repeatable:
+        return "the run can be resumed as long as its source is unchanged"
+    return (
+        "standard input, data frames, addresses with a query and queries to a database can be read only once: "
+        "give `keep_spool=True` to be able to resume"
+    )
+
+
+def _described(document: Mapping[str, Any]) -> Iterator[str]:
     """The name of the only file, and what it was found to be: `list.csv`, `delimited`, `header`, `12 columns`."""
-    if len(plan.sources) == 1:
-        yield shown(plan.sources[0]["name"])
-    for name, value in plan.source.items():
+    if len(document["sources"]) == 1:
+        yield shown(document["sources"][0]["name"])
+    for name, value in document["source"].items():
         if isinstance(value, bool):
             yield name if value else f"no {name}"
         elif name == "format":

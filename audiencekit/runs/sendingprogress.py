@@ -11,8 +11,8 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import RequestResult
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.reporting.plan import how_resumable
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.text import how_resumable
 from audiencekit.runs.run import Run
 from audiencekit.shown import shown
 

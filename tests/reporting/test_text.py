@@ -14,7 +14,7 @@ from audiencekit.preparation.losses import Loss
 from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.report import Report
-from audiencekit.reporting.text import render_plan, render_report
+from audiencekit.reporting.text import how_resumable, render_plan, render_report
 
 FILES = (
     {"name": "one.csv", "first_row": 1, "rows": 1_000},
@@ -56,7 +56,7 @@ PLAN = Plan(
 
 def test_a_report_says_all_that_it_counts() -> None:
     """Files that have rows, columns, rows that are not zero, what a sync changes, and what was noted, in this order."""
-    assert render_report(REPORT).splitlines() == [
+    assert render_report(REPORT.to_json()).splitlines() == [
         "Run 20261124-1: update audience 'Autumn' (a1)",
         "  list      one.csv, second.csv",
         "  started   2026-11-24T00:00:00Z, took 4:05 min",
@@ -111,7 +111,7 @@ def test_a_report_without_much_is_short() -> None:
         run_id="r1", state="complete", target=Target.from_json({"kind": "letters", "id": "b2"}), operation="delete",
         rows=RowCounts(read=0), started_at="2026-11-24T00:00:00Z", requests_planned=1, requests_confirmed=1, attempts=1,
     )  # fmt: skip
-    assert render_report(report).splitlines() == [
+    assert render_report(report.to_json()).splitlines() == [
         "Run r1: delete letters b2",
         "  unknown   the destination letters is not installed",
         "  started   2026-11-24T00:00:00Z",
@@ -131,7 +131,7 @@ def test_a_report_without_much_is_short() -> None:
 
 def test_a_plan_says_all_that_it_counts() -> None:
     """The form of the only file, then as a report does; the verdict is the last line."""
-    assert render_plan(PLAN).splitlines() == [
+    assert render_plan(PLAN.to_json()).splitlines() == [
         "Source: one.csv, delimited, encoding utf-8, header, 12 columns",
         "",
         "columns",
@@ -195,7 +195,7 @@ def _finding(**facts: Any) -> Finding:
 )
 def test_a_line_of_a_plan(changed: dict[str, Any], line: str) -> None:
     """One or more of a thing, and what is left out where it is not there."""
-    assert line in render_plan(replace(PLAN, **changed)).splitlines()
+    assert line in render_plan(replace(PLAN, **changed).to_json()).splitlines()
 
 
 def test_texts_of_others_cannot_control_a_terminal() -> None:
@@ -204,4 +204,19 @@ def test_texts_of_others_cannot_control_a_terminal() -> None:
         REPORT, audience_name="a\x1b[2Jb", source_names=("c\x1b]0;d",), notes=("e\x9b1m",),
         problems=({"message": "f\x07", "hint": ""},),
     )  # fmt: skip
-    assert set(render_report(report)) & set("\x1b\x9b\x07") == set()
+    assert set(render_report(report.to_json())) & set("\x1b\x9b\x07") == set()
+
+
+@pytest.mark.parametrize(
+    ("is_repeatable", "keeps_spool", "again", "expected"),
+    [
+        (True, False, "", "unchanged"),
+        (True, True, "", "sealed"),
+        (False, True, "", "sealed"),
+        (False, False, "", "data frames"),
+        (True, False, "`audiencekit renew --audience 1a`", "`audiencekit renew --audience 1a` continues it"),
+    ],
+)
+def test_the_needs_of_a_resumption_are_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:
+    """A sync and a renewal are not resumed, whatever they read."""
+    assert expected in how_resumable(is_repeatable, keeps_spool=keeps_spool, again=again)

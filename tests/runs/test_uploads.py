@@ -15,7 +15,6 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused, UsageError
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.reporting.text import render_report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.runs.uploads import upload_to
@@ -59,7 +58,7 @@ async def test_people_are_put_on_the_list_and_taken_off(
     }
     document = report.to_json()
     assert (document["audience_id"], document["target"]) == (None, target.to_json())
-    assert f"update do-not-reach list {target.id}" in render_report(report)
+    assert f"update do-not-reach list {target.id}" in str(report)
     await upload_to(target, source, settings=settings, operation="delete")
     assert _members(emulator, target) == 0
 

@@ -51,6 +51,13 @@ def text_buffers(texts: Any) -> tuple[Places, Bytes]:
     return offsets if stand_as_they_are else offsets - offsets[0], data[first:last]
 
 
+def code_points(texts: Any) -> tuple[Places, npt.NDArray[np.uint32]]:
+    """Where the characters of each of `texts` (pa.StringArray) begin and the last ones end, and all of them."""
+    offsets, data = text_buffers(texts)
+    begins = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])[offsets].astype(np.int32)
+    return begins, np.frombuffer(data.tobytes().decode().encode("utf-32-le"), dtype=np.dtype("<u4"))
+
+
 def list_offsets(lists: Any) -> Places:
     """Where each of `lists` begins in its `values`, and where the last one ends.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import Bytes, arrow_array, code_points
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     OPENING,
@@ -23,13 +24,13 @@ from audiencekit.preparation.columnar.checks import (
     trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, Decisions, code_of, put
-from audiencekit.preparation.columnar.signs import foreign_digits
+from audiencekit.preparation.columnar.signs import CODE_POINTS, foreign_digits, signs
 
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
 # Small enough at first sight: shorter than the largest, or as long and with a lesser first digit.
 _LESSER: Final = f"[1-{int(str(MAX_PLATFORM_ID)[0]) - 1}]"
 _PLAIN: Final = rf"\A(?:[1-9][0-9]{{0,{_MAX_DIGITS - 2}}}|{_LESSER}[0-9]{{{_MAX_DIGITS - 1}}})\z"
-_FORMULA: Final = r'\A="[^"]*"\z'
+_MARKED: Final = r"""\A(?:'|="[^"]*"\z)"""
 
 # Numbers as spreadsheets mangle them: the same forms as in identifiers/excel.py.
 _MANGLED: Final = (
@@ -41,7 +42,9 @@ _MANGLED: Final = (
 )
 # Behind the marks of a spreadsheet the definition knows white space that is not ASCII, too.
 _FOREIGN: Final = rf"""\A(?:'[{SPACES}]*[^\x00-\x7f]|="(?s:.*)[^\x00-\x7f])"""
-_MOST_READ: Final = 64  # digits; longer ids are too long in any script, and reading them would take a while
+# Numbers of which the definition says the same in digits of any script, but for those as long as a hash.
+_OF_ANY_SCRIPT: Final = r"""\A(?:'?[0-9]{1,63}|="[0-9]{1,60}"|[+-]?[0-9]{1,30}[.,][0-9]{0,30})\z"""
+_NO_DIGIT: Final = ord("!")
 _FOREIGN_CHECKS: Final = (Check(_FOREIGN, UNDECIDED), Check(f"[{foreign_digits()}]", UNDECIDED))
 _NUMBER_CHECKS: Final = (
     *(Check(pattern, code_of(Reason.EXCEL_MANGLED)) for pattern in _MANGLED),
@@ -57,14 +60,13 @@ def decide_platform_ids(texts: Any) -> Decisions:
 
     Holds raw values: to be called from a guarded function only.
     """
-    lowered = pc.ascii_lower(trim_texts(texts))
-    codes = begin_codes(matches(lowered, _PLAIN))
-    if not (codes == PENDING).any():
-        return Decisions.of(lowered, codes)
-    decide_in_order(lowered, codes, OPENING)
-    lowered = _in_ascii(lowered)
-    decide_in_order(lowered, codes, _FOREIGN_CHECKS)
+    lowered = _in_ascii(pc.ascii_lower(trim_texts(texts)))
     numbers = _unmarked(lowered)
+    codes = begin_codes(matches(numbers, _PLAIN))  # which nothing is that any other check refuses
+    if not (codes == PENDING).any():
+        return Decisions.of(numbers, codes)
+    decide_in_order(lowered, codes, OPENING)
+    decide_in_order(lowered, codes, _FOREIGN_CHECKS)
     decide_in_order(numbers, codes, _NUMBER_CHECKS)
     digits = pc.ascii_ltrim(numbers, "0")
     _refuse_large(digits, codes)
@@ -72,23 +74,33 @@ def decide_platform_ids(texts: Any) -> Decisions:
 
 
 def _in_ascii(texts: Any) -> Any:
-    """The whole numbers of `texts` in digits of ASCII, the others as they are."""
-    are_short = pc.utf8_length(texts).to_numpy(zero_copy_only=False) <= _MOST_READ
-    rows = np.flatnonzero(~are_ascii(texts) & are_short)
-    return put(texts, rows, pa.array(map(_number_in_ascii, texts.take(arrow_array(rows)).to_pylist()), pa.string()))
+    """The numbers of `texts` in digits of ASCII, the others as they are."""
+    rows = np.flatnonzero(~are_ascii(texts))
+    if not len(rows):
+        return texts
+    begins, codes = code_points(texts.take(arrow_array(rows)))
+    signs_of = pa.py_buffer(_digits()[np.minimum(codes, CODE_POINTS)])
+    written = pa.StringArray.from_buffers(len(rows), pa.py_buffer(begins), signs_of)
+    numbers = np.flatnonzero(matches(written, _OF_ANY_SCRIPT))
+    return put(texts, rows[numbers], written.take(arrow_array(numbers)))
 
 
-def _number_in_ascii(text: str) -> str:
-    # A script may be younger than this interpreter. Zeros in front come off in any case.
-    return str(int(text)) if text.isdecimal() else text
+@cache
+def _digits() -> Bytes:
+    """Of each character the digit of ASCII that it is, or a sign that no number has; what is ASCII as it is."""
+    are_digits = (signs() >= ord("0")) & (signs() <= ord("9"))
+    found = np.append(np.where(are_digits, signs(), np.uint8(_NO_DIGIT)), np.uint8(_NO_DIGIT))
+    found[:0x80] = np.arange(0x80)
+    return found
 
 
 def _unmarked(lowered: Any) -> Any:
     """Each text without the marks that keep a spreadsheet from making a number of it."""
-    behind = pc.ascii_ltrim_whitespace(pc.utf8_slice_codeunits(lowered, 1, None))
-    within = pc.ascii_trim_whitespace(pc.utf8_slice_codeunits(lowered, 2, -1))
-    unquoted = pc.if_else(pc.starts_with(lowered, "'"), behind, lowered)
-    return pc.if_else(pc.match_substring_regex(lowered, _FORMULA), within, unquoted)
+    rows = np.flatnonzero(matches(lowered, _MARKED))
+    marked = lowered.take(arrow_array(rows))
+    behind = pc.ascii_ltrim_whitespace(pc.utf8_slice_codeunits(marked, 1, None))
+    within = pc.ascii_trim_whitespace(pc.utf8_slice_codeunits(marked, 2, -1))
+    return put(lowered, rows, pc.if_else(pc.starts_with(marked, "'"), behind, within))
 
 
 def _refuse_large(digits: Any, codes: Codes) -> None:

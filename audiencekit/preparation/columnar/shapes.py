@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.identifiers.signs import plain_signs
-from audiencekit.preparation.columnar.buffers import Bools, Bytes, text_buffers
+from audiencekit.preparation.columnar.buffers import Bools, Bytes, code_points
 from audiencekit.preparation.columnar.letters import composing
 from audiencekit.preparation.columnar.signs import CODE_POINTS
 
@@ -63,9 +63,7 @@ _SIGNS: Final = _Signs()
 
 def shapes_of(texts: Any) -> Shapes:
     """The shapes of `texts` (a pa.StringArray). Holds raw values: to be called from a guarded function only."""
-    offsets, data = text_buffers(texts)
-    codes = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), dtype=np.dtype("<u4"))
-    begins = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])[offsets].astype(np.int32)
+    begins, codes = code_points(texts)
     signs = _SIGNS.of(codes)
     written = (signs & 0x7F).astype(np.uint8)
     shapes = pa.StringArray.from_buffers(len(texts), pa.py_buffer(begins), pa.py_buffer(written))

@@ -15,6 +15,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -30,6 +31,7 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar import device_ids, handles, hashed, partner_user_ids, platform_ids
 from audiencekit.preparation.columnar.checks import ALWAYS, FEW, HASHED
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of
+from audiencekit.preparation.columnar.signs import CODE_POINTS
 from benchmarks.differential import compare
 from benchmarks.values import (
     device_ids as device_id_values,
@@ -167,7 +169,7 @@ LEFT: list[tuple[SmallKind, list[str]]] = [
     (DEVICE_ID, []),
     (HASH, []),
     (HANDLE, []),
-    (PLATFORM_ID, ["x١.٠", "'١٢", "'\u30001", '="\u30001"', "١" * 65]),
+    (PLATFORM_ID, ["x١.٠", "' ١٢", "'\u30001", '="\u30001"', "١" * 65]),
 ]
 
 
@@ -182,6 +184,9 @@ def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
         "０",
         "９" * 19,
         "٠" * 40 + "٣",
+        "'١٢",
+        '="１२"',
+        "-١,٢",
         "x.com/é",
         "x.com/bob?é",
         "é" * 70_000,
@@ -268,9 +273,11 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (PLATFORM_ID, "leading zeros are plain", "_PLAIN", r"\A[0-9]{1,18}\z"),
     (PLATFORM_ID, "longer ids are plain", "_PLAIN", r"\A[1-9][0-9]*\z"),
     (PLATFORM_ID, "any end", "_PLAIN", r"\A[1-9][0-9]{0,17}"),
-    (PLATFORM_ID, "another digit", "_number_in_ascii", lambda text: text.replace("٣", "4")),
-    (PLATFORM_ID, "no formulas", "_FORMULA", r"\z."),
-    (PLATFORM_ID, "formulas with quotes inside", "_FORMULA", r'\A="(?s:.*)"\z'),
+    (PLATFORM_ID, "any text of any script", "_OF_ANY_SCRIPT", r"\A"),
+    (PLATFORM_ID, "numbers as long as a hash", "_OF_ANY_SCRIPT", r"\A[0-9]+\z"),
+    (PLATFORM_ID, "other signs are digits", "_digits", lambda: np.full(CODE_POINTS + 1, ord("7"), dtype=np.uint8)),
+    (PLATFORM_ID, "no formulas", "_MARKED", r"\A'"),
+    (PLATFORM_ID, "formulas with quotes inside", "_MARKED", r"""\A(?:'|="(?s:.*)"\z)"""),
     (PLATFORM_ID, "a larger largest id", "MAX_PLATFORM_ID", 2**63),
     (PLATFORM_ID, "a smaller largest id", "MAX_PLATFORM_ID", 2**63 - 2),
     (PARTNER_USER_ID, "nothing is encoded", "_ENCODED", r"\z."),
