@@ -14,7 +14,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.sources.spreadsheets.container import Container
 from audiencekit.sources.spreadsheets.markup import Attributes, parse
 from audiencekit.sources.spreadsheets.plainmarkup import CLOSED, Grammar, joined, rewritten, runs_end, without_fonts
-from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
+from audiencekit.sources.spreadsheets.xmlblocks import PREFIX, MarkupForm, Units
 
 MAX_STRINGS_BYTES: Final = 268_435_456  # of XML; the texts are held in memory
 _ITEM, _TEXT, _RUN, _READING, _FONT, _ITEM_END, _TEXT_END, _RUN_END, _READING_END = range(1, 10)
@@ -40,7 +40,7 @@ _GRAMMAR: Final = Grammar(
         _ITEM_END: _BETWEEN,
     },
 )  # fmt: skip
-_FORM: Final = MarkupForm(b"sst", re.compile(rb"<sst(?:\s[^<>]*[^/<>])?>"), b"</si>", b"</sst>")
+_FORM: Final = MarkupForm(b"sst", re.compile(b"<" + PREFIX + rb"sst(?:\s[^<>]*[^/<>])?>"), b"si", b"sst")
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
@@ -59,7 +59,7 @@ def read_strings(container: Container, part: str | None) -> Any:
 
 
 def _texts(units: Units, piece: bytes) -> Iterator[Any]:
-    texts = plain_texts(piece)
+    texts = plain_texts(units.unprefixed(piece))
     if texts is None:
         yield from AnyTexts().read(units.alone(piece))
     else:

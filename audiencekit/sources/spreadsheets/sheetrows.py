@@ -10,9 +10,9 @@ from audiencekit.sources.spreadsheets.anyrows import AnyRows
 from audiencekit.sources.spreadsheets.container import damaged
 from audiencekit.sources.spreadsheets.plainrows import plain_rows
 from audiencekit.sources.spreadsheets.sheetcells import SheetRows
-from audiencekit.sources.spreadsheets.xmlblocks import MarkupForm, Units
+from audiencekit.sources.spreadsheets.xmlblocks import PREFIX, MarkupForm, Units
 
-_FORM: Final = MarkupForm(b"worksheet", re.compile(rb"<sheetData>"), b"</row>", b"</sheetData>")
+_FORM: Final = MarkupForm(b"worksheet", re.compile(b"<" + PREFIX + b"sheetData>"), b"row", b"sheetData")
 
 
 class SheetRowReader:
@@ -36,7 +36,7 @@ class SheetRowReader:
     def _rows(self) -> Iterator[SheetRows]:
         units = Units(self._blocks, _FORM)
         for piece in units:
-            rows = plain_rows(piece, self._wanted, behind=self._last)
+            rows = plain_rows(units.unprefixed(piece), self._wanted, behind=self._last)
             if rows is None:
                 yield from AnyRows(self._wanted, behind=self._last).read(units.alone(piece))
             else:

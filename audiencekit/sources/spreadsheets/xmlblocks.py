@@ -18,22 +18,26 @@ _UTF_8: Final = (
 )
 
 
+# In front of the names of elements: programs made with the SDK of the format write `x:` there.
+PREFIX: Final = rb"([A-Za-z][A-Za-z0-9]*:)?"
+
+
 @dataclass(frozen=True, slots=True)
 class MarkupForm:
-    """The way of a part whose root is `root`: units, each closed by `unit_end`, between `begin` and `end`."""
+    """The way of a part whose root is `root`: elements `unit` between `begin` and the end of the element `within`."""
 
     root: bytes
     begin: re.Pattern[bytes]
-    unit_end: bytes
-    end: bytes
+    unit: bytes
+    within: bytes
 
-    def head_of(self, data: bytes) -> bytes | None:
-        """The XML of `data` up to the first unit, when it is UTF-8 and its names have no prefix."""
+    def head_of(self, data: bytes) -> tuple[bytes, bytes] | None:
+        """The XML of `data` up to the first unit, when it is UTF-8, and the prefix of its names."""
         found = self.begin.search(data)
         if found is None or _STRANGE in data[: found.end()]:
             return None
-        is_plain = re.match(_UTF_8 + b"<" + self.root + rb"[\s>]", data)
-        return data[: found.end()] if is_plain else None
+        root = re.match(_UTF_8 + b"<" + PREFIX + self.root + rb"[\s>]", data)
+        return (data[: found.end()], root[1] or b"") if root and root[1] == found[1] else None
 
 
 class Units:
@@ -52,16 +56,17 @@ class Units:
                 break
         head = form.head_of(data)
         self.is_plain = head is not None
-        self.head = head or b""
+        self.head, self._prefix = head or (b"", b"")
         self._left = data[len(self.head) :]
 
     def __iter__(self) -> Iterator[bytes]:
         blocks = itertools.chain([b""], self._blocks) if self.is_plain else iter(())
         for block in blocks:
             data = self._left + block
-            last = data.rfind(self._form.unit_end)
-            behind = 0 if last < 0 else last + len(self._form.unit_end)
-            end = data.find(self._form.end, behind)  # behind the last unit, or not yet there
+            unit_end = self._closing(self._form.unit)
+            last = data.rfind(unit_end)
+            behind = 0 if last < 0 else last + len(unit_end)
+            end = data.find(self._closing(self._form.within), behind)  # behind the last unit, or not yet there
             cut = max(end, behind)
             self._left = data[cut:]
             if data[:cut].strip():
@@ -80,5 +85,16 @@ class Units:
 
     def alone(self, piece: bytes) -> Iterator[bytes]:
         """One piece as a document of its own."""
-        closing = b"" if self._form.end == b"</%b>" % self._form.root else b"</%b>" % self._form.root
-        return iter((self.head, piece, self._form.end + closing))
+        closing = b"" if self._form.within == self._form.root else self._closing(self._form.root)
+        return iter((self.head, piece, self._closing(self._form.within) + closing))
+
+    def unprefixed(self, piece: bytes) -> bytes:
+        """`piece` without the prefix of its names; nothing where some have none, or another."""
+        if not self._prefix:
+            return piece
+        opening, closing = b"<" + self._prefix, b"</" + self._prefix
+        all_have_it = piece.count(opening) + piece.count(closing) == piece.count(b"<")
+        return piece.replace(opening, b"<").replace(closing, b"</") if all_have_it else b""
+
+    def _closing(self, name: bytes) -> bytes:
+        return b"</" + self._prefix + name + b">"

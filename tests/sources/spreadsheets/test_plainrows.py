@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
+from audiencekit.sources.spreadsheets import sharedstrings
 from audiencekit.sources.spreadsheets.anyrows import AnyRows
 from audiencekit.sources.spreadsheets.plainrows import plain_rows
+from audiencekit.sources.spreadsheets.sharedstrings import plain_texts
 from audiencekit.sources.spreadsheets.sheetcells import CellType, SheetRows, letters_of
 from audiencekit.sources.spreadsheets.sheetrows import SheetRowReader
-from tests.sources.spreadsheets.conftest import sheet_xml
+from audiencekit.sources.spreadsheets.xmlblocks import Units
+from tests.sources.spreadsheets.conftest import MAIN, sheet_xml, strings_xml
 
 TEXTS = st.sampled_from(["1", "", "bea@example.com", "a\r\nb\r", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
 TYPES = st.sampled_from(["", ' t="s"', ' t="str"', ' t="n"', ' t="b"', ' t="e"', ' t="d"'])
@@ -106,7 +109,8 @@ def test_any_division_into_blocks_gives_the_same_rows(rows: str, size: int) -> N
     """A sheet comes in blocks that end anywhere."""
     plain = sheet_xml(rows, behind='<mergeCells><mergeCell ref="A1:B2"/></mergeCells>')
     # With a comment in front, a parser reads all.
-    for data in (plain.encode(), plain.replace("<sheetData>", "<!-- --><sheetData>").encode()):
+    for xml in (plain, _prefixed(plain), plain.replace("<sheetData>", "<!-- --><sheetData>")):
+        data = xml.encode()
         reader = SheetRowReader(iter([data[at : at + size] for at in range(0, len(data), size)]), None)
         assert _told(list(reader)) == _told(_parsed(rows))
         assert reader.merged == ["A1:B2"]
@@ -115,18 +119,33 @@ def test_any_division_into_blocks_gives_the_same_rows(rows: str, size: int) -> N
 @given(rows_xml())
 @settings(deadline=None, max_examples=50)
 def test_other_ways_of_writing_give_the_same_rows(rows: str) -> None:
-    """A prefix of names, UTF-16 and a comment are left to the parser."""
+    """A prefix of some names, UTF-16 and a comment are left to the parser."""
     expected = _told(_parsed(rows))
     plain = sheet_xml(rows)
-    prefixed = plain.replace("<", "<x:").replace("<x:/", "</x:").replace("xmlns=", "xmlns:x=")
     for data in (
-        prefixed.encode(),
+        _prefixed(plain).encode(),
+        plain.replace("<row", f'<x:row xmlns:x="{MAIN}"').replace("</row", "</x:row").encode(),
+        _prefixed(plain).replace("<x:row", f'<row xmlns="{MAIN}"').replace("</x:row", "</row").encode(),
         ('<?xml version="1.0" encoding="UTF-16"?>' + plain).encode("utf-16"),
         plain.replace("<row", "<!-- <row> --><row").encode(),
         plain.replace("<row", "\r\n<row").encode(),
         plain.replace("<sheetData>", "<sheetData >").encode(),
     ):
         assert _told(list(SheetRowReader(iter([data]), None))) == expected
+
+
+def _prefixed(xml: str) -> str:
+    return xml.replace("<", "<x:").replace("<x:/", "</x:").replace("xmlns=", "xmlns:x=")
+
+
+def test_a_prefix_of_all_names_makes_no_parser_necessary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As programs write it that are made with the SDK of the format; in shared texts, too."""
+    rows = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+    monkeypatch.setattr(AnyRows, "_begin_cell", None)
+    found = next(iter(SheetRowReader(iter([_prefixed(sheet_xml(rows)).encode()]), None)))
+    assert found.columns[0].texts.to_pylist() == ["0"]
+    units = Units(iter([_prefixed(strings_xml("<si><t>a</t></si>")).encode()]), sharedstrings._FORM)
+    assert [plain_texts(units.unprefixed(piece)).to_pylist() for piece in units] == [["a"]]
 
 
 def test_only_wanted_columns_are_read() -> None:
