@@ -27,8 +27,8 @@ class LongWork:
                     try:
                         return coming.result(WAIT_SECONDS)
                     except TimeoutError:
-                        if coming.done():
-                            raise
+                        if coming.done():  # just now, or by a timeout of its own
+                            return coming.result()
                     self._wait_on()
             except BaseException:
                 if not coming.done():

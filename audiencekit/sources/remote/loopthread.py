@@ -40,8 +40,8 @@ class LoopThread:
             try:
                 return coming.result(WAIT_SECONDS)
             except TimeoutError:
-                if coming.done():
-                    raise
+                if coming.done():  # just now, or by a timeout of its own
+                    return coming.result()
             self._wait_on()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
