@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from audiencekit.reporting.progress import Stoppable
-from audiencekit.sources.bytes.standardinput import WAIT_ON
+from audiencekit.sources.patience import WAIT_ON
 
 T = TypeVar("T")
 

@@ -6,10 +6,10 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -20,7 +20,8 @@ from audiencekit.emulator.faults.reading import read_faults
 from audiencekit.errors import NotFinished
 from audiencekit.machine import cancellation
 from audiencekit.runs.storedreports import list_runs
-from audiencekit.settings import Settings, load_settings
+from audiencekit.settings import load_settings
+from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied
 from tests.processes import Commands, environment
 
@@ -30,34 +31,10 @@ PEOPLE = [f"person{number}@canarymail.com" for number in range(ROWS)]
 UNANSWERED = {"fault": 1, "match": {"path": "*"}, "times": None, "delay_seconds": 3_600}
 
 
-class Scene(NamedTuple):
-    """Where a command works."""
-
-    source: Path
-    emulator: Emulator
-    settings: Settings
-
-
-Command = Callable[[Scene], Coroutine[Any, Any, Any]]
-
-
-async def _nothing(scene: Scene) -> None:
-    """Before commands that need nothing to be there."""
-
-
-def _upload(scene: Scene) -> Coroutine[Any, Any, Any]:
-    return audiencekit.upload_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
-
-
-def _named_upload(scene: Scene) -> Coroutine[Any, Any, Any]:
-    audience_id = scene.emulator.audience_id
-    return audiencekit.upload_async(scene.source, audience_id=audience_id, settings=scene.settings, run_id="nightly-1")
-
-
 async def _part(scene: Scene) -> None:
     """Leave a run of which the first request is confirmed, and the others are not."""
     scene.emulator.faults.replace(read_faults([{**UNANSWERED, "match": {"path": "*/users"}, "nth": 2}]))
-    task = asyncio.create_task(_named_upload(scene))
+    task = asyncio.create_task(named_upload(scene))
     while requests_applied(scene.emulator) < 1:
         await asyncio.sleep(0.01)
     task.cancel()
@@ -70,10 +47,6 @@ async def _part(scene: Scene) -> None:
 
 def _resume(scene: Scene) -> Coroutine[Any, Any, Any]:
     return audiencekit.resume_async("last", settings=scene.settings)
-
-
-def _sync(scene: Scene) -> Coroutine[Any, Any, Any]:
-    return audiencekit.sync_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
 
 
 def _forget(scene: Scene) -> Coroutine[Any, Any, Any]:
@@ -93,12 +66,12 @@ def _run_setup(scene: Scene) -> Coroutine[Any, Any, Any]:
 
 
 COMMANDS: dict[str, tuple[Command, Command]] = {
-    "upload": (_nothing, _upload),
+    "upload": (nothing, upload),
     "resume": (_part, _resume),
-    "sync": (_nothing, _sync),
-    "forget": (_upload, _forget),
-    "do-not-reach": (_nothing, _keep_out),
-    "setup": (_nothing, _run_setup),
+    "sync": (nothing, sync),
+    "forget": (upload, _forget),
+    "do-not-reach": (nothing, _keep_out),
+    "setup": (nothing, _run_setup),
 }
 
 
@@ -214,7 +187,7 @@ async def test_a_service_that_never_answers_holds_no_cancellation_up(
         scene = Scene(source, emulator, settings)
         path = "*/users" if nth > 1 else "*"
         emulator.faults.replace(read_faults([{**UNANSWERED, "match": {"path": path}, "nth": nth}]))
-        task = asyncio.create_task(_named_upload(scene))
+        task = asyncio.create_task(named_upload(scene))
         while not emulator.faults.document()["fired"]:
             await asyncio.sleep(0.01)
         task.cancel()
@@ -227,7 +200,7 @@ async def test_a_service_that_never_answers_holds_no_cancellation_up(
         assert isinstance(why, NotFinished)
         assert ("stopped at once" in str(why)) == (nth > 1)
         emulator.faults.replace(())
-        report = await _named_upload(scene)
+        report = await named_upload(scene)
         assert (report.state, report.success_count) == ("complete", ROWS)
         assert requests_applied(emulator) == REQUESTS + (nth > 1)  # the service took the one in doubt, too
 

@@ -9,10 +9,10 @@ import os
 import threading
 import types
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Coroutine, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -26,7 +26,8 @@ from audiencekit.errors import NotFinished
 from audiencekit.machine.cancellation import interruptible
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.runs.storedreports import list_runs
-from audiencekit.settings import Settings, load_settings
+from audiencekit.settings import load_settings
+from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied
 from tests.processes import Commands, environment
 
@@ -34,34 +35,6 @@ MOST_STEPS = 100
 ROWS = 30  # several small requests
 OPEN_FILES = Path("/proc/self/fd")
 PEOPLE = [f"person{number}@canarymail.com" for number in range(5)]
-
-
-class Scene(NamedTuple):
-    """Where a command works."""
-
-    source: Path
-    emulator: Emulator
-    settings: Settings
-
-
-Command = Callable[[Scene], Coroutine[Any, Any, Any]]
-
-
-async def _nothing(scene: Scene) -> None:
-    """Before commands that need nothing to be there."""
-
-
-def _upload(scene: Scene) -> Coroutine[Any, Any, Any]:
-    return upload_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
-
-
-def _named_upload(scene: Scene) -> Coroutine[Any, Any, Any]:
-    audience_id = scene.emulator.audience_id
-    return upload_async(scene.source, audience_id=audience_id, settings=scene.settings, run_id="nightly-1")
-
-
-def _sync(scene: Scene) -> Coroutine[Any, Any, Any]:
-    return sync_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
 
 
 async def _brief_sync(scene: Scene) -> None:
@@ -81,13 +54,13 @@ def _keep_out(scene: Scene) -> Coroutine[Any, Any, Any]:
 
 
 COMMANDS: dict[str, tuple[Command, Command]] = {
-    "upload": (_nothing, _upload),
-    "upload under an id": (_nothing, _named_upload),
-    "upload that is complete": (_named_upload, _named_upload),
-    "sync": (_nothing, _sync),
+    "upload": (nothing, upload),
+    "upload under an id": (nothing, named_upload),
+    "upload that is complete": (named_upload, named_upload),
+    "sync": (nothing, sync),
     "renew": (_brief_sync, _renew),
-    "forget": (_upload, _forget),
-    "do-not-reach": (_nothing, _keep_out),
+    "forget": (upload, _forget),
+    "do-not-reach": (nothing, _keep_out),
 }
 
 

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.preparation.columnar.buffers import arrow_array, text_buffers
-from audiencekit.preparation.columnar.checks import matches
+from audiencekit.identifiers.disguises import ENCODED, undisguised
+from audiencekit.preparation.columnar.buffers import Bools, arrow_array, text_buffers
+from audiencekit.preparation.columnar.checks import matches, matches_among
 
 _PERCENT: Final = "%[0-9A-Fa-f]{2}"
+_ENCODED: Final = rf"\A(?:{ENCODED})\z"
 _NO_DIGIT: Final = 16
 _VALUES: Final = np.full(256, _NO_DIGIT, dtype=np.uint8)
 for _digits in (b"0123456789abcdef", b"0123456789ABCDEF"):
@@ -37,6 +39,14 @@ def shown_texts(texts: Any) -> Iterator[tuple[npt.NDArray[np.int64], Any]]:
     places = with_sign[matches(texts.take(arrow_array(with_sign)), _entities())]
     if len(places):
         yield places, pa.array(map(unescape, texts.take(arrow_array(places)).to_pylist()), pa.string())
+
+
+def hold_others(texts: Any, are_asked: Bools) -> Bools:
+    """Of those of `texts` that `are_asked`, which are the encoding of another text. Holds raw values, as before."""
+    places = np.flatnonzero(matches_among(texts, are_asked, _ENCODED))
+    found = np.zeros(len(texts), dtype=bool)
+    found[places] = [any(undisguised(text)) for text in texts.take(arrow_array(places)).to_pylist()]
+    return found
 
 
 def unquoted(texts: Any) -> Any:

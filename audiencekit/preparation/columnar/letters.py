@@ -44,9 +44,7 @@ _UNCERTAIN: Final = "\0"  # of two, where it is not certain what becomes of them
 _ONE: Final = "\0"  # in place of the second, for what becomes of one
 _JOINS: Final = "\0"  # in place of the first, for those that NFC may join to one
 _MOST_PARTS: Final = 3  # of what becomes of one
-_MAPPED: Final = range(
-    _MOST_PARTS + 1, _MOST_PARTS + 7
-)  # in place of the second, for what a domain has in place of one
+_MAPPED: Final = range(_MOST_PARTS + 1, _MOST_PARTS + 7)  # the same, for what a domain has in place of one
 
 _LONGEST: Final = 1_024  # characters; longer texts are no addresses
 _BITS: Final = 21  # of a code point, three of which are a fold

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.disguises import ENCODED, undisguised
 from audiencekit.identifiers.partner_user_id import (
     BRACKETED_AT,
     CONTAINED,
@@ -31,11 +30,10 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import are_ascii, matches, matches_among, trim_texts
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put
-from audiencekit.preparation.columnar.disguises import shown_texts
+from audiencekit.preparation.columnar.disguises import hold_others, shown_texts
 from audiencekit.preparation.columnar.shapes import shapes_of
 
 _PERSONAL: Final = code_of(Reason.LOOKS_PERSONAL)
-_ENCODED: Final = rf"\A(?:{ENCODED})\z"
 _CERTAIN: Final = rf"(?i:{CONTAINED}|{BRACKETED_AT})|\A(?:{'|'.join((NAME, HANDLE, *PHONE_NUMBERS))})\z"
 _WORD: Final = r"\A[^\W\d_]{2,}\z"
 # All others hang on something else: a length, the script, the value of digits.
@@ -72,9 +70,7 @@ def _judge(texts: Any, layers: int) -> Codes:
     for rows, shown in shown_texts(texts):
         found = _judge(trim_texts(shown), layers - 1)
         codes[rows] = np.where(codes[rows] == _PERSONAL, _PERSONAL, np.where(found == VALID, codes[rows], found))
-    encoded = np.flatnonzero((codes == VALID) & matches(texts, _ENCODED))
-    hold = [any(undisguised(text)) for text in texts.take(arrow_array(encoded)).to_pylist()]
-    codes[encoded[np.array(hold, dtype=bool)]] = UNDECIDED
+    codes[hold_others(texts, codes == VALID)] = UNDECIDED
     return codes
 
 

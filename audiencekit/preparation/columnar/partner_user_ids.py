@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.disguises import ENCODED, undisguised
 from audiencekit.identifiers.invisible import BREAKS, CONTROLS, MARKS, SURROGATES, WHITE_SPACE
 from audiencekit.identifiers.partner_user_id import MANGLED, SPELLED_AT
 from audiencekit.identifiers.reasons import Reason
@@ -29,6 +28,7 @@ from audiencekit.preparation.columnar.checks import (
     trim_texts,
 )
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, Codes, Decisions, code_of
+from audiencekit.preparation.columnar.disguises import hold_others
 from audiencekit.preparation.columnar.likenesses import judge_likeness
 
 _SIGNS: Final = "!-$'-*,-?A-~"  # printable, and none that begins an address, a number or a code of one sign
@@ -43,7 +43,6 @@ _NORTH_AMERICAN: Final = r"\A(?:1[.-])?[0-9]{3}[.-][0-9]{3}[.-][0-9]{4}\z"
 _INTERNET: Final = r"\A[0-9]+(?:\.[0-9]+){3}\z|::|(?::[^:]*){5}:|(?:\A|[ /.(])(?i:x|twitter)\.(?i:com)/"
 _AT: Final = rf"{SPELLED_AT}\z|(?i: at )|[(\[{{<] ?(?i:at) ?[)\]}}>]"
 _DOUBTFUL: Final = rf"{_AT}|{_INTERNET}|{_NORTH_AMERICAN}"
-_ENCODED: Final = rf"\A(?:{ENCODED})\z"
 
 _OFF: Final = f"[{WHITE_SPACE}{MARKS}]*"  # at the ends
 _BEYOND: Final = f"[{BREAKS}{MARKS}{CONTROLS.removesuffix(SURROGATES)}\ufffd]"
@@ -68,8 +67,7 @@ def decide_partner_user_ids(texts: Any) -> Decisions:
     plain = matches(trimmed, _PLAIN)
     plain &= ~matches_among(pc.ascii_lower(trimmed), plain, WORD.pattern)
     plain &= ~matches_among(trimmed, plain, _DOUBTFUL)
-    encoded = np.flatnonzero(matches_among(trimmed, plain, _ENCODED))
-    plain[encoded] = [not any(undisguised(text)) for text in trimmed.take(arrow_array(encoded)).to_pylist()]
+    plain &= ~hold_others(trimmed, plain)
     codes = np.zeros(len(filled), dtype=np.int8)
     codes[pc.utf8_length(filled).to_numpy(zero_copy_only=False) > MAX_PARTNER_USER_ID_LENGTH] = code_of(Reason.TOO_LONG)
     rest = np.flatnonzero(~plain)

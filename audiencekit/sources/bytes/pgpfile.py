@@ -20,7 +20,8 @@ from audiencekit.sources.bytes.gpgverdict import ASKS_A_PERSON, GpgStatus, by_pa
 from audiencekit.sources.bytes.inflation import inflated_too_far
 from audiencekit.sources.bytes.openpgp import ARMOR_END, HEAD_BYTES, PgpContent, is_armored, pgp_content_of
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
-from audiencekit.sources.bytes.standardinput import WAIT_ON, read_patiently
+from audiencekit.sources.bytes.standardinput import read_patiently
+from audiencekit.sources.patience import WAIT_ON
 
 GPG: Final = "gpg"
 # Without the options file of its owner, which may name a file for what comes out, or pass over what is wrong; without

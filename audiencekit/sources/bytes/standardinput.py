@@ -6,10 +6,10 @@ import io
 import select
 import sys
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import BinaryIO, Final
 
 from audiencekit.errors import SourceRefused
+from audiencekit.sources.patience import WAIT_ON
 
 STANDARD_INPUT: Final = "-"
 SHOWN_NAME: Final = "standard input"
@@ -17,9 +17,6 @@ SHOWN_NAME: Final = "standard input"
 KEPT_BYTES: Final = 8_388_608
 PIPE_BYTES: Final = 65_536  # what a pipe holds: room for more would be taken and given back each time
 WAIT_MILLISECONDS: Final = 200  # for more to come, until it is asked whether to wait on
-
-# Asked while nothing comes; raises when it is not waited for any more. A thread that reads is not reached by a signal.
-WAIT_ON: ContextVar[Callable[[], None]] = ContextVar("WAIT_ON", default=lambda: None)
 
 
 class StandardInput:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from audiencekit.sources.bytes.standardinput import WAIT_ON
+from audiencekit.sources.patience import WAIT_ON, result_of
 
 T = TypeVar("T")
-WAIT_SECONDS: Final = 0.2  # for the work, until it is asked whether to wait on
 
 
 class LongWork:
@@ -23,13 +22,7 @@ class LongWork:
         with ThreadPoolExecutor(1, "audiencekit-query") as pool:
             coming = pool.submit(work)
             try:
-                while True:
-                    try:
-                        return coming.result(WAIT_SECONDS)
-                    except TimeoutError:
-                        if coming.done():  # just now, or by a timeout of its own
-                            return coming.result()
-                    self._wait_on()
+                return result_of(coming, self._wait_on)
             except BaseException:
                 if not coming.done():
                     self._cancel()

@@ -9,11 +9,10 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, TypeVar
 
-from audiencekit.sources.bytes.standardinput import WAIT_ON
+from audiencekit.sources.patience import WAIT_ON, result_of
 
 T = TypeVar("T")
 _LEAVE_SECONDS: Final = 5.0  # for a peer that says no good-bye
-WAIT_SECONDS: Final = 0.2  # for an answer, until it is asked whether to wait on
 
 
 class LoopThread:
@@ -36,13 +35,7 @@ class LoopThread:
 
     def wait(self, coming: Future[T]) -> T:
         """The result. Raises what the work raises, and what ends the wait."""
-        while True:
-            try:
-                return coming.result(WAIT_SECONDS)
-            except TimeoutError:
-                if coming.done():  # just now, or by a timeout of its own
-                    return coming.result()
-            self._wait_on()
+        return result_of(coming, self._wait_on)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, awaited."""

@@ -21,6 +21,7 @@ from audiencekit.errors import NotFinished, SourceRefused
 from audiencekit.sources.bytes import standardinput
 from audiencekit.sources.bytes.standardinput import KEPT_BYTES, StandardInput
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.patience import WAIT_ON
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
 
@@ -139,14 +140,14 @@ def test_the_caller_is_asked_while_no_bytes_come(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(standardinput, "WAIT_MILLISECONDS", 0)
     live, source = os.pipe()
     os.write(source, b"abc")
-    token = standardinput.WAIT_ON.set(wait_on)
+    token = WAIT_ON.set(wait_on)
     try:
         with os.fdopen(live, "rb") as stdin, StandardInput(stdin).open() as handle:
             assert handle.read(5) == b"abcde"
             with pytest.raises(NotFinished):
                 handle.read(5)
     finally:
-        standardinput.WAIT_ON.reset(token)
+        WAIT_ON.reset(token)
         os.close(source)
     assert waits == [0, 1]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,9 @@ import audiencekit
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.settings import load_settings
-from audiencekit.sources.bytes.standardinput import WAIT_ON
 from audiencekit.sources.databases.longwork import LongWork
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.remote.loopthread import LoopThread
+from audiencekit.sources.patience import WAIT_ON
 from audiencekit.sources.sourceopening import open_source
 
 MINUTES = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000000)
@@ -36,25 +34,6 @@ def test_the_result_or_the_exception_of_the_work_comes_back() -> None:
 
 def _time_out() -> None:
     raise TimeoutError("its own")
-
-
-class Late(Future[int]):
-    """Done just after its wait was over."""
-
-    def result(self, timeout: float | None = None) -> int:
-        if timeout is not None and not self.done():
-            self.set_result(7)
-            raise TimeoutError
-        return super().result(timeout)
-
-
-def test_work_that_ends_with_the_wait_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no timeout. The same of what a remote list waits for."""
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", lambda *_: Late())
-    assert LongWork(lambda: None).result(lambda: 7) == 7
-    thread = LoopThread()
-    assert thread.wait(Late()) == 7
-    thread.close()
 
 
 def test_work_that_is_not_waited_for_is_cancelled() -> None:

@@ -1,0 +1,42 @@
+"""Commands that the tests interrupt and cancel, with the scene in which they work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import audiencekit
+from audiencekit.emulator import Emulator
+from audiencekit.settings import Settings
+
+
+class Scene(NamedTuple):
+    """Where a command works."""
+
+    source: Path
+    emulator: Emulator
+    settings: Settings
+
+
+Command = Callable[[Scene], Coroutine[Any, Any, Any]]
+
+
+async def nothing(scene: Scene) -> None:
+    """Before commands that need nothing to be there."""
+
+
+def upload(scene: Scene) -> Coroutine[Any, Any, Any]:
+    """Put the list into the audience."""
+    return audiencekit.upload_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
+
+
+def named_upload(scene: Scene) -> Coroutine[Any, Any, Any]:
+    """The same under an id of its own."""
+    audience_id = scene.emulator.audience_id
+    return audiencekit.upload_async(scene.source, audience_id=audience_id, settings=scene.settings, run_id="nightly-1")
+
+
+def sync(scene: Scene) -> Coroutine[Any, Any, Any]:
+    """Make the audience the list."""
+    return audiencekit.sync_async(scene.source, audience_id=scene.emulator.audience_id, settings=scene.settings)
