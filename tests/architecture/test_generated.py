@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import phonenumbers
 import pytest
 
 import audiencekit
+from audiencekit.preparation.columnar.phones.compiledplans import supplied_plans
+from audiencekit.preparation.columnar.phones.planfile import PlanFile
 from generators.files import FILES, ROOT
 from generators.pythonpages import FOLDER
 
@@ -15,6 +18,12 @@ from generators.pythonpages import FOLDER
 def test_a_generated_file_is_what_its_generator_writes(path: str) -> None:
     """`python -m generators` writes them anew."""
     assert (ROOT / path).read_text(encoding="utf-8") == FILES[path]()
+
+
+def test_the_numbering_plans_were_compiled_by_these_modules() -> None:
+    """The package would compile them again in silence, and slowly. What they hold, `test_compiledplans.py` compares."""
+    plans = PlanFile(supplied_plans())
+    assert plans.codes() == sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE), "run `python -m generators`"
 
 
 def test_every_public_name_has_one_place_in_the_reference() -> None:
