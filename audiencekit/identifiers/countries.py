@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
-from audiencekit.identifiers.country_names import COUNTRIES
+from audiencekit.identifiers.country_names import COUNTRIES, IN_OTHER_LANGUAGES
 from audiencekit.identifiers.placeholders import is_placeholder
 from audiencekit.identifiers.unicodeforms import in_form
 
@@ -14,7 +14,7 @@ _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().s
 
 
 def find_country(text: str) -> str | None:
-    """The alpha-2 code for a code of two or three letters or an English name; None for anything else.
+    """The alpha-2 code for a code of two or three letters, or a name in English or another large language; else None.
 
     Case, accents, punctuation and a leading "the" do not matter. Calling codes ("+44") are not countries.
     """
@@ -44,7 +44,7 @@ def _spelling(text: str) -> str:
 def _by_spelling() -> dict[str, str]:
     """The code for each spelling. Most lists have codes at most, and do without it."""
     table: dict[str, str] = {}
-    for line in COUNTRIES.strip().splitlines():
+    for line in f"{IN_OTHER_LANGUAGES.strip()}{COUNTRIES}".strip().splitlines():
         alpha2, *others = line.split("|")
         table |= {_spelling(name): alpha2 for name in (alpha2, *others) if name}
     return table
