@@ -104,7 +104,7 @@ def test_it_has_what_the_library_logs_with_its_facts(tmp_path: Path) -> None:
     assert (told["level"], told["message"], told["request"]) == ("debug", "sent request 1", 1)
 
 
-def test_what_is_spoken_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_message_is_spoken_once(capsys: pytest.CaptureFixture[str]) -> None:
     """However often it is asked for, and no more when it is not wanted any longer."""
     log_to_stderr()
     log_to_stderr()

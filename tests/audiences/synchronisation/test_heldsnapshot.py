@@ -65,7 +65,7 @@ async def test_the_members_of_the_last_sync_are_opened(owner: Owner) -> None:
 
 
 def test_the_first_sync_says_that_others_are_unknown(tmp_path: Path) -> None:
-    """It takes out only people whom it has put in."""
+    """It takes out no one but those that it has put in."""
     found, notes = _opened(Owner(tmp_path))
     assert found == set()
     assert [note for note in notes if "first sync" in note and "stay until" in note] == list(notes) != []
@@ -150,7 +150,7 @@ async def test_one_that_does_not_open_is_refused_unless_it_is_rebuilt(owner: Own
     assert _opened(owner, rebuild=True)[0] == set()
 
 
-async def test_what_was_opened_is_closed_with_the_stack(owner: Owner) -> None:
+async def test_the_stack_closes_the_snapshot(owner: Owner) -> None:
     """No file of it stays open behind a run."""
     with ExitStack() as stack:
         snapshot, _ = _held(owner, stack).open()
