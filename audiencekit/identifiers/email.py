@@ -46,10 +46,12 @@ _CARRIER_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.+{_ATOM})*\.*")
 # Of a list from which the address was taken: no domain ends so.
 _BEHIND: Final = re.compile(rf"(?<![{WHITE_SPACE},;])[{WHITE_SPACE},;]*[,;]\Z")
 _QUOTES: Final = ("''", '""')
-# ICANN, gTLD Applicant Guidebook, section 2.2.1.3.2; so are all of the root. `c0m` is a typing error.
+# RFC 1123, section 2.1: it is alphabetic. ICANN asks that of new ones (gTLD Applicant Guidebook, string requirements),
+# or the form of IDNA; so are all of the root. `c0m` is a typing error.
 _TOP: Final = re.compile(r"[a-z]{2,}|xn--.+")
 # Signs that a decoder which gave up, or a mask, has put in the place of a letter; and quotation marks: one is there
-# when a pair was cut, or a word processor changed an apostrophe. RFC 8264, section 4.2: no name has them.
+# when a pair was cut, or a word processor changed an apostrophe. All are symbols or punctuation, and RFC 8264, section
+# 4.2, does not allow them in names of accounts (IdentifierClass).
 NO_LETTERS: Final = frozenset("\ufffd…•∗∙■▪●█＊«»‘’‚‛“”„‟‹›")
 _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 

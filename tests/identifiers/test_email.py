@@ -9,7 +9,7 @@ import email_validator
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.email import normalize_email
+from audiencekit.identifiers.email import NO_LETTERS, normalize_email
 from audiencekit.identifiers.reasons import Reason
 
 ACCEPTED = [
@@ -163,6 +163,12 @@ def test_an_address_of_254_bytes_is_accepted() -> None:
     """The limit of RFC 3696, erratum 1690, is inclusive."""
     address = "a" * 60 + "@" + "b" * 60 + "." + "c" * 60 + "." + "d" * 60 + "." + "e" * 10
     assert (len(address), normalize_email(address)) == (254, address)
+
+
+def test_the_signs_that_no_name_has_are_symbols_and_punctuation() -> None:
+    """The IdentifierClass of RFC 8264 refuses those beyond ASCII (sections 4.2, 9.15, 9.16), and takes all letters."""
+    assert {unicodedata.category(sign)[0] for sign in NO_LETTERS} == {"S", "P"}
+    assert not any(sign.isascii() for sign in NO_LETTERS)
 
 
 def test_global_options_of_the_library_do_not_change_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:

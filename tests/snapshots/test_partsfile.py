@@ -1,0 +1,140 @@
+"""One file of a snapshot: every member comes back with its day, and a file that was changed is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from audiencekit.errors import SnapshotRefused
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import SubKey
+from audiencekit.selection.tags import tags_of_sets
+from audiencekit.snapshots.facts import FORM, SnapshotFacts
+from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.members import DOUBTFUL, chosen, days_of, joined_members, with_days
+from audiencekit.snapshots.partsfile import PARTS, NewParts, PartIndex, PartsFile, write_parts
+from tests.audiences.synchronisation.people import TAGGER, days, members, names
+from tests.audiences.synchronisation.service import Person
+
+KEY, OTHER_KEY = SubKey(b"k" * 32), SubKey(b"o" * 32)
+FACTS = SnapshotFacts(account_id="a1", audience_id="b2", serial=7)
+PEOPLE: list[Person] = [(f"person{number}", "") for number in range(400)] + [("", "lone"), ("both", "both")]
+
+
+def _write(path: Path, known: dict[Person, int], together: int = 1, key: SubKey = KEY) -> None:
+    """The file of these members, made so many parts at a time."""
+    every = members(known)
+    marks = Marks.of(tags_of_sets(every, TAGGER))
+    order = marks.order()
+    ordered, ascending = chosen(every, order), marks.take(order)
+    ends = [0, *ascending.ends(range(PARTS))]
+
+    def parts(numbers: range) -> NewParts:
+        begin, end = ends[numbers.start], ends[numbers.stop]
+        own = chosen(ordered, np.arange(begin, end))
+        found = Counter(days_of(own).tolist())
+        return NewParts(marks=ascending.take(slice(begin, end)), members=own, days=found, identifiers=end - begin)
+
+    with closing(KeptSpool.create(path, key)) as spool:
+        write_parts(spool, parts, FACTS, together=together, workers=2)
+
+
+def _read(file: PartsFile) -> dict[Person, int]:
+    parts = [with_days(file.identifiers(part), file.index(part).days) for part in range(PARTS)]
+    return days(joined_members(parts), PEOPLE)
+
+
+def _opened(path: Path, key: SubKey = KEY) -> PartsFile:
+    file = PartsFile.open(path, key, TAGGER)
+    assert file is not None
+    return file
+
+
+@settings(max_examples=15)
+@given(
+    st.dictionaries(st.sampled_from(PEOPLE), st.sampled_from([DOUBTFUL, 1, 20_000, 32_767]), max_size=60),
+    st.sampled_from([1, 3, 64, PARTS]),
+)
+def test_every_member_comes_back_with_its_day(
+    tmp_path_factory: pytest.TempPathFactory, known: dict[Person, int], together: int
+) -> None:
+    """However many parts are made together, and with the marks that it is found by; the facts count them."""
+    path = tmp_path_factory.mktemp("parts") / "snapshot"
+    _write(path, known, together)
+    with closing(_opened(path)) as file:
+        assert _read(file) == known
+        assert file.facts.form == FORM
+        assert (file.facts.serial, file.facts.identifiers) == (FACTS.serial, len(known))
+        assert file.facts.days == {str(day): count for day, count in Counter(known.values()).items()}
+        for part in range(PARTS):
+            found, index = file.identifiers(part), file.index(part).marks
+            made = Marks.of(tags_of_sets(found, TAGGER))
+            assert (made.high.tolist(), made.low.tolist()) == (index.high.tolist(), index.low.tolist())
+            assert index.order().tolist() == list(range(len(index)))
+
+
+def test_some_members_of_a_part_are_those_at_their_places(tmp_path: Path) -> None:
+    """In the order that is asked for. A wrong one would be taken out in the place of another."""
+    _write(tmp_path / "snapshot", dict.fromkeys(PEOPLE, 20_000))
+    with closing(_opened(tmp_path / "snapshot")) as file:
+        part = max(range(PARTS), key=lambda each: len(file.index(each).days))
+        own = names(file.identifiers(part), PEOPLE)
+        assert len(own) > 2
+        for places in ([len(own) - 1, 0], [1], []):
+            found = file.identifiers(part, np.array(places, dtype=np.int64))
+            assert names(found, PEOPLE) == [own[place] for place in places]
+
+
+def test_neighbouring_parts_are_joined_in_order() -> None:
+    """Days stay beside their marks."""
+    marks = [Marks(np.array([number], dtype=np.uint64), np.array([number], dtype=np.uint16)) for number in (3, 5)]
+    parts = [PartIndex(each, np.array([day], dtype=np.int16)) for each, day in zip(marks, (30, 50), strict=True)]
+    joined = PartIndex.joined(parts)
+    assert (joined.marks.high.tolist(), joined.marks.low.tolist(), joined.days.tolist()) == ([3, 5], [3, 5], [30, 50])
+
+
+def test_no_file_is_none_and_no_error(tmp_path: Path) -> None:
+    """But a link that leads nowhere is something, and cannot be trusted."""
+    assert PartsFile.open(tmp_path / "snapshot", KEY, TAGGER) is None
+    (tmp_path / "snapshot").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(SnapshotRefused):
+        PartsFile.open(tmp_path / "snapshot", KEY, TAGGER)
+
+
+def test_a_file_of_another_key_is_refused(tmp_path: Path) -> None:
+    """Before anything of it is believed."""
+    _write(tmp_path / "snapshot", {PEOPLE[0]: 20_000})
+    with pytest.raises(SnapshotRefused, match="nothing was sent"):
+        PartsFile.open(tmp_path / "snapshot", OTHER_KEY, TAGGER)
+
+
+def test_a_changed_byte_is_never_a_changed_member(tmp_path: Path) -> None:
+    """Wherever it is: members that come back wrong, or not at all, would be taken out of the audience."""
+    path, known = tmp_path / "snapshot", {PEOPLE[0]: 20_000, PEOPLE[-1]: DOUBTFUL}
+    _write(path, known)
+    content = path.read_bytes()
+    for place in range(0, len(content), 101):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(SnapshotRefused), closing(_opened(path)) as file:
+            _read(file)
+    for length in (0, 1, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(SnapshotRefused):
+            PartsFile.open(path, KEY, TAGGER)
+
+
+def test_nothing_of_the_members_can_be_read_from_the_file(tmp_path: Path) -> None:
+    """No hash and no part of one; for its owner only. Nor from what stands in memory for it."""
+    _write(tmp_path / "snapshot", {PEOPLE[0]: 20_000})
+    content = (tmp_path / "snapshot").read_bytes()
+    hashed: bytes = members({PEOPLE[0]: 0}).unwrap().column("email")[0].as_py()[0]
+    assert not any(hashed[start : start + 6] in content for start in range(len(hashed) - 5))
+    assert (tmp_path / "snapshot").stat().st_mode & 0o777 == 0o600
+    with closing(_opened(tmp_path / "snapshot")) as file:
+        part = next(each for each in range(PARTS) if len(file.index(each).days))
+        assert hashed.hex() not in repr((file.index(part), file.identifiers(part)))
