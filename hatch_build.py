@@ -6,6 +6,7 @@ shared temporary folder that of any user, and it may name programs to run. The c
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CRATE = "kernels"
+SOURCES = "AUDIENCEKIT_KERNELS_SOURCES"  # where `lib.rs` finds `digest_of`
 MODULE = f"_audiencekit_kernels{EXTENSION_SUFFIXES[-1]}"  # as imports would find it, beside the package
 
 
@@ -55,11 +57,20 @@ def _compiled(crate: Path, directory: Path) -> Path | None:
     # rustup's compiler looks for a rust-toolchain.toml in every folder above; above the root there is none.
     finished = subprocess.run(
         [Path(compiler).absolute(), *_arguments(crate.absolute(), library)],
-        cwd=library.anchor, capture_output=True, text=True, check=False,
+        cwd=library.anchor, env={**os.environ, SOURCES: digest_of(crate)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if finished.returncode or not library.exists():
         return _without(f"rustc gave no library:\n{finished.stderr}")
     return library
+
+
+def digest_of(crate: Path) -> str:
+    """16 hexadecimal digits of what is compiled. Two branches may give other sources the same version."""
+    digest = hashlib.sha256()
+    for path in [crate / "Cargo.toml", *sorted((crate / "src").rglob("*.rs"))]:
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(crate).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 def _arguments(crate: Path, library: Path) -> list[str]:

@@ -3,7 +3,7 @@
     python -m benchmarks.contacts --rows 200000 contacts.csv
     python -m benchmarks.contacts --rows 200000 --mix exports exports.csv
 
-The other mix is that of `exports.py`: numbers of every region in all the spellings that slow a reader down.
+The other mixes are those of `exports.py`: numbers of every region in all the spellings that slow a reader down.
 
 The seed decides every byte, and the first rows of a longer list are those of a shorter one.
 """
@@ -11,7 +11,7 @@ The seed decides every byte, and the first rows of a longer list are those of a 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from benchmarks.draws import Draws
 from benchmarks.emails import PLACEHOLDERS as EMAIL_PLACEHOLDERS, Emails
 from benchmarks.exports import Exports
-from benchmarks.mixes import CONTACTS, EXPORTS, MIXES
+from benchmarks.mixes import CONTACTS, EVERY_SPELLING, MIXES
 from benchmarks.phone_numbers import PLACEHOLDERS as PHONE_PLACEHOLDERS, PhoneNumbers
 
 COLUMNS: Final = ("email", "phone", "country")
@@ -46,7 +46,11 @@ def write_contacts(
 
 def contact_blocks(rows: int, seed: int, columns: tuple[str, ...] = COLUMNS, mix: str = CONTACTS) -> Iterator[bytes]:
     """The lines of the file after its header, some thousands at a time."""
-    draw = Exports().cells if mix == EXPORTS else partial(_contacts, emails=Emails(), numbers=PhoneNumbers())
+    draw: Callable[[Draws], dict[str, Any]]
+    if mix == CONTACTS:
+        draw = partial(_contacts, emails=Emails(), numbers=PhoneNumbers())
+    else:
+        draw = Exports(every_spelling=mix == EVERY_SPELLING).cells
     for chunk, start in enumerate(range(0, rows, _CHUNK_ROWS)):
         cells = draw(Draws(seed, chunk, _CHUNK_ROWS))
         yield _lines([cells[name].slice(0, rows - start) for name in columns])

@@ -19,13 +19,14 @@ from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.platform_id import normalize_platform_id
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.unicodeforms import in_form
 
 # A text, what its row says of its country, and the rules of the run.
 Normalizer: TypeAlias = Callable[[str, str | None, Rules], Normalized | Reason]
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(in_form("NFKD", word) for word in text.split())  # the words of a header have Hangul in letters
 
 
 def _phrases(*texts: str) -> tuple[frozenset[str], ...]:
@@ -70,7 +71,11 @@ _PHONE_WORDS: Final = _words(
     rufnummer festnetz festnetznummer handy handynummer mobil mobilnummer mobiltelefon portable fixe telefono
     telefonos movil celular cellulare cellulari telefone telefones telemovel telefoon telefoonnummer telefoonnummers
     mobiel mobielnummer gsm msisdn whatsapp sms mobilfunk mobilfunknummer telefonnummern telf tlf tlfno tfno telefonu
-    電話 電話番号 携帯 携帯電話 携帯番号 携帯電話番号 自宅電話番号 勤務先電話番号 連絡先電話番号"""
+    telepon handphone ponsel telefonszam telefonni puhelin puhelinnumero matkapuhelin τηλεφωνο κινητο
+    電話 電話番号 携帯 携帯電話 携帯番号 携帯電話番号 自宅電話番号 勤務先電話番号 連絡先電話番号
+    手机 手机号 手机号码 电话 电话号码 联系电话 移动电话 手機 手機號碼 手機號 電話號碼 行動電話 聯絡電話
+    휴대폰 휴대폰번호 휴대전화 휴대전화번호 핸드폰 핸드폰번호 전화번호 телефон телефона телефоны телефону сотовыи
+    هاتف الهاتف جوال الجوال موبايل الموبايل"""
 )
 
 # The first row whose words are in a header decides: a mobile advertising id is no phone number.
@@ -100,14 +105,18 @@ KINDS: Final[Mapping[Kind, KindRow]] = MappingProxyType(
             normalize=lambda text, country, rules: normalize_device_id(text, rules=rules),
             headers=HeaderWords(
                 words=_words("idfa aaid gaid maid maids madid madids adid ifa"),
-                phrases=_phrases("advertising id", "advertiser id", "device id", "device ids", "android id"),
+                phrases=_phrases(
+                    "advertising id", "advertiser id", "google ad id", "device id", "device ids", "android id"
+                ),
             ),
         ),
         Kind.PHONE_NUMBER: KindRow(
             normalize=lambda text, country, rules: normalize_phone_number(text, country=country, rules=rules),
             headers=HeaderWords(
                 words=_PHONE_WORDS,
-                phrases=_phrases("mob number", "numer komorkowy", "numero telefonico", "recapito telefonico"),
+                phrases=_phrases(
+                    "mob number", "numer komorkowy", "numero telefonico", "recapito telefonico", "đien thoai"
+                ),
                 unless=_words("id ids code codes uuid country device advertising page url"),
             ),
         ),

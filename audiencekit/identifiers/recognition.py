@@ -33,12 +33,12 @@ _LONGEST: Final = 1_024  # characters; a longer cell is a text, whatever stands 
 # Reasons that only something in the form of an address gets.
 _EMAIL_IN_FORM: Final = frozenset({Reason.SPECIAL_USE_DOMAIN, Reason.DISPLAY_NAME})
 
-# National numbers as they are written: a trunk zero, an area code in brackets, or three groups and more. One
-# point makes a decimal, and two separators of one sort in a date's places make a date.
+# National numbers as they are written: a trunk zero, an area code in brackets (behind a trunk digit in some countries),
+# or three groups and more. One point makes a decimal, and two separators of one sort in a date's places make a date.
 _PHONE_SHAPE: Final = re.compile(
     r"0\d{8,12}"
     r"|\(?0\d{1,5}\)? ?[ /.\-] ?\d[\d .\-]{4,11}"
-    r"|\(\d{2,5}\) ?\d[\d .\-]{4,11}"
+    r"|(?:\d[ \-]?)?\(\d{2,5}\) ?\d[\d .\-]{4,11}"
     r"|\d{2,4}(?:[ .\-]\d{2,4}){2,4}"
 )
 _NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3}(?:\.\d{1,3}){3}")

@@ -17,7 +17,6 @@ from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.columnar.buffers import HASH_TYPE, Bools, arrow_array, list_array
-from audiencekit.preparation.columnar.decisions import REASONS
 from audiencekit.preparation.countries import resolve_countries
 from audiencekit.preparation.normalisation import ColumnResult, Examine, normalize_column
 from audiencekit.preparation.rejections import Rejections
@@ -26,11 +25,6 @@ from audiencekit.preparation.tally import Tally
 UPDATE: Final = "Update"
 DELETE: Final = "Delete"
 OPERATION_TYPES: Final = (UPDATE, DELETE)
-REASON_WORDS: Final = pa.array([None if reason is None else reason.value for reason in REASONS], pa.string())
-
-# With their type: to guess one, pyarrow looks for pandas each time.
-_NO_IDENTIFIER: Final = pa.scalar(Reason.NO_IDENTIFIER.value, pa.string())
-_UNKNOWN_OPERATION: Final = pa.scalar(Reason.UNKNOWN_OPERATION.value, pa.string())
 
 # Of each kind, what a value is stored as: 32 bytes of hash, or the text of what leaves unhashed.
 VALUE_TYPES: Final = {kind: HASH_TYPE if kind.is_hashed else pa.string() for kind in Kind}
@@ -95,12 +89,12 @@ def prepare_batch(
     kinds, present = _kinds(results, columns.num_rows), np.zeros(columns.num_rows, dtype=bool)
     qualified = kinds != 0
     for column, result in results:
-        rejections.add(rows, result.rejected_rows, column.name, REASON_WORDS.take(arrow_array(result.rejected_codes)))
+        rejections.add(rows, result.rejected_rows, column.name, result.rejected_codes)
         present[result.rejected_rows] = True
     for _, result in results:
         result.count_people(~qualified)
     silent = np.flatnonzero(~(qualified | present))
-    rejections.add(rows, silent, None, pa.repeat(_NO_IDENTIFIER, len(silent)))
+    rejections.add(rows, silent, None, Reason.NO_IDENTIFIER)
     lists = [
         _value_lists([result for column, result in results if column.kind is kind], qualified, value_type)
         for kind, value_type in VALUE_TYPES.items()
@@ -109,9 +103,8 @@ def prepare_batch(
     if not qualified.all():
         rows, deletes = rows.filter(arrow_array(qualified)), deletes.filter(arrow_array(qualified))
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
-    rejected = rejections.to_batch()
-    tally = _tally(batch, results, records.num_rows, rejected, kinds)
-    return PreparedBatch(HashedRecords(records), rejected, tally, refusing)
+    tally = _tally(batch, results, records.num_rows, rejections.counts(), kinds)
+    return PreparedBatch(HashedRecords(records), rejections.to_batch(), tally, refusing)
 
 
 def fold_consent(text: str) -> str:
@@ -135,8 +128,7 @@ def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections
     words = pc.utf8_capitalize(pc.utf8_lower(pc.utf8_trim_whitespace(columns.column(OPERATION))))
     known = pc.fill_null(pc.is_in(words, pa.array(OPERATION_TYPES)), False)
     unknown = np.flatnonzero(~known.to_numpy(zero_copy_only=False))
-    words_of_unknown = pa.repeat(_UNKNOWN_OPERATION, len(unknown))
-    rejections.add(columns.column(ROW), unknown, mapping.operation_name, words_of_unknown)
+    rejections.add(columns.column(ROW), unknown, mapping.operation_name, Reason.UNKNOWN_OPERATION)
     return columns.filter(known), pc.equal(words.filter(known), DELETE)
 
 
@@ -197,16 +189,15 @@ def _tally(
     batch: TextBatch,
     results: list[tuple[Any, ColumnResult]],
     records: int,
-    rejected: pa.RecordBatch,
+    reasons: Counter[str],
     kinds: npt.NDArray[np.uint8],
 ) -> Tally:
     read = batch.columns.unwrap().num_rows + batch.faults.num_rows
-    counted = pc.value_counts(rejected.column(2)).to_pylist()
     return Tally(
         rows_read=read,
         rows_rejected=read - records,
         records=records,
         columns={column.position: result.tally for column, result in results},
-        reasons=Counter({entry["values"]: entry["counts"] for entry in counted}),
+        reasons=reasons,
         combinations=_combinations(kinds),
     )

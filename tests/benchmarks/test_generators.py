@@ -17,11 +17,20 @@ from benchmarks.contacts import write_contacts
 from benchmarks.draws import Draws
 from benchmarks.dry_upload import run_dry
 from benchmarks.emails import PLACEHOLDERS
-from benchmarks.exports import REGIONS, USUAL_NUMBERS, Spellings
-from benchmarks.mixes import EXPORTS
+from benchmarks.exports import (
+    FIRST_ADDRESSES,
+    FIRST_DIRTY_ADDRESSES,
+    FIRST_NUMBERS,
+    REGIONS,
+    USUAL_NUMBERS,
+    Exports,
+    Spellings,
+)
+from benchmarks.mixes import EVERY_SPELLING, EXPORTS
 from benchmarks.phone_numbers import COUNTRIES, PhoneNumbers
 from benchmarks.trials import ROOT
-from benchmarks.values.spellings import PHONE_SPELLINGS
+from benchmarks.values.dirt import DIRTY_ADDRESSES
+from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS
 
 EXPORTED = 20_000
 
@@ -118,10 +127,11 @@ def test_a_list_of_one_column_has_no_blank_lines(tmp_path: Path) -> None:
     assert {"email": ""} in rows
 
 
-def test_exports_have_every_region_and_many_spellings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mix", [EXPORTS, EVERY_SPELLING])
+def test_exports_have_every_region_and_many_spellings(mix: str, tmp_path: Path) -> None:
     """Hardly a value stands twice, a plan does not refuse the file, and more than half of its rows are people."""
     path = tmp_path / "list.csv"
-    write_contacts(path, rows=EXPORTED, seed=1, mix=EXPORTS)
+    write_contacts(path, rows=EXPORTED, seed=1, mix=mix)
     rows = _read(path)
     assert {row["country"] for row in rows} == {*REGIONS, ""}
     phones, emails = ([row[name] for row in rows] for name in ("phone", "email"))
@@ -133,6 +143,18 @@ def test_exports_have_every_region_and_many_spellings(tmp_path: Path) -> None:
     figures = run_dry(path)
     assert figures["rows"] == EXPORTED
     assert figures["records"] > EXPORTED / 2
+
+
+def test_one_mix_keeps_to_the_spellings_of_its_aims() -> None:
+    """Others do not come into it, and none of its own is lost."""
+    assert PHONE_SPELLINGS.keys() > FIRST_NUMBERS
+    assert EMAIL_SPELLINGS.keys() > FIRST_ADDRESSES
+    assert DIRTY_ADDRESSES.keys() > FIRST_DIRTY_ADDRESSES
+    numbers, every_number = (
+        set(Exports(every_spelling=every).cells(Draws(1, 1, 20_000))["phone"].to_pylist()) for every in (False, True)
+    )
+    assert not any(text.startswith("p:") for text in numbers)
+    assert any(text.startswith("p:") for text in every_number)
 
 
 def test_spellings_are_as_often_as_is_said() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ from audiencekit.preparation.recordbits import Indices
 from audiencekit.sources.separators import ONE_VALUE, SEMICOLON
 
 TEXTS = pa.list_(pa.string())
-# By the first byte of a text: space and all below it, and all that is not ASCII.
-_MAY_BE_WHITE_SPACE: Final = np.array([byte <= 0x20 or byte >= 0x80 for byte in range(256)])
+# By the first byte of a text: space and all below it, and the first bytes of white space that is not ASCII.
+_WHITE_SPACE: Final = {character.encode()[0] for character in map(chr, range(0x80, 0xD800)) if character.isspace()}
+_MAY_BE_WHITE_SPACE: Final = np.array([byte <= 0x20 or byte in _WHITE_SPACE for byte in range(256)])
 
 
 def used_positions(mapping: ColumnMapping) -> list[int]:
@@ -45,34 +46,27 @@ def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: Column
 
 def split_texts(cells: pa.Array, separator: str) -> pa.Array:
     """Each text as the list of its parts as they stand; blank parts are left out, null stays null."""
-    parts = pc.split_pattern(cells, pattern=separator)
-    texts = parts.flatten()
-    return _lists_of(texts, np.arange(len(texts)), _lengths(parts), cells)
+    places = _places_with(cells, separator)
+    return _lists_of(cells, places, pc.split_pattern(cells.take(arrow_array(places)), pattern=separator))
 
 
 def divided(cells: pa.Array, separator: str | None) -> pa.Array:
-    """The texts `cells` as lists, as `split_texts` gives them, but of those that are one value; lists as they are.
-
-    Few cells have several values as a rule, and only these are split.
-    """
+    """The texts `cells` as lists, as `split_texts` gives them, but of those that are one value; lists as they are."""
     if separator is None or not pa.types.is_string(cells.type):
         return cells
+    if separator != SEMICOLON:
+        return split_texts(cells, separator)
     places = _places_with(cells, separator)
     chosen = cells.take(arrow_array(places))
-    parts = pc.split_pattern(chosen, pattern=separator)
-    if separator == SEMICOLON:
-        parts = pc.if_else(pc.match_substring_regex(chosen, ONE_VALUE), _lists_of_one(chosen), parts)
-    counts, is_divided = np.ones(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=bool)
-    counts[places], is_divided[places] = _lengths(parts), True
-    texts, order = pa.concat_arrays([cells, parts.flatten()]), np.repeat(np.arange(len(cells)), counts)
-    order[np.repeat(is_divided, counts)] = np.arange(len(cells), len(texts))
-    return _lists_of(texts, order, counts, cells)
+    are_one = pc.fill_null(pc.match_substring_regex(chosen, ONE_VALUE), True).to_numpy(zero_copy_only=False)
+    places = places[~are_one]
+    return _lists_of(cells, places, pc.split_pattern(cells.take(arrow_array(places)), pattern=separator))
 
 
 def _places_with(cells: pa.Array, separator: str) -> npt.NDArray[np.intp]:
     """The cells that may have `separator`: those with its first letter, no others, ascending."""
     offsets, data = text_buffers(cells)
-    found = np.flatnonzero(data == ord(separator.strip(" ")[0]))
+    found = np.flatnonzero(data == (separator.strip(" ") or separator).encode()[0])
     cell = np.searchsorted(offsets, found, side="right") - 1
     return cell[np.diff(cell, prepend=-1) > 0]  # `numpy.unique` imports all of `numpy.ma`
 
@@ -83,22 +77,22 @@ def _lengths(lists: pa.Array) -> npt.NDArray[np.int32]:
     return lengths
 
 
-def _lists_of_one(texts: pa.Array) -> pa.Array:
-    places = np.arange(len(texts) + 1, dtype=np.int32)
-    return pa.ListArray.from_arrays(arrow_array(places), texts, mask=texts.is_null())
+def _lists_of(cells: pa.Array, places: Indices, parts: pa.Array) -> pa.Array:
+    """Of each of `cells` the list of itself, of those at `places`, which are few as a rule, the list of `parts`.
 
-
-def _lists_of(texts: pa.Array, order: Indices, counts: npt.NDArray[np.integer[Any]], cells: pa.Array) -> pa.Array:
-    """Of each of `cells` the list of its texts, but for blank ones; null where it is null.
-
-    They stand at the places `order` of `texts`, so many of each cell.
+    Without blank texts, and null where a cell is null.
     """
-    is_filled = ~_are_blank(texts)[order]
-    owners = np.repeat(np.arange(len(cells)), counts)[is_filled]
-    offsets = offsets_of(np.bincount(owners, minlength=len(cells)))
-    return pa.ListArray.from_arrays(
-        arrow_array(offsets), texts.take(arrow_array(order[is_filled])), mask=cells.is_null()
-    )
+    texts = parts.flatten()
+    are_filled = ~_are_blank(texts)
+    owners = np.repeat(places, _lengths(parts))[are_filled]
+    counts = (~_are_blank(cells)).astype(np.int64)
+    counts[places] = 0
+    counts += np.bincount(owners, minlength=len(cells))
+    order, is_divided = np.repeat(np.arange(len(cells)), counts), np.zeros(len(cells), dtype=bool)
+    is_divided[places] = True
+    order[np.repeat(is_divided, counts)] = len(cells) + np.flatnonzero(are_filled)
+    values = pa.concat_arrays([cells, texts]).take(arrow_array(order))
+    return pa.ListArray.from_arrays(arrow_array(offsets_of(counts)), values, mask=cells.is_null())
 
 
 def _are_blank(texts: pa.Array) -> Bools:

@@ -10,20 +10,25 @@ from audiencekit.identifiers.kindtable import KINDS
 from audiencekit.sources.columns.vocabulary import words, words_of
 
 _FIELDS: Final = {kind.value: kind for kind in Kind}
+# Identifiers of people other than the row's own, of apps, and numbers without a person: content alone does not map
+# them. Apps have an id for each vendor (IDFV), also where the owner of the device opted out of advertising.
+_NOT_THE_PERSON: Final = words(
+    """owner agent manager assigned rep referrer referred referral sender by support vendor idfv transposed assistant
+    emergency spouse fax telefax telecopie faks факс fakusu
+    assistent assistentin assistente asistente vorgesetzter vorgesetzten betreuer berater sachbearbeiter verkaufer
+    vertreter notfall ehepartner ehegatte conseiller vendeur proprietaire responsable urgence conjoint propietario
+    proprietario vendedor asesor emergencia conyuge venditore emergenza coniuge eigenaar verkoper opiekun менеджер
+    менеджера"""
+)
 # A column with one of these words is about an identifier, or about another person's, and is none itself.
-_ABOUT: Final = words(
-    """fax opt optin optout consent consented consentement einwilligung subscribed unsubscribed newsletter
+_ABOUT: Final = _NOT_THE_PERSON | words(
+    """opt optin optout consent consented consentement einwilligung subscribed unsubscribed newsletter
     marketing verified valid invalid confirmed bounced active inactive enabled is has status statut type kind count
     total date datum fecha time datetime created updated modified deleted seen login domain host provider
     source quelle origin channel language preference preferences message text comment comments subject notes note
-    owner agent manager assigned sales rep referrer referred referral sender from by support recipient ext extens
-    extension durchwahl transposed area prefix calling dialing brand model carrier network os version app followers
-    following tweets posts display label labels assistant emergency spouse"""
-)
-# Identifiers of people other than the row's own, and numbers without a person: content alone does not map them.
-_NOT_THE_PERSON: Final = words(
-    """owner agent manager assigned rep referrer referred referral sender by support fax transposed assistant emergency
-    spouse"""
+    sales from recipient ext extens extension durchwahl area prefix calling dialing brand model carrier network os
+    version app followers following tweets posts display label labels angezeigter complet pantalla mostrar visualizzato
+    weergavenaam exibicao typ tipo"""
 )
 # Ids of the source's own making look like device ids when they are UUIDs.
 _OWN_ID: Final = words(
@@ -44,12 +49,16 @@ _NAME_PARTS: Final = (
     frozenset({"nachname"}),
 )
 _COUNTRY: Final = words(
-    """country countries land lander landcode landercode landerkurzel landeskennung staat pays pais paises paese
-    paesi nazione nation"""
+    """country countries land lander landcode landercode landerkurzel landerschlussel landeskennung landesschlussel
+    staat wohnsitzland rechnungsland lieferland pays pais paises paese paesi nazione nation kraj ulke страна
+    国 国名 国家"""
 )
 _COUNTRY_ALLOWED: Final = _COUNTRY | words(
     """code codes iso name alpha id region territory default primary main billing invoice shipping delivery home work
-    business mailing address customer user contact kurzel postal residence residencia residenza of de di cc 1 2 3"""
+    business mailing address customer user contact person ship bill buyer kurzel postal residence residencia residenza
+    privat geschaftlich rechnung lieferung domicile bureau livraison facturation particular trabajo envio facturacion
+    abitazione ufficio spedizione fatturazione entrega cobranca regiao regio 地域 地区 thuis werk o of da de del della
+    do di cc 1 2 3"""
 )
 
 # Codes of states and of languages are codes of countries, too.

@@ -46,7 +46,7 @@ facebook instagram linkedin youtube tiktok github telegram whatsapp skype signal
 assigned sales rep referrer referred support sender recipient billing shipping delivery invoice row index record line
 new old current previous temp test sample demo display label madid msisdn gsm assistant emergency mailing buyer iso
 territory residence cc mails mobiles screenname ifa madids numeric addr daytime evening direct corporate attendee
-formatted receipt
+formatted receipt vendor idfv spouse ship
 """
 _GERMAN: Final = """
 mailadresse telefon telefonnummer rufnummer festnetz handy mobil mobilnummer mobiltelefon handynummer durchwahl
@@ -55,19 +55,20 @@ kundennummer kundin nutzer benutzer benutzername mitglied mitglieder mitgliedsnu
 adresse adressen anschrift vorname nachname familienname anrede titel geschlecht geburtsdatum geburtstag land laender
 landercode landerkurzel landeskennung staat ort stadt strasse hausnummer plz postleitzahl bundesland datum uhrzeit
 anmeldung abmeldung einwilligung sprache bemerkung notiz notizen gruppe gruppen quelle wert anzahl umsatz aktiv
-festnetznummer emailadresse
+festnetznummer emailadresse telefax landerschlussel landesschlussel wohnsitzland rechnungsland lieferland rechnung
+lieferung angezeigter assistent
 """
 _FRENCH: Final = """
 courriel mel adresse telephone telephones numero numeros portable fixe mobile bureau domicile prive professionnel
 client cliente clients utilisateur membre contact societe entreprise nom prenom civilite sexe naissance anniversaire
 pays ville rue code postal departement langue date creation inscription consentement statut groupe groupes commentaire
-identifiant electronique courriels
+identifiant electronique courriels complet telecopie livraison facturation
 """
 _SPANISH: Final = """
 correo correos electronico direccion telefono telefonos movil celular fijo casa trabajo oficina principal secundario
 cliente clientes usuario usuarios miembro contacto contactos empresa nombre nombres apellido apellidos genero sexo
 nacimiento pais paises ciudad calle provincia estado codigo postal idioma fecha alta baja consentimiento grupo grupos
-comentario comentarios identificador numero
+comentario comentarios identificador numero asistente envio facturacion
 """
 _ITALIAN: Final = """
 posta elettronica indirizzo telefono cellulare cellulari fisso casa lavoro ufficio principale secondario cliente clienti
@@ -92,10 +93,13 @@ adres adresy telefon komorkowy numer nazwisko imie firma kraj miasto ulica kod p
 _TURKISH: Final = """
 adresi telefon cep numarası adı soyadı ulke sehir posta kodu musteri
 """
+_OTHERS: Final = "мобильныи номер رقم nomor"
 _ARTICLES: Final = "de del di der die das du la le les el il lo da do et und oder ou van het en"
-VOCABULARY: Final = words(
-    " ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _POLISH, _TURKISH, _ARTICLES))
-).union(*(row.headers.naming for row in KINDS.values()))
+_LANGUAGES: Final = (
+    *(_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH, _POLISH, _TURKISH),
+    *(_OTHERS, _ARTICLES),
+)
+VOCABULARY: Final = words(" ".join(_LANGUAGES)).union(*(row.headers.naming for row in KINDS.values()))
 # Words that stand for themselves: names of people and places begin or end with them by chance (Maille, Rowland).
 _ALONE: Final = words(f"{_ARTICLES} of the and or at by for from to via with is has in out mel land ifa")
 

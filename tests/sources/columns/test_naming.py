@@ -29,9 +29,11 @@ NAMES = {
         phone_sha256|Default Address Phone|Mobiles|Festnetznummer|TELF1|TELF2|TEL_NUMBER|MOB_NUMBER|work_phone_number|
         Mobile Phone Number|WhatsApp|WhatsApp Phone Number|Business Phone 2|Billing Phone|PersonMobilePhone|telephone1|
         Daytime Phone|Mobilfunknummer|Telf.|Tfno|Tlf|Numero di telefono|Recapito telefonico|Numer telefonu|
-        Telefon komórkowy|Numer komórkowy|Cep Telefonu|Telefon Numarası|電話番号|携帯電話番号|携帯電話""",
+        Telefon komórkowy|Numer komórkowy|Cep Telefonu|Telefon Numarası|電話番号|携帯電話番号|携帯電話|手机号|联系电话|
+        手機號碼|휴대폰번호|전화번호|Телефон|Мобильный телефон|رقم الجوال|Nomor Telepon|Điện thoại|Puhelinnumero|
+        Κινητό τηλέφωνο""",
     Kind.DEVICE_ID: """idfa|IDFA|aaid|gaid|advertising_id|device_id|maid|Mobile Advertising ID|madid|android_id|IFA|
-        MADIDs""",
+        MADIDs|google_ad_id""",
     Kind.HANDLE: """handle|twitter|twitter handle|x handle|screen_name|twitter_screen_name|twitter screenname|
         X username|Twitter URL""",
     Kind.PLATFORM_ID: "twitter_id|x_user_id|platform_id|twitter user id|platform_user_id|twitterid",
@@ -42,7 +44,11 @@ NAMES = {
         E-mail Display Name|Assistant's Phone|Email/Phone|Maiden Name|Maiden|Madison|Cellar|Mailing|Melville|Mailand|
         Handling|Telling|E-mail 2 - Label|Phone 1 - Label|TELFX|TELBX|TEL_EXTENS|TRANSPOSED_PHONE_NUMBER|Referral Email|
         CEP|Contact No.|FAX番号|携帯電話会社|メール配信|WhatsApp Opt In|Accepts SMS Marketing|PersonAssistantPhone|
-        HasOptedOutOfEmail|Komórka organizacyjna|userPrincipalName|Adresse|Messagerie|Mob""",
+        HasOptedOutOfEmail|Komórka organizacyjna|userPrincipalName|Adresse|Messagerie|Mob|E-Mail: Angezeigter Name|
+        E-Mail 2: Typ|
+        Nom complet de l'adresse de messagerie|Nombre de pantalla de correo electrónico|Weergavenaam voor e-mail|
+        Nome visualizzato posta elettronica|Telefon Assistent|Téléphone de l'assistant(e)|Telefaxnummer|
+        Télécopie (bureau)|IDFV|Vendor Device ID|Email менеджера|手机型号""",
 }
 CASES = [(name.strip(" \n"), kind) for kind, names in NAMES.items() for name in names.split("|")]
 
@@ -80,10 +86,32 @@ def test_a_name_that_says_a_kind_is_shown(name: str) -> None:
                 "_address_country_id",
                 "Business Country/Region",
                 "Pays de résidence",
+                "Länderschlüssel",
+                "Land/Region privat",
+                "Land/Region geschäftlich",
+                "Rechnungsland",
+                "Pays/Région (domicile)",
+                "Pays de livraison",
+                "ship-country",
+                "Person - Country",
+                "País de facturación",
+                "国/地域",
             ],
-            ["phone country code", "country manager", "landline", "region", "country of birth", "pays de naissance"],
+            [
+                "phone country code",
+                "country manager",
+                "landline",
+                "region",
+                "country of birth",
+                "pays de naissance",
+                "Landkreis",
+            ],
         ),
-        (names_something_else, ["fax", "owner", "email opt in", "assigned to", "phone type"], ["email", "type", "x"]),
+        (
+            names_something_else,
+            ["fax", "owner", "email opt in", "assigned to", "phone type", "IDFV", "Telefax", "Betreuer E-Mail"],
+            ["email", "type", "x"],
+        ),
         (names_own_id, ["id", "user_id", "uuid", "Order Key"], ["idfa", "device"]),
         (names_person_data, ["email", "first_name", "Last Name", "Vorname"], ["Anneliese", "home", "France"]),
     ],

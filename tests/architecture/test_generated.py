@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 
+import phonenumbers
 import pytest
 
 import audiencekit
+from audiencekit.kernels.library import find_library
+from audiencekit.preparation.columnar.phones.compiledplans import supplied_plans
+from audiencekit.preparation.columnar.phones.planfile import PlanFile
 from generators.files import FILES, ROOT
 from generators.pythonpages import FOLDER
+from hatch_build import CRATE, digest_of
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_generated_file_is_what_its_generator_writes(path: str) -> None:
     """`python -m generators` writes them anew."""
     assert (ROOT / path).read_text(encoding="utf-8") == FILES[path]()
+
+
+def test_the_numbering_plans_were_compiled_by_these_modules() -> None:
+    """The package would compile them again in silence, and slowly. What they hold, `test_compiledplans.py` compares."""
+    plans = PlanFile(supplied_plans())
+    assert plans.codes() == sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE), "run `python -m generators`"
+
+
+def test_the_library_was_compiled_from_these_kernels() -> None:
+    """Two branches that give their kernels the same version merge without a conflict."""
+    library = find_library()
+    if library is None:
+        pytest.skip("this installation has no kernels")
+    library.audiencekit_sources.restype = ctypes.c_uint64
+    compiled_from = f"{library.audiencekit_sources():016x}"
+    assert compiled_from == digest_of(ROOT / CRATE), "install audiencekit again: its kernels are of other sources"
 
 
 def test_every_public_name_has_one_place_in_the_reference() -> None:
