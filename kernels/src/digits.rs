@@ -81,7 +81,7 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
 
 /// The same of a text that may be too short for a number.
 pub fn read_written(text: &[u8]) -> Option<Written> {
-    // What stands around a number is in front or behind it.
+    // Whatever is around a number stands in front or behind it.
     let is_other = |sign: Option<&u8>| sign.is_some_and(|&byte| CLASS[usize::from(byte)] == OTHER);
     if text.len() > MAX_WRITTEN || is_other(text.first()) || is_other(text.last()) {
         return None;
