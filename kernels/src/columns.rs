@@ -67,6 +67,11 @@ impl<'a> Texts<'a> {
         (0..self.len()).map(|place| self.at(place))
     }
 
+    /// The bytes from the text at `place` on, of which it may have fewer; None where not so many are left.
+    pub fn window<const SIZE: usize>(&self, place: usize) -> Option<&'a [u8; SIZE]> {
+        self.data[self.offsets[place] as usize..].first_chunk()
+    }
+
     /// The bytes of the longest text; None where one is not UTF-8, or where they do not stand one behind the other.
     pub fn longest_in_utf8(&self) -> Option<usize> {
         let begins = |at: usize| self.data.get(at).map_or(at == self.data.len(), |&byte| byte & 0xc0 != 0x80);
@@ -121,11 +126,16 @@ impl<'a> Words<'a> {
 
     /// Whether `text` is one of them.
     pub fn has(&self, text: &[u8]) -> bool {
-        let may_be = |byte: &u8, place: u8| self.ends[usize::from(*byte)] & place != 0;
         match (text.first(), text.last()) {
-            (Some(first), Some(last)) => may_be(first, BEGINS) && may_be(last, ENDS) && self.texts.has(text),
+            (Some(&first), Some(&last)) => self.may_have(first, last) && self.texts.has(text),
             _ => self.texts.has(text),
         }
+    }
+
+    /// Whether one of them begins with `first`, and one ends in `last`.
+    pub fn may_have(&self, first: u8, last: u8) -> bool {
+        let may_be = |byte: u8, place: u8| self.ends[usize::from(byte)] & place != 0;
+        may_be(first, BEGINS) && may_be(last, ENDS)
     }
 }
 
@@ -178,6 +188,13 @@ mod tests {
             assert_eq!(Texts { offsets: &offsets, data }.longest_in_utf8(), None, "{offsets:?}");
         }
         assert_eq!(Texts { offsets: &[0, 1], data: b"\xff" }.longest_in_utf8(), None);
+    }
+
+    #[test]
+    fn windows_begin_where_texts_do() {
+        let texts = Texts { offsets: &[0, 1, 4, 4], data: b"abbbc" };
+        assert_eq!((texts.window(0), texts.window(1)), (Some(b"abbb"), Some(b"bbbc")));
+        assert_eq!(texts.window::<4>(2), None);
     }
 
     #[test]

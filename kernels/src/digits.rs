@@ -6,10 +6,13 @@ pub const MAX_PLUSES: usize = 2; // in front; both are one to the definition
 pub const MIN_DIGITS: usize = 3; // of a number, but for two with nothing between
 pub const MAX_DIGITS: usize = 30; // far beyond any number with all that is dialled before it
 pub const ROOM: usize = 32; // for digits; of texts with more it holds the last ones, which no caller reads
-const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
-const TWO_GROUPS: usize = 16; // and a space from here on
+pub const TWO_NUMBERS: usize = 14; // digits; from here on a slash may divide two numbers
+pub const TWO_GROUPS: usize = 16; // and a space from here on
 const MAX_EXTENSION: usize = 9; // digits behind a tilde
-const DIGITS_OF_DAY: std::ops::RangeInclusive<usize> = 4..=8;
+pub const DIGITS_OF_DAY: std::ops::RangeInclusive<usize> = 4..=8;
+
+/// Stands behind the digits.
+pub const NO_DIGIT: u8 = b'?';
 
 /// The digits of one text as ASCII (the first `count`), and how they were written.
 #[derive(Clone, Copy)]
@@ -25,6 +28,20 @@ pub struct Written {
     pub extension: usize,
     /// Fewer digits than phonenumbers takes for a number.
     pub is_short: bool,
+}
+
+impl Written {
+    /// No digit, and nothing to tell.
+    pub const NOTHING: Self = Self {
+        digits: [NO_DIGIT; ROOM],
+        count: 0,
+        has_plus: false,
+        has_zeros: false,
+        is_doubtful: false,
+        is_day: false,
+        extension: 0,
+        is_short: false,
+    };
 }
 
 /// The class of a byte in a number, as bits: a digit, a sign that may stand in one, a sign that tells something of it.
@@ -64,7 +81,9 @@ pub fn read_digits(text: &[u8]) -> Option<Written> {
 
 /// The same of a text that may be too short for a number.
 pub fn read_written(text: &[u8]) -> Option<Written> {
-    if text.len() > MAX_WRITTEN {
+    // Whatever is around a number stands in front or behind it.
+    let is_other = |sign: Option<&u8>| sign.is_some_and(|&byte| CLASS[usize::from(byte)] == OTHER);
+    if text.len() > MAX_WRITTEN || is_other(text.first()) || is_other(text.last()) {
         return None;
     }
     let (mut digits, mut count, mut pluses, mut seen) = ([0; ROOM], 0, 0, 0);
@@ -76,6 +95,7 @@ pub fn read_written(text: &[u8]) -> Option<Written> {
         pluses += usize::from(class & PLUS != 0);
         seen |= class;
     }
+    digits.iter_mut().skip(count).for_each(|place| *place = NO_DIGIT);
     let front = behind(text, b"([ ");
     let own_pluses = front.iter().take(MAX_PLUSES).take_while(|&&byte| byte == b'+').count();
     // Two zeros with something between them, or behind a square bracket, are not 00 to the definition.
@@ -127,7 +147,7 @@ pub fn behind<'t>(text: &'t [u8], signs: &[u8]) -> &'t [u8] {
 }
 
 /// Whether `text` is a day such as 31.12.1980, 12/31/80 or 1980-12-31, of 1900 to 2029.
-fn is_day(text: &[u8]) -> bool {
+pub fn is_day(text: &[u8]) -> bool {
     let whole = text.strip_suffix(b".").unwrap_or(text);
     let Some((first, rest)) = number_before_divider(whole) else { return false };
     let Some((second, third)) = number_before_divider(rest) else { return false };
@@ -184,6 +204,7 @@ mod tests {
         ] {
             let written = read_digits(text.as_bytes()).expect(text);
             assert_eq!(&written.digits[..written.count], digits.as_bytes());
+            assert!(written.digits[written.count..].iter().all(|&sign| sign == NO_DIGIT), "{text}");
             assert!(!written.is_doubtful, "{text}");
         }
         for text in ["1", "1 2", "49+301234567", "+++49301234567", "tel:0301234567", "1234567890123456789012345678901"]

@@ -4,6 +4,7 @@
 use crate::columns::{Reasons, Words, PENDING};
 use crate::digits::{behind, read_written, Written, MAX_WRITTEN};
 use crate::forms;
+use crate::short::read_alone;
 use crate::signs::{Signs, BREAK};
 
 const MAX_WORD: usize = 24; // bytes, and more than any word has
@@ -13,11 +14,15 @@ const SCHEMES: [&[u8]; 2] = [b"tel:", b"p:"];
 /// The digits of the trimmed `text`, as the definition reads it; Err with its reason, or with PENDING where that is not
 /// certain. `words` stand for a missing value.
 pub fn read_marked(text: &[u8], words: &Words, signs: &Signs, reasons: &Reasons) -> Result<Written, i8> {
+    // Most are marked by nothing but a scheme.
+    if let Some(written) = behind_scheme(text).and_then(read_alone) {
+        return refuse_at_once(text, words, reasons).map_or(Ok(written), Err);
+    }
     let trimmed = signs.trim(text).ok_or(PENDING)?;
     if trimmed.is_empty() {
         return Err(reasons.empty);
     }
-    if let Some(reason) = refuse_at_once(trimmed, words, reasons) {
+    if let Some(reason) = refuse_at_once(trimmed.as_bytes(), words, reasons) {
         return Err(reason);
     }
     let mut room = [0; MAX_WRITTEN];
@@ -33,7 +38,7 @@ pub fn read_marked(text: &[u8], words: &Words, signs: &Signs, reasons: &Reasons)
         return Err(reasons.invalid_syntax);
     }
     let number = without_scheme(survey.unmarked().ok_or(PENDING)?);
-    let found = read_written(number);
+    let found = read_alone(number).or_else(|| read_written(number));
     match found {
         // phonenumbers takes no dash of Unicode between a tilde and an extension.
         Some(written) if written.extension > 0 && !trimmed.is_ascii() && has_dash_behind_tilde(number) => Err(PENDING),
@@ -51,13 +56,17 @@ fn has_dash_behind_tilde(number: &[u8]) -> bool {
 
 /// Why `text` is of no kind: a word for a missing value, or a hash. Of other letters than those of ASCII no such word has
 /// one that has another case.
-fn refuse_at_once(text: &str, words: &Words, reasons: &Reasons) -> Option<i8> {
-    if text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+fn refuse_at_once(text: &[u8], words: &Words, reasons: &Reasons) -> Option<i8> {
+    if text.len() == HASH_DIGITS && text.iter().all(u8::is_ascii_hexdigit) {
         return Some(reasons.already_hashed);
+    }
+    let (first, last) = text.first().zip(text.last())?;
+    if !words.may_have(first.to_ascii_lowercase(), last.to_ascii_lowercase()) {
+        return None;
     }
     let mut room = [0; MAX_WORD];
     let lowered = room.get_mut(..text.len())?;
-    lowered.copy_from_slice(text.as_bytes());
+    lowered.copy_from_slice(text);
     lowered.make_ascii_lowercase();
     words.has(lowered).then_some(reasons.placeholder)
 }
@@ -73,11 +82,15 @@ pub fn unmarked<'t>(text: &'t str, signs: &Signs) -> &'t str {
 
 /// `text` without `tel:` or `p:` in front.
 fn without_scheme(text: &[u8]) -> &[u8] {
-    let behind_scheme = SCHEMES.iter().find_map(|scheme| {
+    behind_scheme(text).map_or(text, |rest| behind(rest, &[b' ', BREAK]))
+}
+
+/// All behind `tel:` or `p:` in front of `text`; None without either.
+fn behind_scheme(text: &[u8]) -> Option<&[u8]> {
+    SCHEMES.iter().find_map(|scheme| {
         let (front, rest) = text.split_at_checked(scheme.len())?;
         front.eq_ignore_ascii_case(scheme).then_some(rest)
-    });
-    behind_scheme.map_or(text, |rest| behind(rest, &[b' ', BREAK]))
+    })
 }
 
 #[cfg(test)]

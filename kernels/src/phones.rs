@@ -3,21 +3,22 @@
 #![forbid(unsafe_code)]
 
 use crate::columns::{trim, Reasons, Texts, Words, PENDING, UNDECIDED, VALID};
-use crate::digits::{read_digits, value_of, Written, MAX_DIGITS, MIN_DIGITS};
+use crate::digits::{read_digits, value_of, Written, MIN_DIGITS, NO_DIGIT, ROOM};
 use crate::marked::read_marked;
 use crate::sha256::Hasher;
+use crate::short::read_short;
 use crate::signs::Signs;
 
 /// A region that has no phone numbers, or none at all was named; other negative starts were not compiled yet.
 const NO_REGION: i32 = -1;
 
 const WIDTH: usize = 16; // places of a row of `following`
-const STAY: u8 = 15; // the place of a row that leads to itself
+const PLACES: u8 = 15; // the bits of a sign that are its place: what stands behind the digits leads a row to itself
 const CODE_DIGITS: usize = 3;
 const ZEROS: usize = 2; // the digits of 00
 const MAX_CALLED: usize = 15; // digits before an extension
 const LEAST_NATIONAL: usize = 2; // digits behind a calling code
-const OPENINGS: usize = 10_000;
+const HEADS: usize = 1_000; // of so many digits
 const MAX_HEAD: usize = 4; // plus sign and calling code
 const MAX_RULE: usize = 4; // digits in the place of a prefix, as there are five with the one before them in 16 bits
 
@@ -44,11 +45,12 @@ pub struct Plans<'a> {
     pub decides_national: bool,
 }
 
-/// By the first four digits.
-type Openings = [bool; OPENINGS];
+/// By the first three digits.
+type Openings = [bool; HEADS];
 
-fn opening_of(digits: &[u8]) -> Option<usize> {
-    Some(digits.first_chunk::<4>()?.iter().fold(0, |opening, &digit| opening * 10 + value_of(digit)))
+/// The number that the first three digits are.
+fn head_of(digits: &[u8]) -> Option<usize> {
+    Some(digits.first_chunk::<CODE_DIGITS>()?.iter().fold(0, |head, &digit| head * 10 + value_of(digit)))
 }
 
 /// The verdict of a state on the digits that end in it, and how many of them were passed over before.
@@ -61,24 +63,18 @@ struct Reading {
 }
 
 impl Reading {
-    /// Writes the national number to the front of `room`, which has zeros behind it, and gives how many digits it has.
-    fn write(&self, digits: &[u8], room: &mut [u8]) -> usize {
-        let behind = &digits[self.dropped..];
-        if self.rewriting == 0 {
-            room[..behind.len()].copy_from_slice(behind);
-            return behind.len();
-        }
+    /// Rewrites the national number that begins at `begin`, and gives where it begins then.
+    fn rewrite(&self, text: &mut [u8], begin: usize) -> usize {
         // The digits of the rule behind a one, how many follow that were written, how many are skipped behind these.
         let (mut rule, kept, skipped) = (self.rewriting & 0xffff, self.rewriting >> 16 & 0xff, self.rewriting >> 24);
-        let own = rule.ilog10() as usize;
-        for place in (0..own).rev() {
-            room[place] = b'0' + (rule % 10) as u8;
+        text.copy_within(begin..begin + kept, begin + skipped);
+        let mut begin = begin + skipped;
+        while rule > 1 {
+            begin -= 1;
+            text[begin] = b'0' + (rule % 10) as u8;
             rule /= 10;
         }
-        let rest = &behind[kept + skipped..];
-        room[own..own + kept].copy_from_slice(&behind[..kept]);
-        room[own + kept..own + kept + rest.len()].copy_from_slice(rest);
-        own + kept + rest.len()
+        begin
     }
 }
 
@@ -88,22 +84,28 @@ type Answer = Result<Reading, i8>;
 /// Decides each of `texts`, whose regions are `regions`: VALID with its hash, a reason, or PENDING.
 pub fn decide(texts: &Texts, regions: &[i32], plans: &Plans, reasons: &Reasons, codes: &mut [i8], mut hasher: Hasher) {
     let openings = plans.openings();
-    let mut numbers = Vec::with_capacity(LANES);
+    let mut numbers = [Number::NOTHING; LANES];
+    let mut count = 0;
     for (row, text) in texts.iter().enumerate() {
-        let text = trim(text);
-        if text.is_empty() {
-            codes[row] = reasons.empty;
-        } else {
-            match read(text, plans, reasons) {
-                Ok(written) => numbers.push(Number { row, region: regions[row], written }),
-                Err(code) => codes[row] = code,
-            }
-            if numbers.len() == LANES {
-                plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
+        let number = &mut numbers[count];
+        let is_read = texts.window(row).is_some_and(|window| read_short(window, text.len(), &mut number.written));
+        if !is_read {
+            match read(trim(text), plans, reasons) {
+                Ok(written) => number.written = written,
+                Err(code) => {
+                    codes[row] = code;
+                    continue;
+                }
             }
         }
+        (number.row, number.region) = (row, regions[row]);
+        count += 1;
+        if count == LANES {
+            plans.decide_side_by_side(&numbers, &openings, reasons, codes, &mut hasher);
+            count = 0;
+        }
     }
-    plans.decide_side_by_side(&mut numbers, &openings, reasons, codes, &mut hasher);
+    plans.decide_side_by_side(&numbers[..count], &openings, reasons, codes, &mut hasher);
     hasher.finish();
 }
 
@@ -117,8 +119,15 @@ struct Number {
     written: Written,
 }
 
+impl Number {
+    const NOTHING: Self = Self { row: 0, region: NO_REGION, written: Written::NOTHING };
+}
+
 /// The digits of `text`, or the code of the reason why it is no number, PENDING where that is not certain.
 fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
+    if text.is_empty() {
+        return Err(reasons.empty);
+    }
     match read_digits(text) {
         Some(written) if written.is_day => Err(reasons.invalid_syntax),
         Some(written) if !written.is_doubtful => Ok(written),
@@ -129,24 +138,24 @@ fn read(text: &[u8], plans: &Plans, reasons: &Reasons) -> Result<Written, i8> {
 impl Plans<'_> {
     /// Which first digits a placeholder has: most numbers have others.
     fn openings(&self) -> Openings {
-        let mut openings = [false; OPENINGS];
-        for opening in self.placeholders.iter().filter_map(opening_of) {
+        let mut openings = [false; HEADS];
+        for opening in self.placeholders.iter().filter_map(head_of) {
             openings[opening] = true;
         }
         openings
     }
 
-    /// Decides all of `numbers`, and takes them away.
+    /// Decides all of `numbers`, LANES at most.
     fn decide_side_by_side(
         &self,
-        numbers: &mut Vec<Number>,
+        numbers: &[Number],
         openings: &Openings,
         reasons: &Reasons,
         codes: &mut [i8],
         hasher: &mut Hasher,
     ) {
         let readings = self.run_side_by_side(numbers);
-        for (number, first) in numbers.drain(..).zip(readings) {
+        for (number, first) in numbers.iter().zip(readings) {
             let written = &number.written;
             codes[number.row] = match self.decide(written, first, openings, number.region, reasons) {
                 Ok(reading) => {
@@ -160,23 +169,20 @@ impl Plans<'_> {
 
     /// The verdict on each of `numbers` where it is first looked for: behind its plus, or as its region dials.
     fn run_side_by_side(&self, numbers: &[Number]) -> [Option<Reading>; LANES] {
-        let (mut starts, mut states, mut digits) = ([-1; LANES], [0; LANES], [[STAY; MAX_DIGITS]; LANES]);
+        let (mut starts, mut states, mut digits) = ([NO_REGION; LANES], [0; LANES], [&[NO_DIGIT; ROOM]; LANES]);
         let mut most = 0;
         for (lane, Number { region, written, .. }) in numbers.iter().enumerate() {
-            let own = &written.digits[..written.count];
-            starts[lane] =
-                if written.has_plus { self.start_behind(own).unwrap_or(-1) } else { self.national[*region as usize] };
+            let behind = self.start_behind(&written.digits[..written.count]).unwrap_or(NO_REGION);
+            starts[lane] = if written.has_plus { behind } else { self.national[*region as usize] };
             if let Ok(start) = usize::try_from(starts[lane]) {
                 states[lane] = start;
-                for (value, digit) in digits[lane].iter_mut().zip(own) {
-                    *value = digit & 15;
-                }
+                digits[lane] = &written.digits;
                 most = most.max(written.count);
             }
         }
         for place in 0..most {
             for (state, digits) in states.iter_mut().zip(&digits) {
-                *state = self.following[*state + usize::from(digits[place])] as usize;
+                *state = self.following[*state + usize::from(digits[place] & PLACES)] as usize;
             }
         }
         std::array::from_fn(|lane| (starts[lane] >= 0).then(|| self.reading(states[lane])))
@@ -193,8 +199,13 @@ impl Plans<'_> {
         reasons: &Reasons,
     ) -> Answer {
         let digits = &written.digits[..written.count];
-        if opening_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
+        if head_of(digits).is_none_or(|opening| openings[opening]) && self.placeholders.has(digits) {
             return Err(reasons.placeholder);
+        }
+        // Most numbers are valid as they are first read.
+        let is_plain = !written.is_short && written.extension == 0 && (written.has_plus || self.decides_national);
+        if let Some(reading) = first.filter(|reading| is_plain && self.outcomes[reading.outcome] == VALID) {
+            return Ok(reading);
         }
         let answer = if written.is_short {
             Err(self.refuse_short(written, region, reasons))
@@ -340,9 +351,7 @@ impl Plans<'_> {
 
     /// The calling code in front of `digits`, 0: none.
     fn code_of(&self, digits: &[u8]) -> i16 {
-        digits
-            .first_chunk::<CODE_DIGITS>()
-            .map_or(0, |head| self.calling_codes[head.iter().fold(0, |head, &digit| head * 10 + value_of(digit))])
+        head_of(digits).map_or(0, |head| self.calling_codes[head])
     }
 
     fn judged(&self, reading: Option<Reading>) -> Answer {
@@ -375,19 +384,23 @@ impl Plans<'_> {
 
     /// Hashes the number as it is written in E.164.
     fn add(&self, hasher: &mut Hasher, row: usize, written: &Written, reading: &Reading) {
-        let mut text = [0; MAX_HEAD + MAX_RULE + MAX_DIGITS];
-        let mut begin = MAX_HEAD;
-        let mut code = reading.calling_code;
-        while code > 0 {
-            begin -= 1;
-            text[begin] = b'0' + (code % 10) as u8;
-            code /= 10;
+        const HEAD: usize = MAX_HEAD + MAX_RULE;
+        let mut text = [b'+'; HEAD + ROOM];
+        text[HEAD..].copy_from_slice(&written.digits);
+        // All that stands before the digits takes the place of those that were dropped.
+        let mut begin = HEAD + reading.dropped;
+        if reading.rewriting != 0 {
+            begin = reading.rewrite(&mut text, begin);
         }
+        let code = reading.calling_code;
+        for (place, value) in [(1, code), (2, code / 10), (3, code / 100)] {
+            text[begin - place] = b'0' + (value % 10) as u8;
+        }
+        begin -= 1 + usize::from(code > 9) + usize::from(code > 99);
         if self.writes_plus {
             begin -= 1;
             text[begin] = b'+';
         }
-        let end = MAX_HEAD + reading.write(&written.digits[..written.count], &mut text[MAX_HEAD..]);
-        hasher.add(row, &text[begin..end]);
+        hasher.add(row, &text[begin..HEAD + written.count]);
     }
 }
