@@ -8,6 +8,7 @@ use crate::doubts::{is_masked, is_masked_whole, Doubts};
 use crate::foreign;
 use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
 use crate::marked;
+use crate::outline::Outline;
 use crate::punycode;
 use crate::sha256::Hasher;
 use crate::signs::Signs;
@@ -76,17 +77,30 @@ pub fn decide(
     let ends = doubts.special_ends();
     let (mut buffer, mut room) = (Vec::new(), Room::new());
     for (row, text) in texts.iter().enumerate() {
-        codes[row] = match trimmed(text, letters) {
-            None => PENDING,
-            Some([]) => reasons.empty,
-            Some(text) => {
-                let text = match unmarked(text, doubts, letters, reasons) {
-                    Ok(address) => address,
-                    Err(code) => {
-                        codes[row] = code;
-                        continue;
+        let text = match trimmed(text, letters).ok_or(PENDING).and_then(|text| match text {
+            [] => Err(reasons.empty),
+            _ => unmarked(text, doubts, letters, reasons),
+        }) {
+            Ok(text) => text,
+            Err(code) => {
+                codes[row] = code;
+                continue;
+            }
+        };
+        codes[row] = match Outline::of(text, texts.data) {
+            Some(outline) => match outline.at_of_plain() {
+                Some(at) => {
+                    let code = judge_plain(outline.text(), at, doubts, ends, reasons);
+                    if code == VALID {
+                        hasher.add_block(row, &outline.block, outline.size);
                     }
-                };
+                    code
+                }
+                None => decide_one(outline.text(), doubts, ends, letters, reasons, &mut room, |address| {
+                    hasher.add(row, address)
+                }),
+            },
+            None => {
                 buffer.clear();
                 buffer.extend_from_slice(text);
                 buffer.make_ascii_lowercase();
@@ -103,7 +117,7 @@ fn trimmed<'t>(text: &'t [u8], letters: &Letters) -> Option<&'t [u8]> {
     if text.first().is_none_or(u8::is_ascii) && text.last().is_none_or(u8::is_ascii) {
         return Some(text);
     }
-    letters.signs.trim(text).map(str::as_bytes)
+    letters.signs.trim_ends(text)
 }
 
 /// The trimmed `text` without the marks of a spreadsheet or a list; a code where there are some, and no address behind them.
@@ -147,6 +161,14 @@ fn alone<'t>(text: &'t str, signs: &Signs) -> &'t str {
     marked::unmarked(bare, signs)
 }
 
+/// The code of a plain address that is not long, whose at sign stands `at` its place.
+fn judge_plain(address: &[u8], at: usize, doubts: &Doubts, ends: u32, reasons: &Reasons) -> i8 {
+    if is_placeholder(address, at, doubts) {
+        return reasons.placeholder;
+    }
+    refuse_special(address, doubts, ends, reasons).unwrap_or(VALID)
+}
+
 /// Decides one text in lower case; `add` takes the address when it is VALID.
 fn decide_one(
     lowered: &[u8],
@@ -174,7 +196,8 @@ fn decide_one(
             Err(code) => code,
         };
     }
-    if is_placeholder(lowered, doubts) {
+    let at = lowered.iter().position(|&byte| byte == b'@');
+    if at.is_some_and(|at| is_placeholder(lowered, at, doubts)) {
         return reasons.placeholder;
     }
     let is_long = lowered.len() > MAX_SHORT;
@@ -393,6 +416,12 @@ pub fn is_plain_domain(domain: &[u8]) -> bool {
     end_of(domain, LABEL_BEGINS) == IN_TOP
 }
 
+/// Whether `text` is a plain address.
+#[cfg(test)]
+pub fn is_plain(text: &[u8]) -> bool {
+    end_of(text, LOCAL_BEGINS) == IN_TOP
+}
+
 /// Where the reading of `text` ends that begins at `begin`.
 fn end_of(text: &[u8], begin: u8) -> u8 {
     let begin = u64::from(begin * STATE_BITS);
@@ -400,9 +429,8 @@ fn end_of(text: &[u8], begin: u8) -> u8 {
     (end & 63) as u8 / STATE_BITS
 }
 
-/// Whether the plain `address` is a placeholder: `word@word.top`, masked, or by its local part.
-fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
-    let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
+/// Whether the plain `address` is a placeholder: `word@word.top`, masked, or by its local part, which ends `at` its place.
+fn is_placeholder(address: &[u8], at: usize, doubts: &Doubts) -> bool {
     let (local, domain) = (&address[..at], &address[at + 1..]);
     is_doubled(local, domain, doubts) || doubts.is_no_address(local) || is_masked_whole(address)
 }
@@ -422,11 +450,11 @@ fn is_space(byte: &u8) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
-    const NOT_PLAIN: [&str; 23] = [
+    pub const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
+    pub const NOT_PLAIN: [&str; 23] = [
         "",
         "@",
         "a@",
@@ -455,10 +483,10 @@ mod tests {
     #[test]
     fn only_plain_addresses_are_plain() {
         for text in PLAIN {
-            assert_eq!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
+            assert!(is_plain(text.as_bytes()), "{text}");
         }
         for text in NOT_PLAIN {
-            assert_ne!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
+            assert!(!is_plain(text.as_bytes()), "{text}");
         }
     }
 

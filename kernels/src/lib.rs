@@ -24,6 +24,7 @@ mod lists;
 mod marked;
 mod objects;
 mod ordered;
+mod outline;
 mod parts;
 mod phones;
 mod punycode;
@@ -35,7 +36,7 @@ mod users;
 mod utf8;
 
 /// Which functions there are, and what they take: the package refuses any other number.
-const VERSION: i32 = 41;
+const VERSION: i32 = 42;
 
 /// The version of this door.
 #[no_mangle]
