@@ -2,7 +2,8 @@
 //! known without a loop, whose end cannot be foreseen.
 
 use crate::classes::{class_of, ATOM, DIGIT, HYPHEN, LETTER};
-use crate::letters::{bits, Block, BLOCK};
+use crate::letters::{beginnings, bits, Block, BLOCK};
+use std::ops::Range;
 
 /// The longest text, in bytes. No part of an address that is not longer is too long.
 pub const MOST_BYTES: usize = BLOCK - 1;
@@ -14,12 +15,15 @@ pub struct Outline {
     ats: u64,
     dots: u64,
     hyphens: u64,
+    asterisks: u64,
     /// Those of ASCII.
     letters: u64,
     /// Letters and digits.
     names: u64,
-    /// What may stand between the dots of a local part, but for an asterisk, which may be part of a mask.
+    /// What may stand between the dots of a local part, if it is ASCII.
     atoms: u64,
+    /// Bytes beyond ASCII.
+    foreign: u64,
 }
 
 impl Outline {
@@ -47,9 +51,11 @@ impl Outline {
             ats: bits(&block, b'@'),
             dots: bits(&block, b'.'),
             hyphens: bits(&block, b'-'),
+            asterisks: bits(&block, b'*'),
             letters: places(|byte| class_of(byte) == LETTER),
             names: places(|byte| matches!(class_of(byte), LETTER | DIGIT)),
-            atoms: places(is_unmasked_atom),
+            atoms: places(is_atom),
+            foreign: places(|byte| !byte.is_ascii()),
             block,
             size: text.len(),
         }
@@ -59,26 +65,65 @@ impl Outline {
         &self.block[..self.size]
     }
 
-    /// Where the at sign stands of a plain address: before it atoms with single dots between them, and behind it two labels
-    /// or more with single hyphens, the last of which is two letters or more. None for every other text.
+    /// Where the first at sign stands.
+    pub fn at(&self) -> Option<usize> {
+        (self.ats != 0).then(|| self.ats.trailing_zeros() as usize)
+    }
+
+    pub fn has_one_at(&self) -> bool {
+        self.ats.is_power_of_two()
+    }
+
+    pub fn has_asterisk(&self) -> bool {
+        self.asterisks != 0
+    }
+
+    pub fn is_ascii(&self, part: Range<usize>) -> bool {
+        self.foreign & bits_of(part) == 0
+    }
+
+    /// The places in `part` at which characters begin.
+    pub fn beginnings(&self, part: Range<usize>) -> u64 {
+        beginnings(&self.block) & bits_of(part)
+    }
+
+    /// Where the at sign stands of a plain address, a local part without asterisks at a plain domain; None for every other
+    /// text.
     pub fn at_of_plain(&self) -> Option<usize> {
-        let Self { ats, dots, hyphens, .. } = *self;
-        let text = (1u64 << self.size) - 1;
-        let domain = text & !(ats ^ ats.wrapping_sub(1));
-        let (borders, inner) = (ats | dots, hyphens & domain);
-        let top = text & !u64::MAX.checked_shr((dots & domain).leading_zeros())?;
-        let wrong = (text ^ (self.atoms | borders))
-            | (borders & (borders << 1 | 1))
-            | (domain & !(self.names | dots | hyphens))
-            | (inner & ((inner | borders) << 1 | borders >> 1))
+        let at = self.at()?;
+        let is_plain = (self.foreign | self.asterisks == 0) & self.has_local(at) & self.has_plain_domain(at);
+        is_plain.then_some(at)
+    }
+
+    /// Whether atoms, of ASCII or not, with single dots between them stand before `at`.
+    pub fn has_local(&self, at: usize) -> bool {
+        let local = bits_of(0..at);
+        let borders = self.dots & local | 1 << at;
+        let wrong = (local & !(self.atoms | self.foreign | borders)) | (borders & (borders << 1 | 1));
+        wrong == 0
+    }
+
+    /// Whether two labels or more with single hyphens stand behind `at`, the last of which is two letters or more.
+    pub fn has_plain_domain(&self, at: usize) -> bool {
+        let domain = bits_of(at + 1..self.size);
+        let (dots, hyphens) = (self.dots & domain, self.hyphens & domain);
+        let borders = dots | 1 << at;
+        let top = domain & !(u64::MAX >> borders.leading_zeros());
+        let wrong = (domain & !(self.names | dots | hyphens))
+            | (borders & borders << 1)
+            | (hyphens & ((hyphens | borders) << 1 | borders >> 1))
             | (top & !self.letters);
-        let is_plain = wrong == 0 && ats.is_power_of_two() && top.count_ones() > 1;
-        is_plain.then_some(ats.trailing_zeros() as usize)
+        (wrong == 0) & (dots != 0) & (top & top.wrapping_sub(1) != 0)
     }
 }
 
-const fn is_unmasked_atom(byte: u8) -> bool {
-    matches!(class_of(byte), LETTER | DIGIT | HYPHEN | ATOM) && byte != b'*'
+/// The bits of the bytes in `part` of a text.
+fn bits_of(part: Range<usize>) -> u64 {
+    (1 << part.end) - (1 << part.start)
+}
+
+const fn is_atom(byte: u8) -> bool {
+    matches!(class_of(byte), LETTER | DIGIT | HYPHEN | ATOM)
 }
 
 /// A block of `text`, a part of `data`, and of zeros behind it.
@@ -101,7 +146,7 @@ fn front(text: &[u8], data: &[u8]) -> Block {
 /// The same with instructions that look up 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{front, is_unmasked_atom, Outline};
+    use super::{front, is_atom, Outline};
     use std::arch::x86_64::*;
 
     const HALF: usize = 32;
@@ -112,7 +157,7 @@ mod x86 {
     const ATOMS: Table = {
         let (mut rows, mut byte) = ([0; 16], 0);
         while byte < 16 * ROWS {
-            if is_unmasked_atom(byte as u8) {
+            if is_atom(byte as u8) {
                 rows[byte % 16] |= 1 << (byte / 16);
             }
             byte += 1;
@@ -130,7 +175,8 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub unsafe fn of(text: &[u8], data: &[u8]) -> Outline {
         let (block, size) = (front(text, data), text.len());
-        let mut outline = Outline { block, size, ats: 0, dots: 0, hyphens: 0, letters: 0, names: 0, atoms: 0 };
+        let [ats, dots, hyphens, asterisks, letters, names, atoms, foreign] = [0; 8];
+        let mut outline = Outline { block, size, ats, dots, hyphens, asterisks, letters, names, atoms, foreign };
         for (number, half) in outline.block.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
             // SAFETY: a half has 32 bytes, which need no alignment.
             let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
@@ -146,9 +192,11 @@ mod x86 {
             outline.ats |= places(_mm256_cmpeq_epi8(lowered, all(b'@')));
             outline.dots |= places(_mm256_cmpeq_epi8(lowered, all(b'.')));
             outline.hyphens |= places(_mm256_cmpeq_epi8(lowered, all(b'-')));
+            outline.asterisks |= places(_mm256_cmpeq_epi8(lowered, all(b'*')));
             outline.letters |= places(letters);
             outline.names |= places(names);
             outline.atoms |= places(_mm256_cmpgt_epi8(_mm256_min_epu8(atoms, all(1)), all(0)));
+            outline.foreign |= places(lowered);
         }
         outline
     }
@@ -227,6 +275,7 @@ mod tests {
                     (other.block, other.ats, other.dots, other.hyphens)
                 );
                 assert_eq!((one.letters, one.names, one.atoms), (other.letters, other.names, other.atoms));
+                assert_eq!((one.asterisks, one.foreign), (other.asterisks, other.foreign));
             }
         }
         assert!(Outline::of(&data[..64], &data).is_none());
