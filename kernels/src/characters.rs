@@ -2,7 +2,8 @@
 //! so none is asked, and each is read as if it had all of them.
 #![forbid(unsafe_code)]
 
-use crate::letters::{beginnings, note, BLOCK};
+use crate::letters::{beginnings, note, Block, BLOCK};
+use std::ops::Range;
 
 /// The longest text that is read, in bytes.
 pub const MOST_BYTES: usize = 4 * BLOCK;
@@ -25,7 +26,7 @@ impl Characters {
     /// Those of `text`; None for a longer one than MOST_BYTES, and for what is not UTF-8. Some may be no characters: of
     /// surrogates, and beyond the last one.
     pub fn read(&mut self, text: &[u8]) -> Option<&[u32]> {
-        let Self { codes, bytes, places, .. } = self;
+        let Self { bytes, places, .. } = self;
         bytes.get_mut(..text.len()).filter(|bytes| bytes.len() <= MOST_BYTES)?.copy_from_slice(text);
         bytes[text.len()..][..BLOCK].fill(0);
         let mut count = 0;
@@ -35,8 +36,21 @@ impl Characters {
         }
         // Behind the text are zeros, each of which begins one.
         let count = count - (text.len().next_multiple_of(BLOCK) - text.len());
-        places[count] = text.len() as u32;
-        let mut wrong = u32::from(count > 0 && places[0] != 0 || count == 0 && !text.is_empty());
+        self.decode(count, 0..text.len())
+    }
+
+    /// The same of a `part` of a text at the front of `block`, in which characters begin at the places of some bits.
+    pub fn read_short(&mut self, block: &Block, beginnings: u64, part: Range<usize>) -> Option<&[u32]> {
+        *self.bytes.first_chunk_mut()? = *block;
+        let count = note(beginnings, 0, self.places.first_chunk_mut()?);
+        self.decode(count, part)
+    }
+
+    /// The `count` characters that begin at the noted places in `part` of the bytes; None where these are not all of it.
+    fn decode(&mut self, count: usize, part: Range<usize>) -> Option<&[u32]> {
+        let Self { codes, bytes, places, .. } = self;
+        places[count] = part.end as u32;
+        let mut wrong = u32::from(places[0] != part.start as u32);
         for (code, ends) in codes.iter_mut().zip(places[..=count].windows(2)) {
             let at = ends[0] as usize % MOST_BYTES;
             let of: [u8; WIDEST] = std::array::from_fn(|place| bytes[at + place]);

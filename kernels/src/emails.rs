@@ -7,7 +7,9 @@ use crate::columns::{is_visible, trim, Reasons, Texts, PENDING, VALID};
 use crate::doubts::{is_masked, is_masked_whole, Doubts};
 use crate::foreign;
 use crate::international::{self, Letters, Room, MAX_ADDRESS, MAX_LABEL, MAX_LOCAL};
+use crate::lowered::Lowered;
 use crate::marked;
+use crate::outline::Outline;
 use crate::punycode;
 use crate::sha256::Hasher;
 use crate::signs::Signs;
@@ -76,21 +78,37 @@ pub fn decide(
     let ends = doubts.special_ends();
     let (mut buffer, mut room) = (Vec::new(), Room::new());
     for (row, text) in texts.iter().enumerate() {
-        codes[row] = match trimmed(text, letters) {
-            None => PENDING,
-            Some([]) => reasons.empty,
-            Some(text) => {
-                let text = match unmarked(text, doubts, letters, reasons) {
-                    Ok(address) => address,
-                    Err(code) => {
-                        codes[row] = code;
-                        continue;
+        let text = match trimmed(text, letters).ok_or(PENDING).and_then(|text| match text {
+            [] => Err(reasons.empty),
+            _ => unmarked(text, doubts, letters, reasons),
+        }) {
+            Ok(text) => text,
+            Err(code) => {
+                codes[row] = code;
+                continue;
+            }
+        };
+        codes[row] = match Outline::of(text, texts.data) {
+            Some(outline) => match outline.at_of_plain() {
+                Some(at) => {
+                    let code = judge_plain(outline.text(), at, doubts, ends, reasons);
+                    if code == VALID {
+                        hasher.add_block(row, &outline.block, outline.size);
                     }
-                };
+                    code
+                }
+                None => {
+                    let lowered = Lowered::short(&outline);
+                    decide_other(&lowered, doubts, ends, letters, reasons, &mut room, |address| {
+                        hasher.add(row, address)
+                    })
+                }
+            },
+            None => {
                 buffer.clear();
                 buffer.extend_from_slice(text);
                 buffer.make_ascii_lowercase();
-                decide_one(&buffer, doubts, ends, letters, reasons, &mut room, |address| hasher.add(row, address))
+                decide_long(&buffer, doubts, ends, letters, reasons, &mut room, |address| hasher.add(row, address))
             }
         };
     }
@@ -103,7 +121,7 @@ fn trimmed<'t>(text: &'t [u8], letters: &Letters) -> Option<&'t [u8]> {
     if text.first().is_none_or(u8::is_ascii) && text.last().is_none_or(u8::is_ascii) {
         return Some(text);
     }
-    letters.signs.trim(text).map(str::as_bytes)
+    letters.signs.trim_ends(text)
 }
 
 /// The trimmed `text` without the marks of a spreadsheet or a list; a code where there are some, and no address behind them.
@@ -147,8 +165,16 @@ fn alone<'t>(text: &'t str, signs: &Signs) -> &'t str {
     marked::unmarked(bare, signs)
 }
 
-/// Decides one text in lower case; `add` takes the address when it is VALID.
-fn decide_one(
+/// The code of a plain address that is not long, whose at sign stands `at` its place.
+fn judge_plain(address: &[u8], at: usize, doubts: &Doubts, ends: u32, reasons: &Reasons) -> i8 {
+    if is_placeholder(address, at, doubts) {
+        return reasons.placeholder;
+    }
+    refuse_special(address, doubts, ends, reasons).unwrap_or(VALID)
+}
+
+/// Decides one long text in lower case; `add` takes the address when it is VALID.
+fn decide_long(
     lowered: &[u8],
     doubts: &Doubts,
     ends: u32,
@@ -157,37 +183,20 @@ fn decide_one(
     room: &mut Room,
     add: impl FnOnce(&[u8]),
 ) -> i8 {
-    let end = if lowered.is_ascii() { end_of(lowered, LOCAL_BEGINS) } else { REFUSED };
-    if !matches!(end, IN_TOP | DOUBLED) {
-        return match international(lowered, letters, doubts, ends, reasons, room) {
-            Ok(address) => {
-                add(address);
-                VALID
-            }
-            Err(PENDING) => match refuse(lowered, doubts, ends, letters, reasons, room) {
-                VALID => {
-                    add(lowered);
-                    VALID
-                }
-                code => code,
-            },
-            Err(code) => code,
-        };
-    }
-    if is_placeholder(lowered, doubts) {
+    let at = lowered.iter().position(|&byte| byte == b'@');
+    let Some(at) = at.filter(|_| end_of(lowered, LOCAL_BEGINS) == IN_TOP) else {
+        return decide_other(&Lowered::long(lowered), doubts, ends, letters, reasons, room, add);
+    };
+    if is_placeholder(lowered, at, doubts) {
         return reasons.placeholder;
     }
-    let is_long = lowered.len() > MAX_SHORT;
-    if is_long && is_too_long(lowered) {
+    if is_too_long(lowered) {
         return reasons.too_long;
     }
-    if let Some(code) = refuse_special(lowered, doubts, ends, reasons) {
-        return code;
-    }
-    let code = match end {
-        DOUBLED => judge_domain(domain_of(lowered), letters, reasons),
-        _ if is_long && has_long_label(domain_of(lowered)) => reasons.too_long,
-        _ => VALID,
+    let code = match refuse_special(lowered, doubts, ends, reasons) {
+        Some(code) => code,
+        None if has_long_label(&lowered[at + 1..]) => reasons.too_long,
+        None => VALID,
     };
     if code == VALID {
         add(lowered);
@@ -195,15 +204,40 @@ fn decide_one(
     code
 }
 
-/// Whether an address is too long, or its local part.
-fn is_too_long(address: &[u8]) -> bool {
-    let local = address.split(|&byte| byte == b'@').next().unwrap_or(&[]);
-    local.len() > MAX_LOCAL || address.len() > MAX_ADDRESS
+/// As `decide_long`, of a text that is no plain address.
+fn decide_other(
+    lowered: &Lowered,
+    doubts: &Doubts,
+    ends: u32,
+    letters: &Letters,
+    reasons: &Reasons,
+    room: &mut Room,
+    add: impl FnOnce(&[u8]),
+) -> i8 {
+    if !lowered.is_ascii() {
+        match international::normalized(lowered, letters, doubts, ends, reasons, room) {
+            Ok(address) => {
+                add(address);
+                return VALID;
+            }
+            Err(PENDING) => (),
+            Err(code) => return code,
+        }
+    }
+    let code = refuse(lowered, doubts, ends, letters, reasons, room);
+    if code == VALID {
+        add(lowered.text);
+    }
+    code
 }
 
-/// All behind the last at sign.
-fn domain_of(address: &[u8]) -> &[u8] {
-    address.rsplit(|&byte| byte == b'@').next().unwrap_or(&[])
+/// Whether an address is too long, or its local part.
+fn is_too_long(address: &[u8]) -> bool {
+    if address.len() <= MAX_SHORT {
+        return false;
+    }
+    let local = address.split(|&byte| byte == b'@').next().unwrap_or(&[]);
+    local.len() > MAX_LOCAL || address.len() > MAX_ADDRESS
 }
 
 fn has_long_label(domain: &[u8]) -> bool {
@@ -218,25 +252,12 @@ fn refuse_special(address: &[u8], doubts: &Doubts, ends: u32, reasons: &Reasons)
     Some(if doubts.has_special_top(address) { reasons.special_use_domain } else { PENDING })
 }
 
-fn international<'r>(
-    lowered: &'r [u8],
-    letters: &Letters,
-    doubts: &Doubts,
-    ends: u32,
-    reasons: &Reasons,
-    room: &'r mut Room,
-) -> Result<&'r [u8], i8> {
-    if lowered.is_ascii() {
-        return Err(PENDING);
-    }
-    international::normalized(lowered, letters, doubts, ends, reasons, room)
-}
-
-/// Why `text`, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
+/// Why a text, which is no plain address, is none, in the order of the rules: PENDING unless that is certain, and VALID for
 /// an address whose domain has one of the rarer forms.
-fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons, room: &mut Room) -> i8 {
-    if !is_visible(text) {
-        return foreign::refuse(text, doubts, letters, room, reasons);
+fn refuse(lowered: &Lowered, doubts: &Doubts, ends: u32, letters: &Letters, reasons: &Reasons, room: &mut Room) -> i8 {
+    let text = lowered.text;
+    if !lowered.is_ascii() || !is_visible(text) {
+        return foreign::refuse(lowered, doubts, letters, room, reasons);
     }
     if doubts.words.has(text) {
         return reasons.placeholder;
@@ -247,25 +268,19 @@ fn refuse(text: &[u8], doubts: &Doubts, ends: u32, letters: &Letters, reasons: &
     if has_display_name(text) {
         return reasons.display_name;
     }
-    let Some((local, domain)) = parts(text) else { return reasons.invalid_syntax };
-    if doubts.is_no_address(local) || is_masked(local) || is_doubled(local, domain, doubts) {
+    let Some((local, domain)) = lowered.parts() else { return reasons.invalid_syntax };
+    let is_masked = lowered.has_asterisk() && is_masked(local);
+    if doubts.is_no_address(local) || is_masked || is_doubled(local, domain, doubts) {
         return reasons.placeholder;
     }
     if is_too_long(text) {
         return reasons.too_long;
     }
-    if !is_dot_atom(local) {
+    if !lowered.has_local(local.len()) {
         let is_of_carrier = is_local_of_carrier(local) && doubts.carriers.has(domain);
         return if is_of_carrier { VALID } else { reasons.invalid_syntax };
     }
     refuse_special(text, doubts, ends, reasons).unwrap_or_else(|| judge_domain(domain, letters, reasons))
-}
-
-/// The texts on both sides of the one at sign, if neither is empty.
-pub fn parts(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut parts = text.split(|&byte| byte == b'@');
-    let (Some(local), Some(domain), None) = (parts.next(), parts.next(), parts.next()) else { return None };
-    (!local.is_empty() && !domain.is_empty()).then_some((local, domain))
 }
 
 /// Whether an address stands in brackets at the end, or behind `mailto:`.
@@ -358,12 +373,12 @@ fn is_local_of_carrier(local: &[u8]) -> bool {
     !local.starts_with(b".") && local.iter().all(|&byte| byte == b'.' || is_atom(byte))
 }
 
-/// Whether `local` is atoms with single dots between them.
-pub fn is_dot_atom(local: &[u8]) -> bool {
+/// Whether `local` is atoms, of ASCII or not, with single dots between them.
+pub fn is_local(local: &[u8]) -> bool {
     let (mut is_right, mut follows_dot) = (true, true);
     for &byte in local {
         let is_dot = byte == b'.';
-        is_right &= (is_dot & !follows_dot) | is_atom(byte);
+        is_right &= (is_dot & !follows_dot) | is_atom(byte) | !byte.is_ascii();
         follows_dot = is_dot;
     }
     is_right && !follows_dot
@@ -393,6 +408,12 @@ pub fn is_plain_domain(domain: &[u8]) -> bool {
     end_of(domain, LABEL_BEGINS) == IN_TOP
 }
 
+/// Whether `text` is a plain address.
+#[cfg(test)]
+pub fn is_plain(text: &[u8]) -> bool {
+    end_of(text, LOCAL_BEGINS) == IN_TOP
+}
+
 /// Where the reading of `text` ends that begins at `begin`.
 fn end_of(text: &[u8], begin: u8) -> u8 {
     let begin = u64::from(begin * STATE_BITS);
@@ -400,9 +421,8 @@ fn end_of(text: &[u8], begin: u8) -> u8 {
     (end & 63) as u8 / STATE_BITS
 }
 
-/// Whether the plain `address` is a placeholder: `word@word.top`, masked, or by its local part.
-fn is_placeholder(address: &[u8], doubts: &Doubts) -> bool {
-    let Some(at) = address.iter().position(|&byte| byte == b'@') else { return false };
+/// Whether the plain `address` is a placeholder: `word@word.top`, masked, or by its local part, which ends `at` its place.
+fn is_placeholder(address: &[u8], at: usize, doubts: &Doubts) -> bool {
     let (local, domain) = (&address[..at], &address[at + 1..]);
     is_doubled(local, domain, doubts) || doubts.is_no_address(local) || is_masked_whole(address)
 }
@@ -422,11 +442,11 @@ fn is_space(byte: &u8) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
-    const NOT_PLAIN: [&str; 23] = [
+    pub const PLAIN: [&str; 4] = ["a@b.cd", "a.b+c@x-y.z9.com", "o'neil@mail.example", "a@1.b.co-op.cd"];
+    pub const NOT_PLAIN: [&str; 23] = [
         "",
         "@",
         "a@",
@@ -455,10 +475,10 @@ mod tests {
     #[test]
     fn only_plain_addresses_are_plain() {
         for text in PLAIN {
-            assert_eq!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
+            assert!(is_plain(text.as_bytes()), "{text}");
         }
         for text in NOT_PLAIN {
-            assert_ne!(end_of(text.as_bytes(), LOCAL_BEGINS), IN_TOP, "{text}");
+            assert!(!is_plain(text.as_bytes()), "{text}");
         }
     }
 

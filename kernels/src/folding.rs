@@ -106,7 +106,7 @@ impl Folding<'_> {
         room.clear();
         let mut folded = Folded { text: room, starter: None };
         for (place, &code) in codes.iter().enumerate() {
-            let letter = char::from_u32(code)?;
+            let letter = char::from_u32(code).filter(|&letter| letter != JOINS)?;
             if letter == CAPITAL_SIGMA {
                 self.add(self.sigma(&codes[..place], &codes[place + 1..])?, &mut folded)?;
             } else if self.kind(letter) != 0 {
@@ -316,6 +316,7 @@ pub mod tests {
             "e\u{301}\u{323}",
             "e\u{301}\u{301}",
             "b\u{10ffff}",
+            "\0\u{301}", // it looks like what marks that join are listed with
         ] {
             assert_eq!(folded(text), None, "{text}");
         }

@@ -1,11 +1,11 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
-use crate::classes::is_atom;
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::{is_masked, Doubts};
-use crate::emails::{self, has_display_name, is_dot_atom, parts};
+use crate::emails::{self, has_display_name};
 use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
+use crate::lowered::Lowered;
 
 /// No text with so many bytes is one that Unicode's normal form brings below MAX_ADDRESS.
 const MOST_SHRUNK: usize = 16 * MAX_ADDRESS;
@@ -18,17 +18,17 @@ const STROKE: char = '\u{338}';
 
 /// Why `text` is no address, in the order of the rules: PENDING unless that is certain. Its ASCII is in lower case; it has
 /// other characters, or invisible ones.
-pub fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room, reasons: &Reasons) -> i8 {
-    let Some(seen) = survey(text, letters, room) else { return PENDING };
+pub fn refuse(lowered: &Lowered, doubts: &Doubts, letters: &Letters, room: &mut Room, reasons: &Reasons) -> i8 {
+    let (text, parts) = (lowered.text, lowered.parts());
+    let Some(seen) = survey(lowered, letters, room) else { return PENDING };
     if seen.hides {
         return reasons.invisible_character;
     }
-    let parts = parts(text);
     if parts.is_none() && doubts.words.has(text) {
         return reasons.placeholder; // no such word has an at sign
     }
     let has_brackets = text.iter().fold(false, |any, byte| any | matches!(byte, b'<' | b'>'));
-    if text.is_ascii() || seen.has_kelvin || seen.has_stroke && has_brackets {
+    if lowered.is_ascii() || seen.has_kelvin || seen.has_stroke && has_brackets {
         return PENDING;
     }
     if (has_brackets || text[0] == b'm') && has_display_name(text) {
@@ -36,7 +36,7 @@ pub fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room, 
     }
     let Some((local, domain)) = parts else { return reasons.invalid_syntax };
     let may_be_doubled = domain.starts_with(local) && doubts.doubled.has(local);
-    if is_masked(local) {
+    if lowered.has_asterisk() && is_masked(local) {
         return reasons.placeholder;
     }
     if doubts.is_no_address(local) || may_be_doubled {
@@ -48,7 +48,8 @@ pub fn refuse(text: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Room, 
     if may_be_too_long(local, domain) {
         return PENDING;
     }
-    if is_no_local(local, letters) || is_no_domain(domain, doubts, letters, room).unwrap_or(false) {
+    let is_no_local = !lowered.has_local(local.len()) || is_no_name(room.characters.last(), letters);
+    if is_no_local || is_no_domain(domain, doubts, letters, room).unwrap_or(false) {
         reasons.invalid_syntax
     } else {
         PENDING
@@ -62,20 +63,24 @@ struct Seen {
     has_stroke: bool,
 }
 
-/// Looks at all of `text`, whose code points are in `room` behind it if it is short; None where it has none.
-fn survey(text: &[u8], letters: &Letters, room: &mut Room) -> Option<Seen> {
-    let has = |codes: &[u32], letter: char| codes.contains(&u32::from(letter));
-    if let Some(codes) = room.characters.read(text) {
+/// Looks at all of a text, whose code points are in `room` behind it if it is short; None where it has none.
+fn survey(lowered: &Lowered, letters: &Letters, room: &mut Room) -> Option<Seen> {
+    let has = |codes: &[u32], letter: char| codes.iter().fold(false, |any, &code| any | (code == u32::from(letter)));
+    if let Some(codes) = lowered.read(0..lowered.text.len(), &mut room.characters) {
         let hides = letters.signs.hide(codes)?;
         return Some(Seen { hides, has_kelvin: has(codes, KELVIN), has_stroke: has(codes, STROKE) });
     }
-    let text = letters.signs.read(text)?;
+    let text = letters.signs.read(lowered.text)?;
     let hides = letters.signs.hides(text);
     Some(Seen { hides, has_kelvin: text.contains(KELVIN), has_stroke: text.contains(STROKE) })
 }
 
 /// Whether Unicode's normal form may make more of the parts of an address than there may be.
 fn may_be_too_long(local: &[u8], domain: &[u8]) -> bool {
+    // Of two bytes at least is a character that may grow.
+    if local.len() <= MAX_LOCAL / (MOST_GROWN / 2) && (local.len() + domain.len()) * MOST_GROWN < MAX_ADDRESS {
+        return false;
+    }
     let grown = |byte: &u8| if byte.is_ascii() { 1 } else { MOST_GROWN };
     let begins_letter = |byte: &&u8| !matches!(byte, 0x80..=0xbf); // the others go on with one
     let most_letters: usize = local.iter().filter(begins_letter).map(grown).sum();
@@ -92,18 +97,10 @@ fn is_no_letter(sign: char) -> bool {
     )
 }
 
-/// Whether `local` is certainly no local part.
-fn is_no_local(local: &[u8], letters: &Letters) -> bool {
-    if local.is_ascii() {
-        return !is_dot_atom(local); // no domain with letters beyond ASCII is that of a carrier
-    }
-    let Ok(local) = std::str::from_utf8(local) else { return false };
-    let is_dotted_wrongly = local.starts_with('.') || local.ends_with('.') || local.contains("..");
-    let has_foreign = || local.bytes().any(|byte| byte.is_ascii() && byte != b'.' && !is_atom(byte));
-    is_dotted_wrongly
-        || has_foreign()
-        || local.contains(is_no_letter)
-        || local.chars().next().is_some_and(|first| letters.folding.is_mark(first))
+/// Whether letters of the address of `codes` show that its local part is none.
+fn is_no_name(codes: &[u32], letters: &Letters) -> bool {
+    let mut local = codes.iter().take_while(|&&code| code != u32::from(b'@')).map_while(|&code| char::from_u32(code));
+    local.clone().next().is_some_and(|first| letters.folding.is_mark(first)) || local.any(is_no_letter)
 }
 
 /// Whether the definition gives `domain` no better reason than that it is none. None, as `false`, where that is not certain.
@@ -153,7 +150,7 @@ mod tests {
         let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&signs), folding, domain: &domain };
-        refuse(text.as_bytes(), &doubts, &letters, &mut Room::new(), &REASONS)
+        refuse(&Lowered::long(text.as_bytes()), &doubts, &letters, &mut Room::new(), &REASONS)
     }
 
     #[test]

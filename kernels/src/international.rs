@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 use crate::characters::Characters;
-use crate::classes::{self, class_of_code, is_atom, DIGIT, LETTER};
+use crate::classes::{self, class_of_code, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::{is_masked, Doubts};
-use crate::emails::{is_dot_atom, is_plain_domain};
+use crate::emails::is_plain_domain;
 use crate::folding::Folding;
+use crate::lowered::Lowered;
 use crate::punycode;
 use crate::signs::Signs;
 
@@ -162,7 +163,7 @@ impl Room {
 ///
 /// `ends` are those of domains for special use.
 pub fn normalized<'r>(
-    lowered: &'r [u8],
+    lowered: &Lowered,
     letters: &Letters,
     doubts: &Doubts,
     ends: u32,
@@ -184,26 +185,28 @@ pub fn normalized<'r>(
 }
 
 /// Writes the address that `lowered` stands for, as far as it is certain that it is one, and gives the size of its longest
-/// label.
-fn write(lowered: &[u8], letters: &Letters, doubts: &Doubts, ends: u32, room: &mut Room) -> Option<usize> {
-    if lowered.len() > MAX_ADDRESS {
-        return None;
-    }
-    let at = lowered.iter().position(|&byte| byte == b'@')?;
-    let (local, domain) = (&lowered[..at], &lowered[at + 1..]);
-    let local = if local.is_ascii() {
-        (local.len() <= MAX_LOCAL && is_dot_atom(local)).then_some(local)?
-    } else if is_certain_local(room.characters.read(local)?, &letters.folding, &mut room.local)? {
+/// label if one is too long, or a greater one than that.
+fn write(lowered: &Lowered, letters: &Letters, doubts: &Doubts, ends: u32, room: &mut Room) -> Option<usize> {
+    let size = lowered.text.len();
+    let at = lowered.at().filter(|&at| size <= MAX_ADDRESS && lowered.has_local(at))?;
+    let (local, domain) = (&lowered.text[..at], &lowered.text[at + 1..]);
+    let local = if lowered.is_ascii_in(0..at) {
+        (at <= MAX_LOCAL).then_some(local)?
+    } else if is_certain_local(lowered.read(0..at, &mut room.characters)?, &letters.folding, &mut room.local)? {
         local
     } else {
         room.local.as_bytes()
     };
+    if doubts.is_no_address(local) || lowered.has_asterisk() && is_masked(local) {
+        return None;
+    }
     room.address.clear();
     room.address.extend_from_slice(local);
-    if domain.is_ascii() {
-        return (!is_doubtful(local, domain, doubts)).then(|| push_plain(domain, &mut room.address)).flatten();
+    if lowered.is_ascii_in(at + 1..size) {
+        let is_plain = lowered.has_plain_domain(at) && !is_doubtful(local, domain, doubts);
+        return is_plain.then(|| push_plain(domain, &mut room.address));
     }
-    let codes = room.characters.read(domain)?;
+    let codes = lowered.read(at + 1..size, &mut room.characters)?;
     if !is_doubtful(local, domain, doubts) {
         let longest = push_domain(codes, CERTAIN | STAYS, letters, &mut room.address);
         if longest.is_some() {
@@ -269,31 +272,16 @@ fn map(lowered: &[u32], letters: &Letters, mapped: &mut Vec<u32>) -> Option<()> 
     (!is_too_long(lowered)).then_some(())
 }
 
-/// Whether the parts of an address may be no person's, or too long.
+/// Whether `local` may be no person's at the `domain`, or the address too long.
 fn is_doubtful(local: &[u8], domain: &[u8], doubts: &Doubts) -> bool {
-    doubts.is_no_address(local)
-        || is_masked(local)
-        || domain.starts_with(local) && doubts.doubled.has(local)
-        || local.len() + 1 + domain.len() > MAX_ADDRESS
+    let is_doubled = local.first() == domain.first() && domain.starts_with(local) && doubts.doubled.has(local);
+    is_doubled || local.len() + 1 + domain.len() > MAX_ADDRESS
 }
 
-/// Whether the local part of `codes` stays as it is; otherwise that for which it stands is in `room`. None where it is not
-/// one of certain characters, or too long.
+/// Whether the local part of `codes`, which has no signs that none has, stays as it is; otherwise that for which it stands
+/// is in `room`. None where its letters are not certain, or it is too long.
 fn is_certain_local(codes: &[u32], folding: &Folding, room: &mut String) -> Option<bool> {
-    let (mut follows_dot, mut is_atom_of_all, mut stays) = (true, true, true);
-    for &code in codes {
-        if code < 0x80 {
-            let is_dot = code == u32::from(b'.');
-            is_atom_of_all &= if is_dot { !follows_dot } else { is_atom(code as u8) };
-            follows_dot = is_dot;
-        } else {
-            stays &= folding.stays(code);
-            follows_dot = false;
-        }
-    }
-    if !is_atom_of_all || follows_dot {
-        return None;
-    }
+    let stays = codes.iter().fold(true, |stay, &code| stay & (code < 0x80 || folding.stays(code)));
     let (count, first) = if stays {
         (codes.len(), char::from_u32(*codes.first()?)?)
     } else {
@@ -303,12 +291,14 @@ fn is_certain_local(codes: &[u32], folding: &Folding, room: &mut String) -> Opti
     (count <= MAX_LOCAL && !folding.is_mark(first)).then_some(stays)
 }
 
-/// Appends an at sign and `domain` of ASCII, and gives the size of its longest label; None as for `push_domain`.
-fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> Option<usize> {
+/// Appends an at sign and the plain `domain`, and gives the size of its longest label if one is too long, or a greater one.
+fn push_plain(domain: &[u8], address: &mut Vec<u8>) -> usize {
     address.push(b'@');
     address.extend_from_slice(domain);
-    let longest = domain.split(|&byte| byte == b'.').map(<[u8]>::len).max();
-    longest.filter(|_| is_plain_domain(domain))
+    if domain.len() <= MAX_LABEL {
+        return domain.len();
+    }
+    domain.split(|&byte| byte == b'.').map(<[u8]>::len).max().unwrap_or(0)
 }
 
 /// Appends an at sign and the domain of `codes` as it stands in the name system, and gives the size of its longest label;
@@ -358,7 +348,8 @@ fn push_wide(codes: &[u32], address: &mut Vec<u8>) -> Option<usize> {
         0x80.. => ((code - FULL_WIDTH.start() + 0x21) as u8).to_ascii_lowercase(),
         _ => code as u8,
     });
-    push_plain(&narrow.collect::<Vec<_>>(), address)
+    let narrow: Vec<u8> = narrow.collect();
+    is_plain_domain(&narrow).then(|| push_plain(&narrow, address))
 }
 
 /// Whether a label of the domain of `codes`, or all of it, is too long as it stands in the name system.
@@ -542,8 +533,15 @@ pub mod tests {
         let doubts = Doubts { words: Words::new(none()), no_addresses, doubled: none(), carriers: none(), special_use };
         let folding = Folding { kinds: &kinds, folds: &folds };
         let letters = Letters { signs: Signs(&[]), folding, domain: &domain };
-        normalized(text.as_bytes(), &letters, &doubts, doubts.special_ends(), &REASONS, &mut Room::new())
-            .map(|address| String::from_utf8(address.to_vec()).unwrap())
+        normalized(
+            &Lowered::long(text.as_bytes()),
+            &letters,
+            &doubts,
+            doubts.special_ends(),
+            &REASONS,
+            &mut Room::new(),
+        )
+        .map(|address| String::from_utf8(address.to_vec()).unwrap())
     }
 
     #[test]

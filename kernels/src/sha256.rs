@@ -7,7 +7,7 @@ const BLOCK_BYTES: usize = 64;
 const PADDING_BYTES: usize = 9;
 const LANES: usize = 4;
 
-type Block = [u8; BLOCK_BYTES];
+pub type Block = [u8; BLOCK_BYTES];
 type State = [u32; 8];
 
 const INITIAL: State = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
@@ -65,6 +65,15 @@ impl<'a> Hasher<'a> {
         }
     }
 
+    /// As `add`, of the message of `size` at the front of `block`, behind which are zeros.
+    pub fn add_block(&mut self, row: usize, block: &Block, size: usize) {
+        if size <= most_bytes(1) {
+            self.short.add_block(row, block, size, &mut self.digests);
+        } else {
+            self.longer.add_block(row, block, size, &mut self.digests);
+        }
+    }
+
     pub fn finish(mut self) {
         self.short.flush(&mut self.digests);
         self.longer.flush(&mut self.digests);
@@ -96,8 +105,23 @@ impl<const BLOCKS: usize> Lanes<BLOCKS> {
                 block[begin] = 0x80;
             }
         }
+        self.end(row, message.len(), digests);
+    }
+
+    /// As `add`, of a message that is less than a block with zeros behind it.
+    fn add_block(&mut self, row: usize, block: &Block, size: usize, digests: &mut Digests) {
+        self.blocks[0][self.waiting] = *block;
+        self.blocks[0][self.waiting][size] = 0x80;
+        for blocks in &mut self.blocks[1..] {
+            blocks[self.waiting] = [0; BLOCK_BYTES];
+        }
+        self.end(row, size, digests);
+    }
+
+    /// Ends the message of `size` for `row`.
+    fn end(&mut self, row: usize, size: usize, digests: &mut Digests) {
         let last = &mut self.blocks[BLOCKS - 1][self.waiting];
-        last[BLOCK_BYTES - 8..].copy_from_slice(&(8 * message.len() as u64).to_be_bytes());
+        last[BLOCK_BYTES - 8..].copy_from_slice(&(8 * size as u64).to_be_bytes());
         self.rows[self.waiting] = row;
         self.waiting += 1;
         if self.waiting == LANES {

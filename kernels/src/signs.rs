@@ -42,6 +42,28 @@ impl Signs<'_> {
         self.read(text).map(|text| text.trim_matches(|character| self.is_trimmed(character)))
     }
 
+    /// The same, of a text of which no other characters are looked at: whether these are UTF-8 is left.
+    pub fn trim_ends<'t>(&self, mut text: &'t [u8]) -> Option<&'t [u8]> {
+        if self.0.len() < BASIC_PLANE {
+            return None;
+        }
+        while let Some(size) = text.first().map(|&byte| size_of_character(byte)) {
+            let character = std::str::from_utf8(text.get(..size)?).ok()?;
+            if !self.is_trimmed(character.chars().next()?) {
+                break;
+            }
+            text = &text[size..];
+        }
+        while let Some(begin) = text.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)) {
+            let character = std::str::from_utf8(&text[begin..]).ok()?;
+            if !self.is_trimmed(character.chars().next()?) {
+                break;
+            }
+            text = &text[..begin];
+        }
+        Some(text)
+    }
+
     /// `text`, if there is a table and it is UTF-8.
     pub fn read<'t>(&self, text: &'t [u8]) -> Option<&'t str> {
         std::str::from_utf8(text).ok().filter(|_| self.0.len() >= BASIC_PLANE)
@@ -83,6 +105,16 @@ impl Signs<'_> {
     /// As `trim_start`, at both ends.
     pub fn trim_both<'t>(&self, text: &'t str) -> &'t str {
         text.trim_matches(|character| self.is_trimmed(character))
+    }
+}
+
+/// The bytes of the character that `first` begins.
+fn size_of_character(first: u8) -> usize {
+    match first {
+        ..0xc0 => 1,
+        0xc0..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
     }
 }
 
@@ -177,8 +209,13 @@ pub mod tests {
             ("a\u{e0001}", "a"),
         ] {
             assert_eq!(signs.trim(text.as_bytes()), Some(trimmed));
+            assert_eq!(signs.trim_ends(text.as_bytes()), Some(trimmed.as_bytes()));
         }
-        assert_eq!(signs.trim(b"\xff"), None);
+        for text in [&b"\xff"[..], b"\xe2\x80", b"a\x80", b"\x80", b"a\xe2\x80"] {
+            assert_eq!(signs.trim(text), None);
+            assert_eq!(signs.trim_ends(text), None);
+        }
+        assert_eq!(signs.trim_ends("\u{feff}a".as_bytes()).zip(Signs(&[]).trim_ends(b"a")), None);
     }
 
     #[test]
