@@ -20,7 +20,7 @@ pub struct Outline {
     letters: u64,
     /// Letters and digits.
     names: u64,
-    /// What may stand between the dots of a local part, if it is ASCII.
+    /// Signs of ASCII that may stand between the dots of a local part.
     atoms: u64,
     /// Bytes beyond ASCII.
     foreign: u64,
