@@ -55,18 +55,32 @@ def test_several_values_of_one_cell_are_several_values_of_one_record(text_batch:
     ]
 
 
-IDS = st.lists(st.sampled_from(["k1", "k2", "k3", "k4"]), max_size=3)
+def _columns(*values: str) -> st.SearchStrategy[list[list[list[str]]]]:
+    """Up to three columns of up to six rows, each with some of `values`."""
+    cells = st.lists(st.sampled_from(values), max_size=3)
+    rows = st.integers(1, 6)
+    return rows.flatmap(lambda count: st.lists(st.lists(cells, min_size=count, max_size=count), max_size=3))
+
+
+# Two begin with as many bytes alike as anybody could look for, two differ in their first one.
+HASHES = ("c0ffee" + "7" * 58, "c0ffee" + "7" * 57 + "8", "00" + "a" * 62, "ff" + "a" * 62)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(1, 6).flatmap(lambda rows: st.lists(st.lists(IDS, min_size=rows, max_size=rows), max_size=3)))
-def test_each_record_has_its_distinct_values_in_order(text_batch: Make, columns: list[list[list[str]]]) -> None:
+@given(
+    st.tuples(st.just(Kind.PARTNER_USER_ID), _columns("k1", "k2", "k3", "k4"))
+    | st.tuples(st.just(Kind.EMAIL), _columns(*HASHES))
+)
+def test_each_record_has_its_distinct_values_in_order(
+    text_batch: Make, given_columns: tuple[Kind, list[list[list[str]]]]
+) -> None:
     """Of rows with one value, with several and with the same again, in one column and in more."""
+    kind, columns = given_columns
     rows = list(zip(*columns, strict=True))
-    prepared = _prepare(text_batch(*((Kind.PARTNER_USER_ID, column) for column in columns))) if columns else None
+    made = text_batch(*((kind, column) for column in columns), hashed=frozenset({Kind.EMAIL})) if columns else None
     expected = [sorted({value for values in row for value in values}) for row in rows if any(row)]
-    found = _records(prepared) if prepared else []
-    assert [record["partner_user_id"] for record in found] == expected
+    found = _records(_prepare(made)) if made else []
+    assert [record[kind.value] for record in found] == expected
 
 
 def test_a_row_is_sent_with_what_qualified(text_batch: Make, sha256: Make) -> None:
