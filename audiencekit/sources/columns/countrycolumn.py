@@ -86,13 +86,14 @@ class CountryColumn:
         return sum(found[cell] is not None for cell in filled)
 
     def _leave(self, place: int, countries: int) -> None:
+        if not self.sample.filled(place):
+            return
         shown = self.header.shown(place)
-        if countries:
-            given = option("country_column", shown)
-            why = f"but most of its cells are none that is known; not used, say {given} if it is one"
-            self.notes.append(f"{shown}: named like a country, {why}")
-        elif self.sample.filled(place):
-            self.notes.append(f"{shown}: named like a country, but its cells are none; not used")
+        none = "most of its cells are none that is known" if countries else "its cells are none"
+        given = f"; say {option('country_column', shown)} if it is one" if countries else ""
+        # The number of a person elsewhere may be that of another at home.
+        elsewhere = ", and numbers without a plus are read as those of `country=`" if self.options.country else ""
+        self.notes.append(f"{shown}: named like a country, but {none}; not used{elsewhere}{given}")
 
     def _note_unknown(self, place: int, countries: int) -> None:
         """People who say that the rest is of one country should know who is of the rest."""

@@ -78,6 +78,27 @@ def test_a_column_cc_is_the_country_when_it_holds_codes(open_bytes: Open, cells:
     assert not any("named like a country" in note for note in source.notes)
 
 
+AS_AT_HOME = ", and numbers without a plus are read as those of `country=`"
+ASKED = "; say `country_column='Land'` if it is one"
+
+
+@pytest.mark.parametrize(
+    ("cells", "given", "end"),
+    [
+        ("DD", {}, "its cells are none; not used"),
+        ("DD", {"country": "DE"}, f"its cells are none; not used{AS_AT_HOME}"),
+        (["D", "CH", "D", "A"], {}, f"most of its cells are none that is known; not used{ASKED}"),
+        (["D", "CH", "D"], {"country": "DE"}, f"most of its cells are none that is known; not used{AS_AT_HOME}{ASKED}"),
+    ],
+)
+def test_a_country_that_is_not_used_is_told(open_bytes: Open, cells: Any, given: dict[str, Any], end: str) -> None:
+    """The number of a person in Austria may be that of another in Germany."""
+    lines = ["phone,Land", *(f"030 12345678,{cell}" for cell in cells)]
+    source = open_bytes("".join(f"{line}\n" for line in lines).encode(), **given)
+    assert source.mapping.country is None
+    assert f"Land: named like a country, but {end}" in source.notes
+
+
 CODES = ["US", "DE", "GB"]
 LOOKS: list[tuple[str, list[str], dict[str, Any], bool]] = [
     ("origin", CODES, {}, True),

@@ -220,7 +220,7 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
 def test_notes_say_why(open_bytes: Open) -> None:
     """Each note says what was mapped or not, and for what reason."""
     notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,+49\n").notes)
-    assert "land: named like a country, but its cells are none" in notes
+    assert "land: named like a country, but its cells are none; not used\n" in notes + "\n"
     assert "phone: phone_number, by name and content" in notes
     assert "email: named like the kind email, but its cells are not" in notes
     assert "what: email, by content" in notes
