@@ -180,7 +180,7 @@ def _sorted(values: Any, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.
         heads = np.ascontiguousarray(matrix[:, :_HEAD_BYTES]).view(">u8").ravel().astype(np.uint64)
         order = _order(heads, owners)
         same = np.flatnonzero(~_are_first(heads[order], owners))
-        # Somebody may look for two addresses whose hashes begin alike.
+        # Two hashes that begin alike can be looked for.
         if np.array_equal(matrix[order[same]], matrix[order[same - 1]]):
             return order, _are_first(heads[order], owners)
     ranks = _ranks(values)

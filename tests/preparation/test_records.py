@@ -62,7 +62,7 @@ def _columns(*values: str) -> st.SearchStrategy[list[list[list[str]]]]:
     return rows.flatmap(lambda count: st.lists(st.lists(cells, min_size=count, max_size=count), max_size=3))
 
 
-# Two begin with as many bytes alike as anybody could look for, two differ in their first one.
+# Two differ in their last digit alone, two in their first one.
 HASHES = ("c0ffee" + "7" * 58, "c0ffee" + "7" * 57 + "8", "00" + "a" * 62, "ff" + "a" * 62)
 
 
