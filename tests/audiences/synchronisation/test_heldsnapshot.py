@@ -14,14 +14,10 @@ from audiencekit.snapshots.members import joined_members
 from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SERIAL, SNAPSHOT
-from tests.audiences.synchronisation.people import store
+from tests.audiences.synchronisation.people import Killed, store
 from tests.audiences.synchronisation.service import AUDIENCE, Entry, Owner, entries_of
 
 PEOPLE = [(str(number), str(number)) for number in range(12)]
-
-
-class Killed(BaseException):
-    """Ends a run in the middle, without clean-up."""
 
 
 @pytest.fixture

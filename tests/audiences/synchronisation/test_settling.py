@@ -14,15 +14,11 @@ from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
 from audiencekit.snapshots.store import RECENT, SnapshotStore
-from tests.audiences.synchronisation.people import store
+from tests.audiences.synchronisation.people import Killed, store
 from tests.audiences.synchronisation.service import LOST, NEVER, Owner
 
 NOW = datetime.fromtimestamp(1_795_000_000, UTC)
 PEOPLE = [(str(number), str(number)) for number in range(12)]
-
-
-class Killed(BaseException):
-    """Ends a run in the middle, without clean-up."""
 
 
 @pytest.fixture
