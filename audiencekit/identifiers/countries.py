@@ -14,9 +14,10 @@ _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().s
 
 
 def find_country(text: str) -> str | None:
-    """The alpha-2 code for a code of two or three letters, or a name in English or another large language; else None.
+    """The alpha-2 code for a code of two or three letters, a sign of vehicles (D), or a name; else None.
 
-    Case, accents, punctuation and a leading "the" do not matter. Calling codes ("+44") are not countries.
+    Names are those in English and other large languages. Case, accents, punctuation and a leading "the" do not matter.
+    Calling codes ("+44") are not countries.
     """
     if text in _CODES or not text:
         return text or None

@@ -3,7 +3,9 @@
 The codes are those of ISO 3166-1; the names are the everyday ones in English, with former names, the forms
 that shops and spreadsheets offer, and the country's own name where customer lists hold it. A name that means
 two countries ("Virgin Islands") is left out. AC, TA and XK are not in the standard but have phone numbers; EL
-is what the European Union writes for Greece.
+is what the European Union writes for Greece. One letter is the distinguishing sign of vehicles (Convention on Road
+Traffic, Vienna 1968, article 45), which lists of German, French and Italian speakers have: D, A, F, I. Two or three
+letters are ISO's alone: FL, Liechtenstein's sign, is Florida, too.
 """
 
 from typing import Final
@@ -21,7 +23,7 @@ AO|AGO|Angola
 AQ|ATA|Antarctica
 AR|ARG|Argentina
 AS|ASM|American Samoa|Samoa (American)
-AT|AUT|Austria|Österreich|Oesterreich
+AT|AUT|Austria|Österreich|Oesterreich|A
 AU|AUS|Australia
 AW|ABW|Aruba
 AX|ALA|Åland Islands|Åland
@@ -29,7 +31,7 @@ AZ|AZE|Azerbaijan
 BA|BIH|Bosnia and Herzegovina|Bosnia|Bosnia-Herzegovina
 BB|BRB|Barbados
 BD|BGD|Bangladesh
-BE|BEL|Belgium|België|Belgique
+BE|BEL|Belgium|België|Belgique|B
 BF|BFA|Burkina Faso
 BG|BGR|Bulgaria
 BH|BHR|Bahrain
@@ -67,7 +69,7 @@ CW|CUW|Curaçao
 CX|CXR|Christmas Island
 CY|CYP|Cyprus
 CZ|CZE|Czechia|Czech Republic
-DE|DEU|Germany|Deutschland|Federal Republic of Germany
+DE|DEU|Germany|Deutschland|Federal Republic of Germany|D
 DJ|DJI|Djibouti
 DK|DNK|Denmark|Danmark
 DM|DMA|Dominica
@@ -78,14 +80,14 @@ EE|EST|Estonia
 EG|EGY|Egypt
 EH|ESH|Western Sahara
 ER|ERI|Eritrea
-ES|ESP|Spain|España
+ES|ESP|Spain|España|E
 ET|ETH|Ethiopia
 FI|FIN|Finland|Suomi
 FJ|FJI|Fiji
 FK|FLK|Falkland Islands|Falkland Islands (Malvinas)|Falklands
 FM|FSM|Micronesia|Micronesia, Federated States of|Federated States of Micronesia
 FO|FRO|Faroe Islands|Faroes|Faeroe Islands
-FR|FRA|France
+FR|FRA|France|F
 GA|GAB|Gabon
 GB|GBR|United Kingdom|UK|Great Britain|Britain|England|Scotland|Wales|Northern Ireland
 GB|United Kingdom of Great Britain and Northern Ireland|United Kingdom (UK)
@@ -111,7 +113,7 @@ HM|HMD|Heard Island and McDonald Islands|Heard and McDonald Islands
 HN|HND|Honduras
 HR|HRV|Croatia|Hrvatska
 HT|HTI|Haiti
-HU|HUN|Hungary|Magyarország
+HU|HUN|Hungary|Magyarország|H
 ID|IDN|Indonesia
 IE|IRL|Ireland|Republic of Ireland|Éire
 IL|ISR|Israel
@@ -121,7 +123,7 @@ IO|IOT|British Indian Ocean Territory
 IQ|IRQ|Iraq
 IR|IRN|Iran|Iran, Islamic Republic of|Islamic Republic of Iran
 IS|ISL|Iceland
-IT|ITA|Italy|Italia
+IT|ITA|Italy|Italia|I
 JE|JEY|Jersey
 JM|JAM|Jamaica
 JO|JOR|Jordan
@@ -146,7 +148,7 @@ LK|LKA|Sri Lanka
 LR|LBR|Liberia
 LS|LSO|Lesotho
 LT|LTU|Lithuania
-LU|LUX|Luxembourg|Luxemburg
+LU|LUX|Luxembourg|Luxemburg|L
 LV|LVA|Latvia
 LY|LBY|Libya|Libyan Arab Jamahiriya
 MA|MAR|Morocco
@@ -179,7 +181,7 @@ NF|NFK|Norfolk Island
 NG|NGA|Nigeria
 NI|NIC|Nicaragua
 NL|NLD|Netherlands|Netherlands, The|Holland|Nederland|Kingdom of the Netherlands
-NO|NOR|Norway|Norge
+NO|NOR|Norway|Norge|N
 NP|NPL|Nepal
 NR|NRU|Nauru
 NU|NIU|Niue
@@ -196,7 +198,7 @@ PM|SPM|Saint Pierre and Miquelon|St. Pierre and Miquelon
 PN|PCN|Pitcairn|Pitcairn Islands
 PR|PRI|Puerto Rico
 PS|PSE|Palestine|Palestine, State of|State of Palestine|Palestinian Territories|Palestinian Territory
-PT|PRT|Portugal
+PT|PRT|Portugal|P
 PW|PLW|Palau
 PY|PRY|Paraguay
 QA|QAT|Qatar
@@ -209,7 +211,7 @@ SA|SAU|Saudi Arabia|KSA|Kingdom of Saudi Arabia
 SB|SLB|Solomon Islands
 SC|SYC|Seychelles
 SD|SDN|Sudan
-SE|SWE|Sweden|Sverige
+SE|SWE|Sweden|Sverige|S
 SG|SGP|Singapore
 SH|SHN|Saint Helena|St. Helena|Saint Helena, Ascension and Tristan da Cunha
 SI|SVN|Slovenia

@@ -49,6 +49,8 @@ KNOWN = [
         ("Chinese", "德国", "DE"),
         ("Arabic", "مصر", "EG"),
         ("Namibia", "NA", "NA"),
+        ("sign of vehicles", "D", "DE"),
+        ("sign of vehicles in lower case", "a", "AT"),
     ),
 ]
 UNKNOWN = [
@@ -63,7 +65,8 @@ UNKNOWN = [
     "ZZ",
     "Virgin Islands",
     "Europe",
-    "D",
+    "X",
+    "FL",
     "DEUT",
     "n/a",
     "#N/A",

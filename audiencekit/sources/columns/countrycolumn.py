@@ -103,5 +103,5 @@ class CountryColumn:
         rest = "such rows get `country=`" if self.options.country else "such rows have no country"
         self.notes.append(
             f"{self.header.shown(place)}: unknown country in {filled - countries} of the first {filled} cells"
-            f" (known are codes of two or three letters, and names in large languages); {rest}"
+            f" (known are codes of two or three letters, signs of vehicles, and names in large languages); {rest}"
         )

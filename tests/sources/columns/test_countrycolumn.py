@@ -21,9 +21,10 @@ Open = Callable[..., Source]
         ("email,country\na@example.com,DE\nb@example.com,??\n", 1),
         ("email,country\na@example.com,\n", None),
         ("email,state\na@example.com,DE\n", None),
+        ("email,Land\na@example.com,D\nb@example.com,A\nc@example.com,CH\n", 1),
         ("billing_country,shipping_country,email\nDE,,a@example.com\nDE,FR,b@example.com\nEurope,,c@example.com\n", 0),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
     """Half of its cells must be countries; a calling code is none. Of several columns the one with most is taken."""
@@ -85,10 +86,10 @@ ASKED = "; say `country_column='Land'` if it is one"
 @pytest.mark.parametrize(
     ("cells", "given", "end"),
     [
-        ("DD", {}, "its cells are none; not used"),
-        ("DD", {"country": "DE"}, f"its cells are none; not used{AS_AT_HOME}"),
-        (["D", "CH", "D", "A"], {}, f"most of its cells are none that is known; not used{ASKED}"),
-        (["D", "CH", "D"], {"country": "DE"}, f"most of its cells are none that is known; not used{AS_AT_HOME}{ASKED}"),
+        ("XX", {}, "its cells are none; not used"),
+        ("XX", {"country": "DE"}, f"its cells are none; not used{AS_AT_HOME}"),
+        (["X", "CH", "X", "Y"], {}, f"most of its cells are none that is known; not used{ASKED}"),
+        (["X", "CH", "X"], {"country": "DE"}, f"most of its cells are none that is known; not used{AS_AT_HOME}{ASKED}"),
     ],
 )
 def test_a_country_that_is_not_used_is_told(open_bytes: Open, cells: Any, given: dict[str, Any], end: str) -> None:
