@@ -44,6 +44,7 @@ _MANGLED: Final = (
 _FOREIGN: Final = rf"""\A(?:'[{SPACES}]*[^\x00-\x7f]|="(?s:.*)[^\x00-\x7f])"""
 # Numbers of which the definition says the same in digits of any script, but for those as long as a hash.
 _OF_ANY_SCRIPT: Final = r"""\A(?:'?[0-9]{1,63}|="[0-9]{1,60}"|[+-]?[0-9]{1,30}[.,][0-9]{0,30})\z"""
+_OF_ANY_BYTES: Final = 256  # at most, of 64 characters
 _NO_DIGIT: Final = ord("!")
 _FOREIGN_CHECKS: Final = (Check(_FOREIGN, UNDECIDED), Check(f"[{foreign_digits()}]", UNDECIDED))
 _NUMBER_CHECKS: Final = (
@@ -75,7 +76,7 @@ def decide_platform_ids(texts: Any) -> Decisions:
 
 def _in_ascii(texts: Any) -> Any:
     """The numbers of `texts` in digits of ASCII, the others as they are."""
-    rows = np.flatnonzero(~are_ascii(texts))
+    rows = np.flatnonzero(~are_ascii(texts) & (pc.binary_length(texts).to_numpy() <= _OF_ANY_BYTES))
     if not len(rows):
         return texts
     begins, codes = code_points(texts.take(arrow_array(rows)))

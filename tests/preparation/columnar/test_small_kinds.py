@@ -184,6 +184,7 @@ def test_only_few_forms_are_left(kind: SmallKind, left: list[str]) -> None:
         "０",
         "９" * 19,
         "٠" * 40 + "٣",
+        "'" + "\U0001d7d8" * 62 + "\U0001d7d9",
         "'١٢",
         '="１२"',
         "-١,٢",
