@@ -66,6 +66,13 @@ def _behind_plus(number: PhoneNumber) -> str:
     return phonenumbers.format_number(number, PhoneNumberFormat.E164)
 
 
+def _without_area(chance: random.Random, number: PhoneNumber) -> str:
+    """As neighbours write it, perhaps behind the country's code."""
+    national = phonenumbers.national_significant_number(number)
+    local = national[phonenumbers.length_of_geographical_area_code(number) :]
+    return f"{chance.choice(('', str(number.country_code)))}{local}"
+
+
 def _spelled(respell: Respell) -> Spell:
     return lambda chance, number: respell(chance, _written(chance, number))
 
@@ -150,6 +157,7 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "Mexico's former 1": lambda chance, number: f"+52 1 55 {chance.randrange(10**7, 10**8)}",
     "extension": _spelled(lambda chance, text: f"{text} ext. {chance.randrange(1, 999)}"),
     "carrier code": _carrier,
+    "without area code": _without_area,
     "on two lines": _spelled(lambda chance, text: f"{text}{chance.choice((chr(10), chr(13) + chr(10)))}{text}"),
 }
 

@@ -45,9 +45,7 @@ NO_ADDRESSES: Final = frozenset(
 _CARRIERS: Final = Words.of(CARRIERS)
 _NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)
 
-# Where a kernel begins for a region without phone numbers, and for one that was not compiled yet.
-_NO_REGION: Final = -1
-_NOT_YET: Final = -2
+_NO_REGION: Final = -1  # where a kernel begins for a region without phone numbers
 
 
 def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) -> tuple[Codes, Matrix] | None:
@@ -62,7 +60,7 @@ def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) ->
             return _decide_emails(texts, compiled)
         case Kind.PHONE_NUMBER if compiled:
             names, regions = regions_of(countries, len(texts), rules)
-            plans = _plans(phone_tables().compiled, names, rules)
+            plans = _plans(phone_tables().covering(filter(None, names), ()), names, rules)
             return compiled.decide_phone_numbers(texts, regions=regions, plans=plans)
         case _:
             return None
@@ -98,8 +96,8 @@ def _decide_known(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
 
 
 def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
-    """The plans compiled so far, by what the columnar rules had to look at: the first values go to them."""
-    national = [tables.national.get(name, _NOT_YET) if name else _NO_REGION for name in names]
+    """The plans of the rows' countries, and of the calling codes that the columnar rules had to look at so far."""
+    national = [tables.national[name] if name else _NO_REGION for name in names]
     return Plans(
         following=tables.following,
         readings=tables.readings,

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.preparation.columnar import certainvalues as plain
 from audiencekit.preparation.columnar.certainvalues import decide_plain
-from audiencekit.preparation.columnar.decisions import PENDING, VALID
-from audiencekit.preparation.columnar.phones.tables import phone_tables
+from audiencekit.preparation.columnar.decisions import PENDING, VALID, code_of
+from audiencekit.preparation.columnar.phones.tables import PhoneTables, phone_tables
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 from tests.preparation.columnar.certain import decided, decided_numbers, differing_numbers, needs_kernels
 
@@ -187,12 +188,12 @@ def test_most_numbers_are_plain() -> None:
     assert codes.tolist() == [VALID] * 6
 
 
-def test_numbers_of_a_region_not_compiled_are_left() -> None:
-    """The plan of a region that was not asked for is not compiled here."""
-    names = plain._plans(
-        dataclasses.replace(plain.phone_tables().compiled, national={"FR": 16}), ["FR", "AQ", None], DEFAULT_RULES
-    )
-    assert names.national.tolist() == [16, plain._NOT_YET, plain._NO_REGION]
+def test_the_first_numbers_of_a_region_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No earlier value has asked for its plan."""
+    tables = PhoneTables()
+    monkeypatch.setattr(plain, "phone_tables", lambda: tables)
+    codes, _ = decided_numbers([("256789", "GG"), ("030/901820", "DE"), ("030/901820", None)])
+    assert codes.tolist() == [VALID, VALID, code_of(Reason.NO_COUNTRY)]
 
 
 def _without_run(plans: Any) -> Any:
@@ -214,13 +215,15 @@ REWRITTEN = [
     ("460-1234", "AG", "+12684601234"),
     ("256789", "GG", "+441481256789"),
     ("886377", "SM", "+3780549886377"),
+    ("1 472-5512", "GU", "+16714725512"),
+    ("261 22 41538", "MG", "+261202241538"),
 ]
 
 
 @pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
 def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
     """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
-    phone_tables().covering([country], [phonenumbers.country_code_for_region(country)])
+    phone_tables().covering([], [phonenumbers.country_code_for_region(country)])
     found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES)
     assert found is not None
     codes, hashes = found

@@ -81,6 +81,7 @@ class Trunk:
         self.keys: list[_Key] = []
         self._ids: dict[_Key, State] = {}
         self._rows: list[tuple[State, ...] | None] = []
+        self._passing: dict[Rewriting, bool] = {}
         threads, match = self._opening.start()
         self._state((threads, self.plan.start, None if match is None else self._best(0, match)))
 
@@ -119,6 +120,17 @@ class Trunk:
             return 0, facts[number], AS_WRITTEN
         return best[0], facts[best[1]], best[2]
 
+    def passes(self, rewriting: Rewriting) -> bool:
+        """Whether no number that is rewritten so has the trunk prefix."""
+        if rewriting not in self._passing:
+            states = {0}
+            for digit in map(int, rewriting.digits or ""):
+                states = {self.row(state)[digit] for state in states}
+            for _ in range(rewriting.kept):
+                states = {behind for state in states for behind in self.row(state)}
+            self._passing[rewriting] = all(self.keys[state][::2] == ((), None) for state in states)
+        return self._passing[rewriting]
+
     def read(self, state: State, *, has_code: bool = False) -> DigitReading:
         """The kind of national digits; `has_code`: the calling code stands before them."""
         reading = self._read(state)
@@ -127,7 +139,7 @@ class Trunk:
             return reading
         dropped, rest, _ = best
         is_taken_off = has_code or dropped > len(ABROAD)
-        found = self._judged(dropped, self.plan.facts[rest], AS_WRITTEN)
+        found = self.judged(dropped, self.plan.facts[rest], AS_WRITTEN)
         return found if is_taken_off and found.outcome is DigitOutcome.VALID else reading
 
     def _read(self, state: State) -> DigitReading:
@@ -139,10 +151,11 @@ class Trunk:
             return UNKNOWN
         length = stripped[1].length
         if self.plan.lengths.are_possible(length) or self.plan.lengths.are_too_long(length):
-            return self._judged(*stripped)
-        return self._judged(0, number, AS_WRITTEN)
+            return self.judged(*stripped)
+        return self.judged(0, number, AS_WRITTEN)
 
-    def _judged(self, dropped: int, number: NumberFacts, rewriting: Rewriting) -> DigitReading:
+    def judged(self, dropped: int, number: NumberFacts, rewriting: Rewriting) -> DigitReading:
+        """The kind of a number that `stripped` gave, as no further prefix is taken off."""
         if not MIN_NATIONAL <= number.length <= MAX_NATIONAL:
             return _NOT_POSSIBLE
         if number.is_repeated:
@@ -259,7 +272,7 @@ class Prefixed:
         if not fits and not self._own.plan.lengths.are_too_long(whole.length):
             return None
         if rewriting != AS_WRITTEN:
-            return UNKNOWN
+            return self._own.judged(*stripped) if self._main.passes(rewriting) else UNKNOWN
         reading = self._main.read(rest if dropped else main, has_code=True)
         return reading._replace(dropped=dropped + reading.dropped)
 

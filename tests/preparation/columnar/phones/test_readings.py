@@ -13,7 +13,7 @@ from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.trunks import DigitOutcome, DigitReading, Trunks
 
-SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY"]
+SAMPLE = ["US", "DE", "GB", "IT", "RU", "AU", "BR", "HU", "FI", "JP", "LT", "GG", "KZ", "MX", "FR", "BY", "GU", "MG"]
 
 
 def _digits(region: str, code: str, count: int) -> list[str]:
@@ -27,6 +27,8 @@ def _digits(region: str, code: str, count: int) -> list[str]:
         number = phonenumbers.national_significant_number(example or phonenumbers.example_number(region))
         kept = chance.randrange(2, len(number) + 1)
         size = max(len(number) - kept + chance.choice([0, 0, 0, 1, -1]), 0)
+        area = phonenumbers.length_of_geographical_area_code(phonenumbers.parse(number, region))
+        found.append(chance.choice(["", code]) + number[area:kept] + "".join(chance.choices("0123456789", k=size)))
         found.append(chance.choice(fronts) + number[:kept] + "".join(chance.choices("0123456789", k=size)))
         found.append(chance.choice(fronts) + chance.choice("0123456789") * chance.randrange(len(number) + 2))
     return [digits for digits in found if len(digits) > 2]
@@ -54,8 +56,11 @@ def _read(machine: National | International, digits: str) -> DigitReading:
 
 
 def _said(reading: DigitReading, digits: str) -> tuple[DigitOutcome, str]:
-    is_valid = reading.outcome is DigitOutcome.VALID
-    return reading.outcome, f"{reading.calling_code}{digits[reading.dropped :]}" if is_valid else ""
+    """Return the outcome of a reading, and the digits of a valid number as its rule rewrites them."""
+    if reading.outcome is not DigitOutcome.VALID:
+        return reading.outcome, ""
+    (rule, kept, skipped), national = reading.rewriting, digits[reading.dropped :]
+    return reading.outcome, f"{reading.calling_code}{rule or ''}{national[:kept]}{national[kept + skipped :]}"
 
 
 @pytest.mark.parametrize("region", SAMPLE)
