@@ -43,12 +43,17 @@ def decide_one(text: str) -> str | Reason | None:
     if unicodedata.category(local[0]).startswith("M"):
         return Reason.INVALID_SYNTAX
     if not all(letter.isascii() or is_certain_letter(letter) for letter in local):
-        return None
+        # The library takes no control, format, private or unassigned character, such as the icon of a web page.
+        return Reason.INVALID_SYNTAX if any(map(_is_no_letter, local)) else None
     in_ascii = domain_in_ascii(domain)
     if isinstance(in_ascii, Reason):
         return in_ascii
     normalized = f"{local}@{in_ascii}"
     return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else normalized
+
+
+def _is_no_letter(character: str) -> bool:
+    return unicodedata.category(character).startswith("C")
 
 
 def is_certain_letter(letter: str) -> bool:

@@ -85,6 +85,8 @@ def test_a_wrong_letter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         ("=\u0338\u00e9@larchpost.example", None),
         ("\u00e9\u200bb@larchpost.example", None),
         ("\ufffd@larchpost.example", None),
+        ("\uf0e0anna@larchpost.example", Reason.INVALID_SYNTAX),
+        ("anna\uffff@\u00fc.test", Reason.INVALID_SYNTAX),
         ("anna@docomo.ne.jp\u200b", None),
     ],
 )
