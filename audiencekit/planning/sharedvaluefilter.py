@@ -79,7 +79,7 @@ class _Stripping:
         if chunk == NO_CHUNK:
             return NO_CANDIDATES[0]
         found = self._shared.among(np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE))
-        return found[np.argsort(found["record"], kind="stable")]
+        return found.take(np.argsort(found["record"], kind="stable"))
 
     def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
         """Leave the values of `found` out of one batch, whose records are counted from `first`."""

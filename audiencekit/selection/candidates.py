@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,8 +29,8 @@ from audiencekit.selection.tags import (
 
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared
 
-# A value, and the tag of what stands beside it; the lowest bit says whether a record has it, or only a part of it.
-PAIR: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("beside_high", "<u8"), ("beside_low", "<u8")])
+# A value, and the tag of it together with what stands beside it.
+PERSON: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("pair_high", "<u8"), ("pair_low", "<u8")])
 # A value of a batch that may be shared: its place among all of the batch, kind after kind; its record, and the row, the
 # key set and the number of values of each kind of that.
 CANDIDATE: Final = np.dtype(
@@ -39,10 +39,22 @@ CANDIDATE: Final = np.dtype(
         *(("place", "<u4"), ("record", "<u4"), ("kind", "u1"), ("values", "<u4", (len(Kind),))),
     ]
 )
-Pairs = npt.NDArray[np.void]
 Candidates = npt.NDArray[np.void]
+People = npt.NDArray[np.void]
 NO_CHUNK: Final = -1  # in the place of the number of a chunk: a batch has no values, or none that may be shared
-NO_CANDIDATES: Final = np.zeros(0, dtype=CANDIDATE), np.zeros(0, dtype=PAIR)
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes a value with what stands beside it
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Values with all that stands beside each in a record (PERSON); and the tags of each with a part of that (TAG)."""
+
+    people: People = field(repr=False)
+    parts: Tags = field(repr=False)
+
+
+NO_PAIRS: Final = Pairs(np.zeros(0, dtype=PERSON), np.zeros(0, dtype=TAG))
+NO_CANDIDATES: Final = np.zeros(0, dtype=CANDIDATE), NO_PAIRS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ class SharedValues:
         """Those of `candidates` that are shared."""
         tags = np.empty(len(candidates), dtype=TAG)
         tags["high"], tags["low"] = candidates["high"], candidates["low"]
-        return candidates[are_among(tags, self.tags)]
+        return candidates.compress(are_among(tags, self.tags))
 
     def without(self, others: Tags) -> SharedValues:
         """Those that are none of `others`, which ascend."""
@@ -99,7 +111,7 @@ def _places_in_part(places: Places, owners: Places, lines: Places, offsets: dict
 def candidates_at(places: Places, batch: TaggedRows) -> tuple[Candidates, Pairs]:
     """The values at `places` among all of a batch, kind after kind (CANDIDATE).
 
-    With them, as PAIR, the other values of their records, and the parts of these.
+    With them the other values of their records, and the parts of these.
     """
     if not len(places):
         return NO_CANDIDATES
@@ -129,18 +141,20 @@ def _owners_of(places: Places, of_kinds: list[Offsets]) -> Places:
 def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:
     """Fills in the key sets, too."""
     of_records = found["values"].sum(axis=1, dtype=np.int64)
-    pairs = []
+    people, parts = [NO_PAIRS.people], [NO_PAIRS.parts]
     for size in np.flatnonzero(np.bincount(of_records)).tolist():
         chosen = np.flatnonzero(of_records == size)
         every = _places_of(tagged, found["record"][chosen], size)
         sums = _sum(tagged.tags[every], range(size))
         found["set_high"][chosen], found["set_low"][chosen] = sums["high"], sums["low"]
+        if size == 1:  # a value that stands alone in a record says nothing of who that is: it is a part of everyone
+            continue
         keys = found["place"][chosen]
         others = tagged.tags[every[every != keys[:, None]].reshape(len(keys), size - 1)]
         values = tagged.tags[keys]
-        pairs.append(_paired(values, _sum(others, range(size - 1)), is_whole=True))
-        pairs += [_paired(values, _sum(others, part), is_whole=False) for part in _parts(size - 1)]
-    return joined_candidates(pairs)
+        people.append(_people(values, _paired(values, _sum(others, range(size - 1)))))
+        parts += [_paired(values, _sum(others, part)) for part in _parts(size - 1)]
+    return Pairs(joined(people), joined(parts))
 
 
 def _places_of(tagged: TaggedKeys, records: npt.NDArray[np.uint32], size: int) -> Places:
@@ -175,13 +189,21 @@ def _sum(others: Tags, part: list[int] | range) -> Tags:
     return sums
 
 
-def _paired(values: Tags, beside: Tags, *, is_whole: bool) -> Pairs:
-    pairs = np.empty(len(values), dtype=PAIR)
-    pairs["high"], pairs["low"], pairs["beside_high"] = values["high"], values["low"], beside["high"]
-    pairs["beside_low"] = beside["low"] >> np.uint64(1) << np.uint64(1) | np.uint64(is_whole)
+def _paired(values: Tags, beside: Tags) -> Tags:
+    """The tag of each value with what stands beside it."""
+    pairs = np.empty(len(values), dtype=TAG)
+    for half in ("high", "low"):
+        pairs[half] = values[half] * _ODD + beside[half]
     return pairs
 
 
-def joined_candidates(pieces: list[Pairs]) -> Pairs:
+def _people(values: Tags, pairs: Tags) -> People:
+    people = np.empty(len(values), dtype=PERSON)
+    for half in ("high", "low"):
+        people[half], people[f"pair_{half}"] = values[half], pairs[half]
+    return people
+
+
+def joined(pieces: Sequence[npt.NDArray[np.void]]) -> npt.NDArray[np.void]:
     """One behind the other. As bytes: for each piece of entries numpy would compare their types, name by name."""
     return np.concatenate([piece.view(np.uint8) for piece in pieces]).view(pieces[0].dtype)

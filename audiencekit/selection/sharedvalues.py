@@ -23,12 +23,13 @@ from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.candidates import (
     NO_CANDIDATES,
     NO_CHUNK,
-    PAIR,
+    PERSON,
     Candidates,
     Pairs,
+    People,
     SharedValues,
     candidates_at,
-    joined_candidates,
+    joined,
 )
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.taggedrows import TaggedRows
@@ -39,34 +40,39 @@ _SINGLE_BITS: Final = 8  # parts in which the people of values are told apart
 _ASIDE_BYTES: Final = 4_000_000  # in memory before they are put aside
 
 # A value, and how many people of it are in one part.
-PEOPLE: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
+COUNTED: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("people", "<u8")])
+Counted: TypeAlias = npt.NDArray[np.void]
 # Of a batch, by its number and with the slots of all its values, those at these places, as `candidates_at`.
 Look: TypeAlias = Callable[[int, Slots, Places], tuple[Candidates, Pairs]]
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # mixes numbers
 
 
 class PeopleOfValues:
     """Counts the people of values, exactly, and finds those of more than `most`. Its memory is `chunks`."""
 
     def __init__(self, chunks: Chunks, most: int) -> None:
-        self._chunks, self._most, self._pairs = chunks, most, _Aside(chunks, PAIR)
+        self._chunks, self._most = chunks, most
+        self._people, self._parts = _Aside(chunks, PERSON, "pair_high"), _Aside(chunks, TAG, "high")
 
     def __repr__(self) -> str:
         return "<PeopleOfValues>"
 
     def add(self, pairs: Pairs) -> None:
         """Take in the values of a batch, and what stands beside each."""
-        self._pairs.add(pairs, pairs["high"] ^ pairs["beside_high"])
+        self._people.add(pairs.people)
+        self._parts.add(pairs.parts)
 
     def find(self) -> SharedValues:
         """The values that more people share."""
-        people = _Aside(self._chunks, PEOPLE)
-        for counted in in_order(_people_of, self._pairs.pieces(), workers=cores()):
-            people.add(counted, counted["high"])
+        counted = _Aside(self._chunks, COUNTED, "high")
+        at_once = self._people.holds_all and self._parts.holds_all
+        pieces = zip(self._people.pieces(at_once=at_once), self._parts.pieces(at_once=at_once), strict=True)
+        for found in in_order(_count_people, filter(_holds_people, pieces), workers=cores()):
+            counted.add(found)
         tags, most = [np.zeros(0, dtype=TAG)], 0
-        for counted in map(_added_up, people.pieces()):  # the parts ascend, as the first bits of their tags do
-            shared = counted[counted["people"] > self._most]
-            tags.append(_tags_of(shared[np.lexsort([shared["low"], shared["high"]])]))
+        for found in counted.pieces(at_once=counted.holds_all):  # the parts ascend, as the first bits of their tags do
+            added = _added_up(found)
+            shared = added.compress(added["people"] > self._most)
+            tags.append(_tags_of(shared.take(np.lexsort([shared["low"], shared["high"]]))))
             most = max(most, int(shared["people"].max(initial=0)))
         return SharedValues(np.concatenate(tags), most)
 
@@ -122,92 +128,103 @@ class SharedValueSearch:
         return np.frombuffer(self._chunks.read_all([self._slots[number]]), dtype=np.uint32)
 
 
-def _people_of(pairs: Pairs) -> Pairs:
-    """How many of `pairs` are people, of each value: whole ones, each once, that are no part of another."""
-    bare = pairs["beside_low"] >> np.uint64(1)
-    # A value that stands alone in a record says nothing of who that is: it is a part of everyone.
-    chosen = np.flatnonzero((pairs["beside_high"] != 0) | (bare != 0))
-    found, bare = pairs[chosen], bare[chosen]
-    order, firsts = _grouped(found["high"], found["low"], found["beside_high"], bare)
-    is_whole = (found["beside_low"] & np.uint64(1))[order]
-    whole = order[firsts[np.bitwise_and.reduceat(is_whole, firsts).astype(bool)]] if len(firsts) else firsts
-    counted = np.empty(len(whole), dtype=PEOPLE)
-    counted["high"], counted["low"], counted["people"] = found["high"][whole], found["low"][whole], 1
+def _holds_people(piece: tuple[People, Tags]) -> bool:
+    return len(piece[0]) > 0
+
+
+def _count_people(piece: tuple[People, Tags]) -> Counted:
+    """How many people stand beside each value: each once, and none that are a part of others."""
+    people, parts = piece
+    found, known = _distinct(people, "pair_"), _distinct(parts)
+    whole = found.compress(~are_among(_tags_of(found, "pair_"), known))
+    counted = np.ones(len(whole), dtype=COUNTED)
+    counted["high"], counted["low"] = whole["high"], whole["low"]
     return _added_up(counted)
 
 
-def _tags_of(counted: Pairs) -> Tags:
-    tags = np.empty(len(counted), dtype=TAG)
-    tags["high"], tags["low"] = counted["high"], counted["low"]
+def _tags_of(entries: npt.NDArray[np.void], name: str = "") -> Tags:
+    tags = np.empty(len(entries), dtype=TAG)
+    tags["high"], tags["low"] = entries[f"{name}high"], entries[f"{name}low"]
     return tags
 
 
-def _added_up(counted: Pairs) -> Pairs:
+def _added_up(counted: Counted) -> Counted:
     """The people of each value, each value once."""
     if not len(counted):
         return counted
-    order, firsts = _grouped(counted["high"], counted["low"])
-    added = counted[order[firsts]]
-    added["people"] = np.add.reduceat(counted["people"][order], firsts)
+    order, firsts = _grouped(counted)
+    added = counted.take(order[firsts])
+    added["people"] = np.add.reduceat(counted["people"].take(order), firsts)
     return added
 
 
-def _grouped(*columns: npt.NDArray[np.uint64]) -> tuple[Places, Places]:
-    """An order in which lines that are equal in all columns stand side by side, and where each such group begins.
+def _distinct(tags: npt.NDArray[np.void], name: str = "") -> npt.NDArray[np.void]:
+    """Of equal tags one each; their first halves ascend."""
+    order, firsts = _grouped(tags, name)
+    return tags.take(order[firsts])
 
-    One number is sorted in the place of all: several times as fast. Where two that differ have the same, all are.
+
+def _grouped(tags: npt.NDArray[np.void], name: str = "") -> tuple[Places, Places]:
+    """An order in which equal tags stand side by side and the first halves ascend; where each such group begins.
+
+    The first halves are sorted in the place of both: several times as fast. Where two that differ have the same one,
+    both are.
     """
-    mixed = columns[0]
-    for column in columns[1:]:
-        mixed = mixed * _ODD + column
-    order = np.argsort(mixed)
-    if not np.array_equal(begins := _begins(order, *columns), _begins(order, mixed)):
-        begins = _begins(order := np.lexsort(columns), *columns)
-    return order, np.flatnonzero(begins)
+    high, low = tags[f"{name}high"], tags[f"{name}low"]
+    order = np.argsort(high)
+    if not np.array_equal(begins := _begins(order, high), both := begins | _begins(order, low)):
+        order = np.lexsort([low, high])
+        both = _begins(order, high) | _begins(order, low)
+    return order, np.flatnonzero(both)
 
 
-def _begins(order: Places, *columns: npt.NDArray[np.uint64]) -> Bools:
+def _begins(order: Places, halves: npt.NDArray[np.uint64]) -> Bools:
     """Of each line in `order`, whether it differs from the one before."""
-    begins: Bools = np.arange(len(order)) == 0
-    for column in columns:
-        ordered = column[order]
-        begins[1:] |= ordered[1:] != ordered[:-1]
+    begins = np.ones(len(order), dtype=bool)
+    np.not_equal((ordered := halves.take(order))[1:], ordered[:-1], out=begins[1:])
     return begins
 
 
 class _Aside:
-    """Entries of one type in parts, put aside as they come to be many."""
+    """Entries of one type in parts, put aside as they come to be many; the first bits of the field `by` choose it."""
 
-    def __init__(self, chunks: Chunks, dtype: np.dtype[np.void]) -> None:
-        self._chunks, self._dtype = chunks, dtype
-        self._waiting: list[Pairs] = []
+    def __init__(self, chunks: Chunks, dtype: np.dtype[np.void], by: str) -> None:
+        self._chunks, self._by = chunks, by
+        self._nothing = np.zeros(0, dtype=dtype)
+        self._waiting = [self._nothing]
         self._waiting_bytes = 0
-        self._chosen_by: list[npt.NDArray[np.uint64]] = []
         self._numbers: list[list[int]] = [[] for _ in range(2**_SINGLE_BITS)]
 
-    def add(self, entries: Pairs, chosen_by: npt.NDArray[np.uint64]) -> None:
-        """Put each of `entries` in the part that the first bits of its number choose."""
+    def add(self, entries: npt.NDArray[np.void]) -> None:
+        """Put each of `entries` in its part."""
         self._waiting.append(entries)
-        self._chosen_by.append(chosen_by)
         self._waiting_bytes += entries.nbytes
         if self._waiting_bytes > _ASIDE_BYTES:
-            for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
-                if len(own):
-                    numbers += self._chunks.append_all([own.view(np.uint8).data])
-            self._waiting, self._chosen_by, self._waiting_bytes = [], [], 0
+            held = [(numbers, own) for numbers, own in zip(self._numbers, self._in_parts(), strict=True) if len(own)]
+            kept = self._chunks.append_all([own.view(np.uint8).data for _, own in held])
+            for (numbers, _), number in zip(held, kept, strict=True):
+                numbers.append(number)
+            self._waiting, self._waiting_bytes = [self._nothing], 0
 
-    def _in_parts(self) -> list[Pairs]:
+    def _in_parts(self) -> list[npt.NDArray[np.void]]:
         """The entries that wait, of each part."""
-        if not self._waiting:
-            return [np.zeros(0, dtype=self._dtype)] * len(self._numbers)
-        parts = (np.concatenate(self._chosen_by) >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
+        waiting = joined(self._waiting)
+        parts = (waiting[self._by] >> np.uint64(64 - _SINGLE_BITS)).astype(np.uint8)
         ends = np.cumsum(np.bincount(parts, minlength=len(self._numbers)))
-        return np.split(joined_candidates(self._waiting)[np.argsort(parts, kind="stable")], ends[:-1])
+        return np.split(waiting.take(np.argsort(parts, kind="stable")), ends[:-1])
 
-    def pieces(self) -> Iterator[Pairs]:
-        """The entries of each part that holds any."""
+    @property
+    def holds_all(self) -> bool:
+        """Whether nothing was put aside."""
+        return not any(self._numbers)
+
+    def pieces(self, *, at_once: bool) -> Iterator[npt.NDArray[np.void]]:
+        """The entries of each part; or `at_once`, where nothing was put aside: few are looked at in one go."""
+        if at_once:
+            yield joined(self._waiting)
+            return
         for numbers, own in zip(self._numbers, self._in_parts(), strict=True):
             if numbers:
-                yield joined_candidates([np.frombuffer(self._chunks.read_all(numbers), dtype=self._dtype), own])
-            elif len(own):
+                yield joined([np.frombuffer(self._chunks.read_all(numbers), dtype=own.dtype), own])
+            else:
                 yield own

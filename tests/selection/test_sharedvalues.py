@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,17 +14,18 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
 from audiencekit.selection import sharedvalues
-from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, SharedValues, candidates_in_records
+from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, PERSON, Pairs, SharedValues, candidates_in_records
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import SharedValueSearch
+from audiencekit.selection.sharedvalues import PeopleOfValues, SharedValueSearch
 from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
-from audiencekit.selection.tags import Tagger, slots_of
+from audiencekit.selection.tags import TAG, Tagger, slots_of
 from audiencekit.selection.valuecounts import COUNTER_BITS
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]
 Store = Callable[[], Chunks]
 Person = dict[Kind, list[str]]
+Tag = tuple[int, int]
 
 KINDS = [Kind.EMAIL, Kind.PHONE_NUMBER, Kind.PARTNER_USER_ID]
 PEOPLE = st.lists(
@@ -115,6 +117,39 @@ def test_a_person_is_counted_by_the_keys_beside_a_value(
         tagger = Tagger()
         shared = _find(records, tagger, memory_chunks(), most)
         assert bool(shared.holds(_tag_of(tagger, hashed_records, (Kind.PHONE_NUMBER, "p")))[0]) == (number > most)
+
+
+HALVES = st.tuples(st.integers(0, 3), st.integers(0, 3))
+
+
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(HALVES, max_size=30), st.lists(HALVES), st.integers(0, 4), st.sampled_from([50, 10**6]))
+def test_tags_that_differ_in_one_half_are_told_apart(
+    memory_chunks: Store, pairs: list[Tag], parts: list[Tag], most: int, aside_bytes: int
+) -> None:
+    """In the tables of any number of people: 64 bits are too few for some of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sharedvalues, "_ASIDE_BYTES", aside_bytes)
+        counts = PeopleOfValues(memory_chunks(), most)
+        for one in range(0, max(len(pairs), len(parts)), 3):
+            lines = [(*_spread(_value_of(pair)), *_spread(pair)) for pair in pairs[one : one + 3]]
+            some = np.array([_spread(part) for part in parts[one : one + 3]], dtype=TAG)
+            counts.add(Pairs(np.array(lines, dtype=PERSON), some))
+        found = counts.find()
+    people = Counter(_value_of(pair) for pair in set(pairs) - set(parts))
+    expected = {value: number for value, number in people.items() if number > most}
+    assert found.tags.tolist() == sorted(map(_spread, expected))
+    assert found.people == max(expected.values(), default=0)
+
+
+def _value_of(pair: Tag) -> Tag:
+    """The value that is in a pair: each has one."""
+    return pair[0] // 2, pair[1] // 2
+
+
+def _spread(tag: Tag) -> Tag:
+    """Over all parts that are put aside."""
+    return tag[0] << 62, tag[1]
 
 
 def test_entries_are_put_aside(hashed_records: Make, memory_chunks: Store, monkeypatch: pytest.MonkeyPatch) -> None:
