@@ -135,15 +135,19 @@ def _parse(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reaso
     """The number read for `region`; when that fails and it begins with 00, read as international.
 
     00 is the international prefix that ITU-T E.123 recommends to every country. Countries that use another
-    one (and the few with national numbers in 00) are heard first.
+    one (and the few with national numbers in 00) are heard first, unless both readings are valid: 0055 51 98123-4567
+    is one of Porto Alegre, and in Brazil also one of Peru, dialled by the carrier 55.
     """
     if _INTERNATIONAL.match(number):
         return _qualified(number, region, rules)
     read = _read_nationally(number, region, rules) if region else Reason.NO_COUNTRY
-    if isinstance(read, Reason) and _ZERO_ZERO.match(number):
-        again = _qualified(_ZERO_ZERO.sub("+", number, count=1), None, rules)
-        return read if isinstance(again, Reason) else again
-    return read
+    if not _ZERO_ZERO.match(number):
+        return read
+    also = rules if isinstance(read, Reason) else DEFAULT_RULES
+    again = _qualified(_ZERO_ZERO.sub("+", number, count=1), None, also)
+    if isinstance(again, Reason):
+        return read
+    return again if isinstance(read, Reason) or _e164(again) == _e164(read) else Reason.NO_COUNTRY
 
 
 def _read_nationally(number: str, region: str, rules: Rules) -> PhoneNumber | Reason:

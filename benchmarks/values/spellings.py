@@ -154,6 +154,9 @@ PHONE_SPELLINGS: Final[dict[str, Spell]] = {
     "plus and 00": lambda chance, number: "+00" + _behind_plus(number)[1:],
     "slashes": _spelled(_between("- ", lambda: "/")),
     "decimal places": lambda chance, number: f"{_behind_plus(number)[1:]}.0",
+    "code and trunk prefix": lambda chance, number: (
+        f"{number.country_code} {phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)}"
+    ),
     "Mexico's former 1": lambda chance, number: f"+52 1 55 {chance.randrange(10**7, 10**8)}",
     "extension": _spelled(lambda chance, text: f"{text} ext. {chance.randrange(1, 999)}"),
     "carrier code": _carrier,

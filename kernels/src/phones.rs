@@ -203,7 +203,8 @@ impl Plans<'_> {
             return Err(reasons.placeholder);
         }
         // Most numbers are valid as they are first read.
-        let is_plain = !written.is_short && written.extension == 0 && (written.has_plus || self.decides_national);
+        let is_first = !written.has_zeros && (written.has_plus || self.decides_national);
+        let is_plain = !written.is_short && written.extension == 0 && is_first;
         if let Some(reading) = first.filter(|reading| is_plain && self.outcomes[reading.outcome] == VALID) {
             return Ok(reading);
         }
@@ -313,15 +314,29 @@ impl Plans<'_> {
         } else {
             match first {
                 Some(reading) if reading.outcome == self.dialled => {
-                    self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible))
+                    let answer = self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible));
+                    if reading.dropped == ZEROS {
+                        return answer; // read as if it had a plus
+                    }
+                    answer
                 }
                 reading => self.judged(reading),
             }
         };
-        if has_zeros {
-            self.or_behind_zeros(answer, digits)
-        } else {
-            answer
+        match answer {
+            _ if !has_zeros => answer,
+            Ok(reading) => self.unless_behind_zeros(reading, digits, reasons),
+            _ => self.or_behind_zeros(answer, digits),
+        }
+    }
+
+    /// The `reading` of `digits` that begin with 00, unless they are another number as if they had a plus.
+    fn unless_behind_zeros(&self, reading: Reading, digits: &[u8], reasons: &Reasons) -> Answer {
+        match self.read_behind(digits, ZEROS) {
+            Some(Ok(other)) if other.calling_code != reading.calling_code => Err(reasons.no_country),
+            Some(Ok(other)) if other.dropped != reading.dropped => Err(PENDING),
+            Some(Err(PENDING)) => Err(PENDING),
+            _ => Ok(reading),
         }
     }
 

@@ -136,6 +136,23 @@ def test_doubts_behind_two_zeros_are_left() -> None:
     assert differing_numbers([(text, country) for text in texts for country in ("AU", "BR", "JP", "US", None)]) == []
 
 
+def test_two_numbers_behind_two_zeros_are_certain() -> None:
+    """Behind a carrier's code or by the prefix of a region, and as if there was a plus."""
+    rows = [("0055 51 98123-4567", "BR"), ("0055 11 98123-4567", "BR"), ("0057 351 351 2110", "CO")]
+    assert differing_numbers(rows) == []
+    codes, _ = decided_numbers(rows)
+    assert codes.tolist() == [code_of(Reason.NO_COUNTRY), VALID, code_of(Reason.NO_COUNTRY)]
+
+
+def test_numbers_behind_two_zeros_are_those_of_the_definition() -> None:
+    """Where the international prefix is longer, or begins with other digits."""
+    chance = random.Random(8)
+    digits = ["".join(chance.choices("0123456789", k=chance.randrange(8, 12))) for _ in range(300)]
+    codes = {"BR": 55, "CO": 57, "KR": 82, "TH": 66, "SG": 65, "JP": 81, "US": 1}
+    rows = [(f"00{code}{number}", country) for country, code in codes.items() for number in digits]
+    assert differing_numbers(rows) == []
+
+
 PIECES = [
     "+",
     "~",
@@ -217,6 +234,7 @@ REWRITTEN = [
     ("886377", "SM", "+3780549886377"),
     ("1 472-5512", "GU", "+16714725512"),
     ("261 22 41538", "MG", "+261202241538"),
+    ("54 011 15-2350-3736", "AR", "+5491123503736"),
 ]
 
 

@@ -103,13 +103,23 @@ class NumberColumn:
         self.codes[rows[self.codes[rows] != UNDECIDED]] = code_of(Reason.NOT_POSSIBLE)
 
     def read_behind_zeros(self) -> None:
-        """Decides what begins with 00 and was refused: the definition then reads it as if there was a plus."""
+        """Decides what begins with 00: the definition reads it also as if there was a plus.
+
+        What was refused is such a number then, and no one's what was read as another.
+        """
         digits = self.digits
-        rows = np.flatnonzero(digits.has_zeros & (self.codes > VALID))
+        rows = np.flatnonzero(digits.has_zeros & (self.codes >= VALID))
         tables, ends, known = self._run_behind(rows, np.full(len(rows), _ZEROS_IN_FRONT, dtype=np.int32))
         rows = rows[known]
-        better = np.isin(CODES[unpacked_outcomes(tables.readings[ends])[0]], (VALID, UNDECIDED))
+        outcomes, dropped, calling_codes = unpacked_outcomes(tables.readings[ends])
+        is_number, was_refused = np.isin(CODES[outcomes], (VALID, UNDECIDED)), self.codes[rows] > VALID
+        better = is_number & was_refused
         self._take(tables, rows[better], ends[better], np.int32(_ZEROS_IN_FRONT))
+        is_other = calling_codes != self.calling_codes[rows]
+        is_doubtful = (CODES[outcomes] == UNDECIDED) | is_other | (dropped + _ZEROS_IN_FRONT != self.dropped[rows])
+        doubtful = is_number & ~was_refused & is_doubtful
+        is_certain = (CODES[outcomes] == VALID) & is_other
+        self.codes[rows[doubtful]] = np.where(is_certain[doubtful], code_of(Reason.NO_COUNTRY), UNDECIDED)
         # Two zeros with something between them are not 00 to the definition.
         apart = np.flatnonzero(digits.is_read & ~digits.has_plus & ~digits.has_zeros & (self._first_two() == 0))
         self.codes[apart] = UNDECIDED

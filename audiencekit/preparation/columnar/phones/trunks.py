@@ -121,15 +121,20 @@ class Trunk:
         return best[0], facts[best[1]], best[2]
 
     def passes(self, rewriting: Rewriting) -> bool:
-        """Whether no number that is rewritten so has the trunk prefix."""
+        """Whether the trunk prefix takes nothing off any number that is rewritten so."""
         if rewriting not in self._passing:
             states = {0}
             for digit in map(int, rewriting.digits or ""):
                 states = {self.row(state)[digit] for state in states}
             for _ in range(rewriting.kept):
                 states = {behind for state in states for behind in self.row(state)}
-            self._passing[rewriting] = all(self.keys[state][::2] == ((), None) for state in states)
+            self._passing[rewriting] = all(map(self._takes_nothing, states))
         return self._passing[rewriting]
+
+    def _takes_nothing(self, state: State) -> bool:
+        """Whether the trunk prefix ends nowhere, or before the first digit, whichever digits follow."""
+        threads, number, best = self.keys[state]
+        return not threads and best in (None, (0, number, AS_WRITTEN))
 
     def read(self, state: State, *, has_code: bool = False) -> DigitReading:
         """The kind of national digits; `has_code`: the calling code stands before them."""
