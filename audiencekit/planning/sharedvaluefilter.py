@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, Map
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
-from audiencekit.selection.candidates import CANDIDATE, NO_CANDIDATES, NO_CHUNK, Candidates, SharedValues
+from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
 
@@ -53,6 +54,40 @@ def leave_out_shared_values(
     return stripping.outcome
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class _LeftOut:
+    """The shared values of a batch, `found`, in the order of their records; `places` of them, ascending.
+
+    `records` are those that have one, and `owners` which of these each value is of. Of each record: its key set without
+    them, its shapes before and after, and whether it has nothing else.
+    """
+
+    found: Candidates
+    places: Indices
+    owners: Indices
+    records: npt.NDArray[np.uint32]
+    key_sets: Tags
+    before: Shapes
+    after: Shapes
+    is_gone: Bools
+
+    @classmethod
+    def of(cls, found: Candidates) -> Self:
+        """Of the values of a batch that are `found`, in the order of their places."""
+        places = found["place"].astype(np.int64)
+        found = found.take(np.argsort(found["record"], kind="stable"))
+        owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
+        of_records = found.take(at)
+        key_sets = np.empty(len(at), dtype=TAG)
+        for half in ("high", "low"):
+            key_sets[half] = of_records[f"set_{half}"] - np.add.reduceat(found[half], at)
+        before = of_records["values"].astype(np.int64)
+        left_out = np.bincount(owners * len(Kind) + found["kind"], minlength=before.size).reshape(before.shape)
+        after = Shapes.of(before - left_out)
+        is_gone: Bools = (after.distinct.max(axis=1) == 0)[after.which]
+        return cls(found, places, owners, of_records["record"], key_sets, Shapes.of(before), after, is_gone)
+
+
 class _Stripping:
     """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
 
@@ -70,36 +105,32 @@ class _Stripping:
         first = 0
         of_batches = zip(one_ahead(self._find, candidates), self._gathered.batch_records, strict=True)
         for number, (found, records) in enumerate(of_batches):
-            if len(found):
+            if found is not None:
                 yield self._change(number, first, found)
             first += records
 
-    def _find(self, chunk: int) -> Candidates:
-        """The shared values among the candidates in `chunk`, in the order of their records."""
+    def _find(self, chunk: int) -> _LeftOut | None:
+        """The shared values among the candidates in `chunk`; None without any."""
         if chunk == NO_CHUNK:
-            return NO_CANDIDATES[0]
+            return None
         found = self._shared.among(np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE))
-        return found.take(np.argsort(found["record"], kind="stable"))
+        return _LeftOut.of(found) if len(found) else None
 
-    def _change(self, number: int, first: int, found: Candidates) -> pa.RecordBatch:
-        """Leave the values of `found` out of one batch, whose records are counted from `first`."""
-        owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
-        records, before = found["record"][at], found["values"][at].astype(np.int64)
-        left_out = np.bincount(owners * len(Kind) + found["kind"], minlength=before.size).reshape(before.shape)
-        is_gone = left_out.sum(axis=1) == before.sum(axis=1)
-        shapes = Shapes.of(before), Shapes.of(before - left_out)
+    def _change(self, number: int, first: int, left_out: _LeftOut) -> pa.RecordBatch:
+        """Leave values out of one batch, whose records are counted from `first`."""
+        records, is_gone, places = left_out.records, left_out.is_gone, left_out.places
+        shapes = left_out.before, left_out.after
         self._recombine(*shapes)
-        places = np.sort(found["place"]).astype(np.int64)
-        self._gathered.keysets.change(records + np.int64(first), _sets_without(found, at), is_gone)
+        self._gathered.keysets.change(records + np.int64(first), left_out.key_sets, is_gone)
         self._count(number, first, records[is_gone].astype(np.int64))
-        self._ask(number, first, found)
-        if any(left_out[:, place].any() for place, kind in enumerate(Kind) if not kind.is_hashed):
+        self._ask(number, first, left_out.found)
+        if any(not _KINDS[place].is_hashed for place in np.flatnonzero(np.bincount(left_out.found["kind"])).tolist()):
             sizes = self._terms.form.measure(without_values(self._gathered.spool.unseal(number), places))
         else:
             sizes = self._gathered.sizes(number).copy()
             sizes[records] -= np.subtract(*map(self._lengths.of, shapes)).astype(sizes.dtype)
         self._gathered.change(number, places, sizes)
-        return self._reject(found, is_gone[owners])
+        return self._reject(left_out.found, is_gone[left_out.owners])
 
     def _recombine(self, before: Shapes, after: Shapes) -> None:
         """Count records by the kinds that they have now, no longer by those of before."""
@@ -162,11 +193,3 @@ def _begins(records: npt.NDArray[np.uint32]) -> Bools:
     begins = np.ones(len(records), dtype=bool)
     begins[1:] = records[1:] != records[:-1]
     return begins
-
-
-def _sets_without(found: Candidates, at: Indices) -> Tags:
-    """The tag of the key set of each record, without its values in `found`; those of each begin at one of `at`."""
-    sets = np.empty(len(at), dtype=TAG)
-    for half in ("high", "low"):
-        sets[half] = found[f"set_{half}"][at] - np.add.reduceat(found[half], at)
-    return sets

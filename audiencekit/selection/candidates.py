@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
+from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import (
@@ -84,12 +84,20 @@ class SharedValues:
 
 @guarded
 def candidates_in_records(records: HashedRecords, tagger: Tagger, places: Places) -> tuple[Candidates, Pairs]:
-    """The values at `places` of a batch, as `candidates_at`; only the records that have one of them are tagged."""
+    """The values at `places` of a batch, as `candidates_at`; only the records that have one of them are tagged.
+
+    Where these are many, all are: to take them out of the batch costs as much as their tags.
+    """
     batch = records.unwrap()
     offsets = offsets_by_kind(batch)
     owners = _owners_of(places, list(offsets.values()))
-    chosen, lines = np.unique(owners, return_inverse=True)
-    part = batch.take(pa.array(chosen))
+    is_chosen = np.zeros(batch.num_rows, dtype=bool)
+    is_chosen[owners] = True
+    chosen = np.flatnonzero(is_chosen)
+    if 2 * len(chosen) > batch.num_rows:
+        return candidates_at(places, TaggedRows(batch.column(ROW).to_numpy(), tagger.tag(batch)))
+    lines = (np.cumsum(is_chosen) - 1)[owners]
+    part = batch.take(arrow_array(chosen))
     tagged = TaggedRows(part.column(ROW).to_numpy(), tagger.tag(part))
     found, pairs = candidates_at(_places_in_part(places, owners, lines, offsets, part), tagged)
     found["place"], found["record"] = places, owners
@@ -124,9 +132,11 @@ def candidates_at(places: Places, batch: TaggedRows) -> tuple[Candidates, Pairs]
     found["kind"] = np.array(kinds)[np.searchsorted(tagged.starts(), places, side="right") - 1]
     found["record"] = records = _owners_of(places, list(tagged.offsets.values()))
     found["row"] = batch.rows[records]
+    of_records = np.zeros(len(places), dtype=np.int64)
     for number, offsets in zip(kinds, tagged.offsets.values(), strict=True):
-        found["values"][:, number] = offsets[records + 1] - offsets[records]
-    return found, _pairs_of_keys(tagged, found)
+        found["values"][:, number] = counts = np.diff(offsets)[records]
+        of_records += counts
+    return found, _pairs_of_keys(tagged, found, of_records)
 
 
 def _owners_of(places: Places, of_kinds: list[Offsets]) -> Places:
@@ -138,9 +148,8 @@ def _owners_of(places: Places, of_kinds: list[Offsets]) -> Places:
     return owners
 
 
-def _pairs_of_keys(tagged: TaggedKeys, found: Candidates) -> Pairs:
-    """Fills in the key sets, too."""
-    of_records = found["values"].sum(axis=1, dtype=np.int64)
+def _pairs_of_keys(tagged: TaggedKeys, found: Candidates, of_records: Places) -> Pairs:
+    """Of each value in `found`, whose record has so many; fills in the key sets, too."""
     people, parts = [NO_PAIRS.people], [NO_PAIRS.parts]
     for size in np.flatnonzero(np.bincount(of_records)).tolist():
         chosen = np.flatnonzero(of_records == size)

@@ -44,7 +44,7 @@ def find_conflicts(keys: Partitions, chosen: Bits, superseded: Bits, deletes: Bi
         heeded = []
         for entries in keys.pieces(parts):
             records = records_of(entries)
-            heeded.append(entries[chosen.at(records) | (superseded.at(records) & deletes.at(records))])
+            heeded.append(entries.compress(chosen.at(records) | (superseded.at(records) & deletes.at(records))))
         return _contested(repeated(*heeded), deletes)
 
     contest = _Contest(in_order(contested, keys.runs(), workers=cores()), chosen, deletes)

@@ -165,9 +165,9 @@ class KeySets:
         pieces = self._key_sets.pieces([part])
         if self._changes is None:
             return pieces
-        pieces = [entries[~self._changes.records.at(records_of(entries))] for entries in pieces]
+        pieces = [entries.compress(~self._changes.records.at(records_of(entries))) for entries in pieces]
         entries = np.concatenate(pieces + self._changes.key_sets.pieces([part]))
-        return [entries[np.argsort(entries["record"], kind="stable")]]
+        return [entries.take(np.argsort(entries["record"], kind="stable"))]
 
     def deletes_of(self, records: Indices) -> Bools:
         """Of each of `records`, counted over the whole run, whether it is a Delete."""
@@ -236,7 +236,7 @@ class KeySets:
         as_read, changed = pieces
         every = [*as_read, changed]
         if suppressed is not None:
-            every = [entries[~suppressed.at(entries["record"])] for entries in every]
+            every = [entries.compress(~suppressed.at(entries["record"])) for entries in every]
         entries = repeated(*every)
         if self._changes is not None:
             # Hardly any entry is repeated, and of these hardly any changed: to look at these alone costs least.

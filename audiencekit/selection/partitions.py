@@ -139,7 +139,7 @@ class Partitions:
             found.append(self._buffers[part, : self._filled[part]])
         if self._dropped is None:
             return found
-        return [entries[~are_among(entries, self._dropped)] for entries in found]
+        return [entries.compress(~are_among(entries, self._dropped)) for entries in found]
 
 
 def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:

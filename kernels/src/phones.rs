@@ -316,7 +316,7 @@ impl Plans<'_> {
                 Some(reading) if reading.outcome == self.dialled => {
                     let answer = self.read_behind(digits, reading.dropped).unwrap_or(Err(reasons.not_possible));
                     if reading.dropped == ZEROS {
-                        return answer;
+                        return answer; // read as if it had a plus
                     }
                     answer
                 }

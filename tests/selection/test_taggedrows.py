@@ -34,9 +34,12 @@ PEOPLE = st.lists(
 
 
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(PEOPLE, st.integers(0, 5))
-def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list[str]]], first: int) -> None:
-    """Also of a slice, whose offsets do not begin with 0; and it says as much of every value as the records do."""
+@given(PEOPLE, st.integers(0, 5), st.integers(1, 9))
+def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list[str]]], first: int, of: int) -> None:
+    """Also of a slice, whose offsets do not begin with 0; and it says as much of every value as the records do.
+
+    Whether one in so many is asked for, `of`, or each.
+    """
     tagger, records = Tagger(), hashed_records(*(("Update", person) for person in people))
     part = records.unwrap().slice(min(first, len(people) - 1))
     written = TaggedRows(part.column(ROW).to_numpy(), tagger.tag(part))
@@ -45,7 +48,7 @@ def test_the_batch_comes_back(hashed_records: Make, people: list[dict[Kind, list
     assert read.keys.tags.tolist() == written.keys.tags.tolist()
     assert read.keys.owners().tolist() == written.keys.owners().tolist()
     assert list(read.keys.offsets) == list(written.keys.offsets)
-    places = np.arange(len(written.keys.tags))
+    places = np.arange(len(written.keys.tags))[::of]
     if len(places):
         found, pairs = candidates_at(places, read)
         of_records, pairs_of_records = candidates_in_records(HashedRecords(part), tagger, places)
