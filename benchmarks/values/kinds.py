@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from phonenumbers import PhoneNumber, is_valid_number
+
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import accept_hashed
 from audiencekit.identifiers.kinds import Kind
@@ -33,6 +35,8 @@ Draw: TypeAlias = Callable[[random.Random], Row]
 Plain: TypeAlias = Callable[[Any, Any], tuple[Codes, Matrix] | None]
 
 AROUND: Final = (" ", "\t", "\n", "\v", "\xa0", "\x85", "\ufeff", "\u200b", "\x1c", "\x00")
+_OF_EXAMPLES: Final = 0.75  # of the numbers in spellings; the others may be of any area
+_TRIED: Final = 4  # numbers of any area, for a valid one
 _RULES: Final = {
     "phone_number": DEFAULT_RULES,
     "phone_number, possible": Rules(phone_validity="possible", default_country="US"),
@@ -119,10 +123,17 @@ def _small_kind(kind: Kind, values: Any, decide: Callable[[Any], Decisions]) -> 
     return ValueKind(kind.value, draws, lambda texts, _: decide(texts), _of_kind(kind), 4)
 
 
+def _of_any_area(chance: random.Random, region: str) -> PhoneNumber | None:
+    """A number of `region`, of some that are drawn the first valid one, if any is."""
+    drawn = [draw_number(chance, region, kept=0) for _ in range(_TRIED)]
+    return next((number for number in drawn if number is not None and is_valid_number(number)), drawn[0])
+
+
 def _spelled_number(spell: Spell, chance: random.Random) -> Row:
     """A number in one spelling, now and then with a digit too few; mostly in a row of its own country."""
     region = chance.choice(REGIONS)
-    number = draw_number(chance, region)
+    # Where a number is of another area than the examples, its digits may be read in two ways: 0055 51 … in Brazil.
+    number = draw_number(chance, region) if chance.random() < _OF_EXAMPLES else _of_any_area(chance, region)
     text = "" if number is None else spell(chance, number)
     if chance.random() < 0.1:
         at = chance.randrange(len(text) + 1)

@@ -23,6 +23,7 @@ _PLANES: Final = 0x20000  # code points in which every script of today is writte
 _FORMS: Final = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 _KINDS: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE)
 _FEW: Final = 20  # letters of a script that is none of its own
+_KEPT: Final = 2  # digits at its beginning, at least, that are not
 _DRAWN: Final = 6  # digits at the end of an example that are drawn anew
 _MARKS: Final = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2069\ufeff\u061c"
 
@@ -44,14 +45,17 @@ def _examples(region: str) -> tuple[PhoneNumber, ...]:
     return tuple(number for number in made if number is not None)
 
 
-def draw_number(chance: random.Random, region: str) -> PhoneNumber | None:
-    """A number of real shape of `region`; None where it has none."""
+def draw_number(chance: random.Random, region: str, *, kept: int = _KEPT) -> PhoneNumber | None:
+    """A number of real shape of `region`; None where it has none.
+
+    It begins with so many digits of an example, or more. With none its area may be any, and some have none such.
+    """
     if not _examples(region):
         return None
     example = chance.choice(_examples(region))
     digits = phonenumbers.national_significant_number(example)
-    kept = digits[: max(2, len(digits) - _DRAWN)]
-    drawn = kept + "".join(chance.choices("0123456789", k=len(digits) - len(kept)))
+    front = digits[: max(kept, len(digits) - _DRAWN) if kept else 0]
+    drawn = front + "".join(chance.choices("0123456789", k=len(digits) - len(front)))
     zeros = len(drawn) - len(drawn.lstrip("0"))
     return PhoneNumber(
         example.country_code, int(drawn or 0), italian_leading_zero=zeros > 0 or None, number_of_leading_zeros=zeros
