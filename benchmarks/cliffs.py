@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,7 +72,8 @@ class Cost:
 
 def measure_numbers(regions: Sequence[str], values: int) -> Iterator[Cost]:
     """Every spelling of phone numbers in every one of `regions`, and cells that hold none."""
-    for region in regions:
+    for place, region in enumerate(regions):
+        print(f"region {place + 1} of {len(regions)}: {region}", file=sys.stderr)
         costs = list(_costs_of_numbers(region, values, list(NUMBERS)))
         over = [cost.spelling for cost in costs if _is_over(cost, Kind.PHONE_NUMBER)]
         yield from _lesser(costs, _costs_of_numbers(region, _LONGER * values, over) if over else ())
@@ -205,7 +207,7 @@ def _section(given: argparse.Namespace, regions: Sequence[str]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the tables or write them into a file that has the marks."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cliffs", description="The cost of each spelling.")
-    parser.add_argument("--regions", default=",".join(REGIONS), help="with commas between, or `all` (some 10 minutes)")
+    parser.add_argument("--regions", default=",".join(REGIONS), help="with commas between, or `all` (some 20 minutes)")
     parser.add_argument("--values", type=int, default=VALUES, help="of a column (default %(default)s)")
     parser.add_argument("--out", type=Path, help="the file that the tables are written into")
     given = parser.parse_args(arguments)
