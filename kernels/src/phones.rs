@@ -9,7 +9,7 @@ use crate::sha256::Hasher;
 use crate::short::read_short;
 use crate::signs::Signs;
 
-/// A region that has no phone numbers, or none at all was named; other negative starts were not compiled yet.
+/// A region that has no phone numbers, or none at all was named; a calling code whose plan was not compiled yet.
 const NO_REGION: i32 = -1;
 
 const WIDTH: usize = 16; // places of a row of `following`

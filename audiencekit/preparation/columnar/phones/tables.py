@@ -93,11 +93,6 @@ class PhoneTables:
         self._places = _Places()
         self._tables = self._places.tables()
 
-    @property
-    def compiled(self) -> Tables:
-        """The plans compiled so far."""
-        return self._tables
-
     def covering(self, regions: Iterable[str], calling_codes: Iterable[int]) -> Tables:
         """Tables in which at least these regions and calling codes have their place."""
         wanted, codes = set(regions), set(calling_codes)
