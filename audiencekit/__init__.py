@@ -69,7 +69,7 @@ _NAMES = {
         "DefinitionRefused EndlessList ExchangeError HostRefused IdentifierRejected InputOutputFailed "
         "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
         "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
-        "SnapshotRefused SourceRefused StaleConnection TemporarilyUnavailable TransportFailed "
+        "SnapshotRefused SourceRefused TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"
     ),
     "audiencekit.machine.coredumps": "prevent_dumps",

@@ -20,7 +20,6 @@ AudiencekitError                    exit 1
 ├── CredentialsRefused              exit 77
 └── ExchangeError                             one HTTP exchange that was not confirmed (by outcome)
     ├── TransportFailed                       no whole answer
-    │   ├── StaleConnection                   a kept connection had been closed by the peer
     │   └── CertificateRefused                the certificate of the host is invalid: never tried again
     ├── MalformedAnswer                       an answer that is not what the service promises
     │   └── EndlessList                       a list whose pages do not come to an end
@@ -208,10 +207,6 @@ class TransportFailed(ExchangeError):
         self.sent = sent
 
 
-class StaleConnection(TransportFailed):
-    """A connection that was kept from an earlier exchange broke before a byte of the answer came."""
-
-
 class CertificateRefused(TransportFailed):
     """The host could not prove who it is. Nothing was sent, and trying again does not help."""
 
@@ -247,7 +242,8 @@ class CountMismatch(ExchangeError):
 class ServiceError(ExchangeError):
     """The service answered with an error. `codes` are its stable words; its messages may quote values and are not kept.
 
-    `operation_errors` maps the index of an operation to the codes given for it.
+    `operation_errors` maps the index of an operation to the codes given for it. `is_of_service` says whether the answer
+    has the form in which the service refuses; any other may be of a gateway in between, and its `outcome` is unknown.
     """
 
     def __init__(
@@ -258,10 +254,11 @@ class ServiceError(ExchangeError):
         codes: tuple[str, ...] = (),
         operation_errors: dict[int, tuple[str, ...]] | None = None,
         outcome: Outcome = Outcome.REFUSED,
+        is_of_service: bool = True,
         hint: str = "",
     ) -> None:
         super().__init__(message, outcome=outcome, hint=hint)
-        self.status, self.codes = status, codes
+        self.status, self.codes, self.is_of_service = status, codes, is_of_service
         self.operation_errors = operation_errors or {}
 
 

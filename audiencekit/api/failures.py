@@ -11,14 +11,7 @@ from typing import Final
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
-from audiencekit.errors import (
-    AudiencekitError,
-    Bug,
-    CertificateRefused,
-    CredentialsRefused,
-    StaleConnection,
-    TransportFailed,
-)
+from audiencekit.errors import AudiencekitError, Bug, CertificateRefused, CredentialsRefused, TransportFailed
 from audiencekit.personal import shortage_of
 
 # Raised before the first byte of a request is written.
@@ -58,16 +51,14 @@ def describe_failure(
     *,
     host: str,
     body_started: bool | None,
-    is_stale: bool = False,
     way: str = "",
 ) -> AudiencekitError:
     """A TransportFailed that names host and cause; errors of ours as they are; InputOutputFailed for want of memory,
     and a Bug for anything unforeseen.
 
     `body_started` says whether a byte of the body was handed to the connection, None for a request without
-    body: such a request counts as sent as soon as there was a connection. `is_stale` says that the connection was
-    kept from an earlier exchange and nothing of an answer came. `way` is the hint about proxies where no connection was
-    made. A proxy that wants another name and password is CredentialsRefused.
+    body: such a request counts as sent as soon as there was a connection. `way` is the hint about proxies where no
+    connection was made. A proxy that wants another name and password is CredentialsRefused.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
@@ -77,8 +68,6 @@ def describe_failure(
     if refused := _refused_for_good(failure, host):
         return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
-    if is_stale and _is_lost(failure):
-        return StaleConnection(f"no answer from {host}: it closed the idle connection", sent=sent)
     cause, hint = _describe(failure)
     if isinstance(failure, _NOT_CONNECTED):
         hint = "; ".join(filter(None, (hint, way)))
@@ -94,10 +83,6 @@ def _refused_for_good(failure: Exception, host: str) -> AudiencekitError | None:
         cause = "the proxy wants another user name and password"
         return CredentialsRefused(f"no answer from {host}: {cause}", hint=_PROXY_NAME)
     return None
-
-
-def _is_lost(failure: Exception) -> bool:
-    return isinstance(failure, aiohttp.ClientConnectionError) and not isinstance(failure, asyncio.TimeoutError)
 
 
 def _describe(failure: Exception) -> tuple[str, str]:

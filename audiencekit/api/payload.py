@@ -23,19 +23,23 @@ def encode_form(pairs: Pairs) -> Body:
 class BodyPayload(Payload):
     """One attempt's reading of a body; the body itself stays as it is and can be sent again.
 
-    `started` is False as long as certainly no byte was handed to the connection.
+    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` as long as some were
+    not: what reads the last byte can answer only after that.
     """
 
     def __init__(self, body: Body) -> None:
         super().__init__(body, content_type=body.content_type)
         self._body = body
         self._size = body.size
-        self.started = False
+        self.started = self.is_handed_over = False
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Writes everything."""
+        left = self._body.size
         for piece in self._body.slices(SLICE_BYTES):
-            self.started = True
+            left -= piece.nbytes
+            # Before the wait in `write`: the answer may come sooner than this goes on.
+            self.started, self.is_handed_over = True, not left
             await writer.write(piece)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:

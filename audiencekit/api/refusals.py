@@ -34,7 +34,11 @@ OperationErrors: TypeAlias = dict[int, tuple[str, ...]]
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,59}", re.ASCII)
 _MAX_NUMERIC_CODE: Final = 9_999  # legacy codes have up to three digits; phone numbers and ids have more
 _MAX_CODES_SHOWN: Final = 5
-_UNKNOWN_OUTCOME: Final = frozenset({408, 423})  # and all 5xx: applied or not, no one can tell
+_MAY_COME_LATER: Final = frozenset({408, 423})  # and all 5xx: applied or not, no one can tell
+# "The target is elsewhere, ask there": nothing was done with the request (RFC 9110, sections 15.4.2, 15.4.8, 15.4.9). A
+# 302 or 303 may also lead to the result of what was done.
+_ELSEWHERE: Final = frozenset({301, 307, 308})
+_TOO_LARGE: Final = 413  # a gateway that says so has not passed on the whole, and a part is no JSON
 
 _HINTS: Final = {
     "32": "the signature was not accepted: check all four credentials",
@@ -59,13 +63,15 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
         return MalformedAnswer(f"the service answered with status {status}, which is no answer", status=status)
     entries = [*_entries(document.get("errors")), *_nested_entries(document.get("operation_errors"))]
     codes = tuple(dict.fromkeys(_codes(entries)))
+    is_of_service = bool(entries)
     kind, words = _kind(status)
     error = kind(
         f"{words}: {_facts(status, codes, entries)}",
         status=status,
         codes=codes,
         operation_errors=read_operation_errors(document),
-        outcome=Outcome.UNKNOWN if status >= 500 or status in _UNKNOWN_OUTCOME else Outcome.REFUSED,
+        outcome=Outcome.REFUSED if _proves_refusal(status, is_of_service=is_of_service) else Outcome.UNKNOWN,
+        is_of_service=is_of_service,
         hint=_hint(status, codes, response),
     )
     _add_waits(error, response)
@@ -102,6 +108,13 @@ def read_operation_errors(document: Document) -> OperationErrors:
     return {index: tuple(dict.fromkeys(_codes(entries))) for index, entries in found.items()}
 
 
+def _proves_refusal(status: int, *, is_of_service: bool) -> bool:
+    """Whether an answer of this status shows that its request was not applied, and will not be."""
+    if status in _ELSEWHERE or status == _TOO_LARGE:
+        return True
+    return is_of_service and 400 <= status < 500 and status not in _MAY_COME_LATER
+
+
 def _kind(status: int) -> tuple[type[ServiceError], str]:
     if status in (401, 403):
         return Unauthorized, "the service refuses the credentials or the permission"
@@ -109,7 +122,7 @@ def _kind(status: int) -> tuple[type[ServiceError], str]:
         return NotFound, "not found: the service does not know an id of this request"
     if status == 429:
         return RateLimited, "the service asks to wait"
-    if status >= 500 or status in _UNKNOWN_OUTCOME:
+    if status >= 500 or status in _MAY_COME_LATER:
         return TemporarilyUnavailable, "the service is not available"
     if status < 400:
         return Redirected, "the service points to another address, which is never followed"

@@ -6,13 +6,14 @@ import asyncio
 import os
 import secrets
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import aiohttp
+from aiohttp.connector import Connection
 from yarl import URL
 
 from audiencekit.api.addresses import ServiceAddresses
@@ -54,21 +55,32 @@ class Timeouts:
     total: float = EXCHANGE_TIMEOUT_SECONDS
 
 
-@dataclass(slots=True)
-class ConnectionFacts:
-    """The facts of the connection of one exchange."""
+class ProvenAnswer(aiohttp.ClientResponse):
+    """An answer, and whether the connection shows that it is the one to its request.
 
-    was_reused: bool = False
-    has_answered: bool = False
+    `unsent_bytes` are those of the request that had not left when the head of the answer came: with any, the sender of
+    the answer cannot have read the request.
+    """
+
+    unsent_bytes = 0
+    _answers: Sized | None = None  # those of the connection that were not read yet
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Read the head."""
+        wire, self._answers = connection.transport, connection.protocol
+        await super().start(connection)
+        if isinstance(wire, asyncio.WriteTransport) and not wire.is_closing():  # it is, once all of the answer came
+            self.unsent_bytes = wire.get_write_buffer_size()
+        return self
 
     @property
-    def may_be_stale(self) -> bool:
-        """Whether the peer may have closed it before the exchange began."""
-        return self.was_reused and not self.has_answered
+    def is_followed(self) -> bool:
+        """Whether another answer came in the same read, behind this one; known once its body was read."""
+        return self._answers is not None and len(self._answers) > 0
 
 
 class HttpTransport:
-    """Signed exchanges over HTTP/1.1, as an async context manager.
+    """Signed exchanges over HTTP/1.1, as an async context manager. Each exchange has a new connection.
 
     Addresses of loopback are called straight, all others by the proxy of `connections`, where it names one.
     Raises UsageError for a proxy or a bundle of authorities that is none. Each attempt is signed anew. Redirects are
@@ -117,18 +129,17 @@ class HttpTransport:
 
         To be closed. Raises as `exchange` does.
         """
-        address, connection = self._addresses.find(request.base), ConnectionFacts()
+        address = self._addresses.find(request.base)
         failed: AudiencekitError
         try:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=silence_seconds)
-            answer = await self._send(request, address, None, connection, timeout=timeout)
-            connection.has_answered = True
+            answer = await self._send(request, address, None, timeout=timeout)
             return AnswerStream(answer, self._receive(answer), host=address.authority)
         except asyncio.CancelledError as cancelled:
             cancelled.__context__ = None
             raise cancelled.with_traceback(None) from None
         except Exception as failure:
-            failed = self._describe(failure, address, None, connection)
+            failed = self._describe(failure, address, None)
         raise failed
 
     async def exchange(self, request: ApiRequest) -> ApiResponse:
@@ -136,36 +147,35 @@ class HttpTransport:
         address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
-        connection = ConnectionFacts()
         failed: AudiencekitError
         try:
-            return await self._attempt(request, address, payload, connection)
+            return await self._attempt(request, address, payload)
         except asyncio.CancelledError as cancelled:
             # Its traceback runs through frames that hold the signed header.
             cancelled.__context__ = None
             raise cancelled.with_traceback(None) from None
         except Exception as failure:
-            failed = self._describe(failure, address, payload, connection)
+            failed = self._describe(failure, address, payload)
         # Raised outside the handler: a context would be the library's exception, with the signed header.
         raise failed
 
-    def _describe(
-        self, failure: Exception, address: HostAddress, payload: BodyPayload | None, connection: ConnectionFacts
-    ) -> AudiencekitError:
+    def _describe(self, failure: Exception, address: HostAddress, payload: BodyPayload | None) -> AudiencekitError:
         return describe_failure(
             failure,
             host=address.authority,
             body_started=payload.started if payload is not None else None,
-            is_stale=connection.may_be_stale,
             way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
         )
 
-    async def _attempt(
-        self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None, connection: ConnectionFacts
-    ) -> ApiResponse:
-        async with await self._send(request, address, payload, connection) as answer:
-            connection.has_answered = True
+    async def _attempt(self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None) -> ApiResponse:
+        answer = await self._send(request, address, payload)
+        async with answer:
+            has_left = not answer.unsent_bytes and (payload is None or payload.is_handed_over)
+            if not has_left and answer.status < 300:
+                raise _unproven(address, "began before the request had left whole")
             body = await self._read_decisive_body(answer, address)
+            if answer.is_followed:
+                raise _unproven(address, "was followed by another one that nobody asked for")
             return self._receive(answer, body)
 
     def _receive(self, answer: aiohttp.ClientResponse, body: bytes = b"") -> ApiResponse:
@@ -178,9 +188,8 @@ class HttpTransport:
         request: ApiRequest,
         address: HostAddress,
         payload: BodyPayload | None,
-        connection: ConnectionFacts,
         **more: Any,
-    ) -> Awaitable[aiohttp.ClientResponse]:
+    ) -> Awaitable[ProvenAnswer]:
         if self._session is None:
             raise Bug("the transport is not open: use it in `async with`")
         url = address.prefix + request.path
@@ -188,7 +197,7 @@ class HttpTransport:
         if payload is not None:
             given["Content-Type"] = payload.content_type
         proxy = None if address.is_loopback else self._proxy
-        return self._session.request(
+        sending: Awaitable[Any] = self._session.request(
             request.method,
             _wire_url(url, request.query),
             data=payload,
@@ -197,9 +206,9 @@ class HttpTransport:
             ssl=self._tls if address.scheme == "https" else True,
             proxy=proxy.url if proxy else None,
             proxy_headers=proxy.headers if proxy else None,
-            trace_request_ctx=connection,
             **more,
         )
+        return sending
 
     def _sign(self, request: ApiRequest, url: str) -> str:
         nonce, timestamp = self._nonce(), int(self._clock.now())
@@ -228,7 +237,10 @@ class HttpTransport:
 
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections.concurrency),
+            # HTTP/1.1 knows answers by their order alone (RFC 9112, section 9.3): on a connection that was used before,
+            # an answer that nobody asked for may be waiting. On a new one nothing can be.
+            connector=aiohttp.TCPConnector(limit=self._connections.concurrency, force_close=True),
+            response_class=ProvenAnswer,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
                 total=self._timeouts.total, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read
@@ -244,7 +256,6 @@ class HttpTransport:
             trust_env=False,
             auto_decompress=True,
             middlewares=(_send_once,),
-            trace_configs=[_tracing()],
         )
 
     @cached_property
@@ -253,14 +264,9 @@ class HttpTransport:
         return open_tls(self._connections.ca_bundle)
 
 
-def _tracing() -> aiohttp.TraceConfig:
-    tracing = aiohttp.TraceConfig()
-    tracing.on_connection_reuseconn.append(_note_reuse)
-    return tracing
-
-
-async def _note_reuse(session: aiohttp.ClientSession, context: Any, given: object) -> None:
-    context.trace_request_ctx.was_reused = True
+def _unproven(address: HostAddress, why: str) -> TransportFailed:
+    """The error of an answer that may not be the one to its request, so that nothing is known of that."""
+    return TransportFailed(f"no answer from {address.authority} that can be believed: it {why}", sent=True)
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, RetryCallState
 
-from audiencekit.delivery.faults import CLOCK_OFF, STALE, Reaction, RetryClass, retry_class
+from audiencekit.delivery.faults import CLOCK_OFF, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
 from audiencekit.errors import (
     AudiencekitError,
@@ -42,7 +42,7 @@ class Attempts:
         self._first_began_at: float | None = None
         self._failing_since = self._began_at = self._began_before = 0.0
         self._rate_limits_in_a_row = 0
-        self._under_way = self._was_stale = False
+        self._under_way = False
         self._known: Outcome | None = None
         self.error: AudiencekitError | None = None
         self.success_count = self.total_count = 0
@@ -124,9 +124,6 @@ class Attempts:
 
     def _record_failure(self, error: AudiencekitError, answer: RetryClass) -> None:
         self._rate_limits_in_a_row = 0
-        if answer is STALE and not self._was_stale:
-            self._was_stale, self.given_up, self.delay_seconds = True, False, 0.0
-            return
         if not self._failures:
             self._failing_since = self._began_at
         self._failures[answer] += 1

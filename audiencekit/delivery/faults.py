@@ -3,6 +3,9 @@
 `retry` reads its rules here, so this table decides; nothing else does. Source of the rows and their letters:
 the reliability bar, section 3; from 37 on, where answers mean harm, the security review, section 2. Faults that no
 exchange can show name what meets them.
+
+Each class answers one question: *does this answer prove what became of its request?* An error whose `outcome` is
+unknown leaves the attempt in doubt: it may be applied later, and what overrules it waits. Only a proof ends the doubt.
 """
 
 from __future__ import annotations
@@ -26,7 +29,6 @@ from audiencekit.errors import (
     Redirected,
     RequestRefused,
     ServiceError,
-    StaleConnection,
     TemporarilyUnavailable,
     TransportFailed,
     Unauthorized,
@@ -46,17 +48,30 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """How a fault shows: an error of this class, and where given with one of these statuses or codes."""
+    """How a fault shows: an error of this class, and where given with one of these statuses or codes.
+
+    `is_foreign` is for answers that do not have the form in which the service refuses.
+    """
 
     error: type[AudiencekitError]
     statuses: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
+    is_foreign: bool = False
+
+    @property
+    def conditions(self) -> int:
+        """How many conditions it sets beside the class: the sign with most of them decides."""
+        return bool(self.codes) + bool(self.statuses) + self.is_foreign
 
     def fits(self, error: AudiencekitError) -> bool:
-        """Whether statuses and codes fit; the class is looked at by `retry_class`."""
-        if self.statuses and not (isinstance(error, ServiceError) and error.status in self.statuses):
+        """Whether the conditions hold; the class is looked at by `retry_class`."""
+        if not self.conditions:
+            return True
+        if not isinstance(error, ServiceError) or (self.is_foreign and error.is_of_service):
             return False
-        return not self.codes or (isinstance(error, ServiceError) and not self.codes.isdisjoint(error.codes))
+        return (not self.statuses or error.status in self.statuses) and (
+            not self.codes or not self.codes.isdisjoint(error.codes)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,27 +80,33 @@ class RetryClass:
 
     `at_most` bounds the re-sends of one request that errors of this class cause, for W those in a row; then comes
     `afterwards`. With `is_outage` the attempts of a request are the bound, and beyond them the run asks now and then
-    whether the service is back. With `is_late` an attempt of unknown outcome may still be applied while the next
-    ones go on.
+    whether the service is back. `proof` says what shows that the request was not applied, where the error's `outcome`
+    is *refused*; NOTHING where it never is. `is_over` says that an attempt of unknown outcome was applied by now, or
+    never will be.
     """
 
     sign: Sign
     reaction: Reaction
+    proof: str
     at_most: int = 0
     afterwards: Reaction = Reaction.HALT
     is_outage: bool = False
-    is_late: bool = False
+    is_over: bool = False
 
     def may_come_late(self, error: AudiencekitError) -> bool:
         """Whether the attempt that ended in `error` may be applied after a later one was confirmed."""
-        return self.is_late and isinstance(error, ExchangeError) and error.outcome is Outcome.UNKNOWN
+        return not self.is_over and isinstance(error, ExchangeError) and error.outcome is Outcome.UNKNOWN
 
 
-LOST: Final = RetryClass(sign=Sign(TransportFailed), reaction=Reaction.RESEND, is_outage=True, is_late=True)
-# The first of a request is free: most are connections that the peer closed while they were idle. But one that broke
-# after the body left looks the same from here, and a balancer may have passed the request on.
-STALE: Final = RetryClass(sign=Sign(StaleConnection), reaction=Reaction.RESEND, is_outage=True, is_late=True)
-# The service itself did not take the request, in its own words.
+NOTHING: Final = ""
+OWN_WORDS: Final = "the service refuses it in its own words, on a connection that carried nothing else"
+
+LOST: Final = RetryClass(
+    sign=Sign(TransportFailed),
+    reaction=Reaction.RESEND,
+    proof="no byte of the body was handed to a connection; else nothing",
+    is_outage=True,
+)
 BUSY: Final = RetryClass(
     sign=Sign(
         TemporarilyUnavailable,
@@ -93,36 +114,71 @@ BUSY: Final = RetryClass(
         codes=frozenset({"LOCK_ACQUISITION_TIMEOUT", "OVER_CAPACITY", "SERVICE_UNAVAILABLE"}),
     ),
     reaction=Reaction.RESEND,
+    proof=NOTHING,  # but the service itself has ended it, in its own words
     is_outage=True,
+    is_over=True,
 )
 # Any other of these may come from a balancer in between, or be about a request that goes on: 408, 500, 502, 504, a 503
 # that is a page of a balancer.
-GATEWAY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, is_outage=True, is_late=True)
+GATEWAY: Final = RetryClass(sign=Sign(TemporarilyUnavailable), reaction=Reaction.RESEND, proof=NOTHING, is_outage=True)
 # A 200 that is not the service's answer: of a gateway or a portal, while the service itself may still be at it.
 SENSELESS: Final = RetryClass(
-    sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, is_late=True
+    sign=Sign(MalformedAnswer), reaction=Reaction.RESEND, proof=NOTHING, at_most=DOUBTFUL_RESENDS
 )
-ENDLESS: Final = RetryClass(sign=Sign(EndlessList), reaction=Reaction.REFUSE)  # all of it would be asked for again
+# All of a list would be asked for again; it changes nothing.
+ENDLESS: Final = RetryClass(sign=Sign(EndlessList), reaction=Reaction.REFUSE, proof=NOTHING)
+# The counts of another request say nothing of this one, which may still be on its way.
 MISCOUNTED: Final = RetryClass(
-    sign=Sign(CountMismatch), reaction=Reaction.RESEND, at_most=DOUBTFUL_RESENDS, afterwards=Reaction.ISOLATE
+    sign=Sign(CountMismatch),
+    reaction=Reaction.RESEND,
+    proof=NOTHING,
+    at_most=DOUBTFUL_RESENDS,
+    afterwards=Reaction.ISOLATE,
 )
-LIMITED: Final = RetryClass(sign=Sign(RateLimited), reaction=Reaction.WAIT, at_most=RATE_LIMITS_IN_A_ROW)
+LIMITED: Final = RetryClass(
+    sign=Sign(RateLimited), reaction=Reaction.WAIT, proof=f"{OWN_WORDS}; else nothing", at_most=RATE_LIMITS_IN_A_ROW
+)
 BAD_RECORDS: Final = RetryClass(
-    sign=Sign(RequestRefused, statuses=frozenset({*range(200, 300), 400, 413, 422})), reaction=Reaction.ISOLATE
+    sign=Sign(RequestRefused, statuses=frozenset({400, 413, 422})),
+    reaction=Reaction.ISOLATE,
+    proof=f"{OWN_WORDS}; of a 413, that what lies in between never passes on a part",
 )
-WRONG_CALL: Final = RetryClass(sign=Sign(RequestRefused), reaction=Reaction.REFUSE)  # 405, 407, 409, 415 …
-REVOKED: Final = RetryClass(sign=Sign(Unauthorized, codes=frozenset({"89"})), reaction=Reaction.HALT)
+# Operations are blamed beside a success: what became of the others is not said.
+BLAMED: Final = RetryClass(
+    sign=Sign(RequestRefused, statuses=frozenset(range(200, 300))), reaction=Reaction.ISOLATE, proof=NOTHING
+)
+# A page of a gateway. When it stays so, smaller parts may pass; a single record is not refused by such a page.
+FOREIGN: Final = RetryClass(
+    sign=Sign(RequestRefused, statuses=frozenset({400, 422}), is_foreign=True),
+    reaction=Reaction.RESEND,
+    proof=NOTHING,
+    at_most=DOUBTFUL_RESENDS,
+    afterwards=Reaction.ISOLATE,
+)
+# 405, 407, 409, 415 …
+WRONG_CALL: Final = RetryClass(sign=Sign(RequestRefused), reaction=Reaction.REFUSE, proof=f"{OWN_WORDS}; else nothing")
+REVOKED: Final = RetryClass(sign=Sign(Unauthorized, codes=frozenset({"89"})), reaction=Reaction.HALT, proof=OWN_WORDS)
 # Signed again by the clock of the service, once in RESIGN_SECONDS.
 CLOCK_OFF: Final = RetryClass(
-    sign=Sign(Unauthorized, statuses=frozenset({401}), codes=frozenset({"135"})), reaction=Reaction.RESEND
+    sign=Sign(Unauthorized, statuses=frozenset({401}), codes=frozenset({"135"})),
+    reaction=Reaction.RESEND,
+    proof=OWN_WORDS,
 )
-FORBIDDEN: Final = RetryClass(sign=Sign(Unauthorized), reaction=Reaction.HALT)
-GONE: Final = RetryClass(sign=Sign(NotFound), reaction=Reaction.HALT)
-ELSEWHERE: Final = RetryClass(sign=Sign(Redirected), reaction=Reaction.REFUSE)
-UNTRUSTED: Final = RetryClass(sign=Sign(CertificateRefused), reaction=Reaction.REFUSE)
-NO_RECORD: Final = RetryClass(sign=Sign(InputOutputFailed), reaction=Reaction.HALT)
-INTERRUPTED: Final = RetryClass(sign=Sign(NotFinished), reaction=Reaction.HALT)
-UNFORESEEN: Final = RetryClass(sign=Sign(AudiencekitError), reaction=Reaction.HALT)
+FORBIDDEN: Final = RetryClass(sign=Sign(Unauthorized), reaction=Reaction.HALT, proof=f"{OWN_WORDS}; else nothing")
+GONE: Final = RetryClass(sign=Sign(NotFound), reaction=Reaction.HALT, proof=f"{OWN_WORDS}; else nothing")
+ELSEWHERE: Final = RetryClass(
+    sign=Sign(Redirected),
+    reaction=Reaction.REFUSE,
+    proof="301, 307 and 308 ask to send the request to another place; else nothing",
+)
+UNTRUSTED: Final = RetryClass(
+    sign=Sign(CertificateRefused), reaction=Reaction.REFUSE, proof="nothing leaves before the handshake is over"
+)
+NO_RECORD: Final = RetryClass(
+    sign=Sign(InputOutputFailed), reaction=Reaction.HALT, proof="the journal is written before a byte leaves"
+)
+INTERRUPTED: Final = RetryClass(sign=Sign(NotFinished), reaction=Reaction.HALT, proof=NOTHING)
+UNFORESEEN: Final = RetryClass(sign=Sign(AudiencekitError), reaction=Reaction.HALT, proof=NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +197,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(3, "applied after the re-send was confirmed", (LOST, GATEWAY), met_by="later waves wait SETTLE_SECONDS"),
     Fault(4, "429 with the account's reset", (LIMITED,)),
     Fault(5, "429 with the user's reset, or both", (LIMITED,)),
-    Fault(6, "429 with no reset, or an absurd one", (LIMITED,)),
+    Fault(6, "429 with no reset, or an absurd one, or of a gateway", (LIMITED,)),
     Fault(7, "429 again and again, or below our own limit", (LIMITED,), met_by="a limiter that slows down"),
     Fault(8, "500, 502, 504 before apply", (GATEWAY,)),
     Fault(9, "500, 502, 504 after apply", (GATEWAY,)),
@@ -149,12 +205,12 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(11, "408, 423", (GATEWAY, BUSY)),
     Fault(12, "reset before any byte, refused, TLS handshake fails once", (LOST,)),
     Fault(13, "reset after the body", (LOST,)),
-    Fault(14, "kept connection closed by the peer meanwhile", (STALE,)),
+    Fault(14, "kept connection closed by the peer meanwhile", met_by="no connection is kept"),
     Fault(15, "truncated or undecodable answer", (LOST,)),
     Fault(16, "200 with anything but the answer, or too long", (SENSELESS, LOST)),
     Fault(17, "counts that are not those of the body", (MISCOUNTED, SENSELESS)),
-    Fault(18, "200 that carries errors", (SENSELESS, BAD_RECORDS)),
-    Fault(19, "400 without operations named, 413", (BAD_RECORDS,)),
+    Fault(18, "200 that carries errors", (SENSELESS, BLAMED)),
+    Fault(19, "400 without operations named, or of a gateway; 413", (BAD_RECORDS, FOREIGN)),
     Fault(20, "400 with operation_errors", (BAD_RECORDS,)),
     Fault(21, "a duplicate within the body refused", (BAD_RECORDS,), met_by="duplicates are not sent"),
     Fault(22, "401 with code 89", (REVOKED,)),
@@ -176,17 +232,24 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault(38, "an answer that does not end, or inflates", (LOST,)),
     Fault(39, "the answer to another request", (MISCOUNTED,), met_by="an audience is asked for by its id"),
     Fault(40, "a list whose pages do not end", (ENDLESS,)),
+    Fault(
+        41,
+        "an answer twice, also in one packet; a late one behind a 504; any on an idle connection",
+        (GATEWAY, LOST),
+        met_by="no connection is kept",
+    ),
+    Fault(42, "a success before the body has left", (LOST,)),
 )
 CLASSES: Final = (
-    LOST, STALE, BUSY, GATEWAY, SENSELESS, ENDLESS, MISCOUNTED, LIMITED, BAD_RECORDS, WRONG_CALL, REVOKED, CLOCK_OFF,
-    FORBIDDEN, GONE, ELSEWHERE, UNTRUSTED, NO_RECORD, INTERRUPTED, UNFORESEEN,
+    LOST, BUSY, GATEWAY, SENSELESS, ENDLESS, MISCOUNTED, LIMITED, BAD_RECORDS, BLAMED, FOREIGN, WRONG_CALL, REVOKED,
+    CLOCK_OFF, FORBIDDEN, GONE, ELSEWHERE, UNTRUSTED, NO_RECORD, INTERRUPTED, UNFORESEEN,
 )  # fmt: skip
 
 
 def retry_class(error: AudiencekitError) -> RetryClass:
-    """The right answer to `error`: of its nearest class; signs with statuses or codes come before those without."""
+    """The right answer to `error`: of its nearest class; of these the sign with most conditions."""
     for cls in type(error).__mro__:
         fitting = [one for one in CLASSES if one.sign.error is cls and one.sign.fits(error)]
         if fitting:
-            return max(fitting, key=lambda one: bool(one.sign.codes) + bool(one.sign.statuses))
+            return max(fitting, key=lambda one: one.sign.conditions)
     return UNFORESEEN

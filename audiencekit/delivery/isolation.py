@@ -80,6 +80,8 @@ class Isolation:
             self._rest.append(group.others)
         if isinstance(error, CountMismatch):
             self.halted_by = error  # halved once, and still wrong: unconfirmed
+        elif len(group.records) == 1 and not _is_of_service(error):
+            self.halted_by = error  # a gateway says nothing of a record
         elif len(group.records) == 1:
             self.bad[int(group.records[0])] = getattr(error, "codes", ())
         else:
@@ -140,6 +142,10 @@ class Isolation:
         is_systematic = not self._taken and len(self.bad) >= ISOLATION_SINGLES
         if self.halted_by is None and (is_systematic or self._asked >= ISOLATION_REQUESTS):
             self.halted_by = error
+
+
+def _is_of_service(error: AudiencekitError) -> bool:
+    return isinstance(error, ServiceError) and error.is_of_service
 
 
 def _halves(records: Indices) -> tuple[Indices, Indices]:

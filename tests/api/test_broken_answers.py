@@ -19,7 +19,7 @@ import pytest
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.transport import Timeouts
 from audiencekit.api.wire import read_answer
-from audiencekit.errors import MalformedAnswer, Outcome, StaleConnection, TransportFailed, Unauthorized
+from audiencekit.errors import MalformedAnswer, Outcome, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
 from tests.ports import kept_port
@@ -184,7 +184,7 @@ async def test_refused_connection(make_transport: Any) -> None:
 async def test_lost_connection_is_not_tried_again(
     method: str, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
-    """On a kept connection that breaks, the library does not send the request a second time with the same nonce."""
+    """On a connection that breaks, the library does not send the request a second time with the same nonce."""
     numbers = count(1)
 
     async def script(reader: Reader, writer: Writer) -> None:
@@ -311,50 +311,3 @@ async def test_sizes_of_an_answer(answering: Any, answer_bytes: Any, make_transp
         async with make_transport(listener, max_answer_bytes=len(document) - 1) as transport:
             with pytest.raises(TransportFailed, match="longer"):
                 await transport.exchange(GET)
-
-
-@pytest.mark.parametrize("how", ["closed", "reset"])
-async def test_connection_that_was_kept_is_told_from_a_fresh_one(
-    how: str, listening: Any, answer_bytes: Any, make_transport: Any
-) -> None:
-    """Fault 14: what breaks before a byte of the answer came is stale on a kept connection, lost on a fresh one."""
-    numbers = count(1)
-
-    async def script(reader: Reader, writer: Writer) -> None:
-        while True:
-            await listener.read_request(reader)
-            if next(numbers) in (2, 3):
-                if how == "reset":
-                    _reset(writer)
-                return
-            writer.write(answer_bytes())
-
-    async with listening(script) as listener, make_transport(listener) as transport:
-        await transport.exchange(POST)
-        with pytest.raises(StaleConnection) as caught:
-            await transport.exchange(POST)
-        assert_clean(caught.value)
-        with pytest.raises(TransportFailed) as fresh:
-            await transport.exchange(POST)
-        assert not isinstance(fresh.value, StaleConnection)
-        assert (await transport.exchange(POST)).status == 200
-    assert caught.value.outcome is fresh.value.outcome is Outcome.UNKNOWN
-
-
-async def test_kept_connection_that_answers_in_part_is_not_stale(listening: Any, make_transport: Any) -> None:
-    """Once a status came, the peer was there."""
-    numbers = count(1)
-
-    async def script(reader: Reader, writer: Writer) -> None:
-        while True:
-            await listener.read_request(reader)
-            whole = next(numbers) == 1
-            writer.write(HEAD + b"Content-Length: 48\r\n\r\n" + (GOOD if whole else GOOD[:10]))
-            if not whole:
-                return
-
-    async with listening(script) as listener, make_transport(listener) as transport:
-        await transport.exchange(POST)
-        with pytest.raises(TransportFailed) as caught:
-            await transport.exchange(POST)
-    assert not isinstance(caught.value, StaleConnection)

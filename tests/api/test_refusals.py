@@ -21,6 +21,7 @@ from audiencekit.errors import (
     RateLimited,
     Redirected,
     RequestRefused,
+    ServiceError,
     TemporarilyUnavailable,
     Unauthorized,
 )
@@ -38,15 +39,19 @@ def _error(**members: Any) -> dict[str, Any]:
     return {"errors": [members], "request": {"params": {}}}
 
 
-STATUSES: list[tuple[int, type[AudiencekitError], Outcome]] = [
-    *((status, Redirected, Outcome.REFUSED) for status in (300, 301, 302, 303, 304, 307, 308)),
-    *((status, RequestRefused, Outcome.REFUSED) for status in (400, 402, 405, 407, 409, 410, 411, 412, 413, 414)),
-    *((status, RequestRefused, Outcome.REFUSED) for status in (415, 417, 418, 422, 425, 426, 428, 431, 451, 499)),
-    *((status, Unauthorized, Outcome.REFUSED) for status in (401, 403)),
-    (404, NotFound, Outcome.REFUSED),
-    (429, RateLimited, Outcome.REFUSED),
-    *((status, TemporarilyUnavailable, Outcome.UNKNOWN) for status in (408, 423, 500, 501, 502, 503, 504, 507, 599)),
-    *((status, MalformedAnswer, Outcome.UNKNOWN) for status in (0, 100, 101, 199, 600, 999)),
+# Status, class of the error, whether the service's own words prove that the request was not applied, whether any other
+# body proves it.
+STATUSES: list[tuple[int, type[AudiencekitError], bool, bool]] = [
+    *((status, Redirected, True, True) for status in (301, 307, 308)),
+    *((status, Redirected, False, False) for status in (300, 302, 303, 304)),  # may be where the result lies
+    (413, RequestRefused, True, True),  # no gateway passes on a part
+    *((status, RequestRefused, True, False) for status in (400, 402, 405, 407, 409, 410, 411, 412, 414)),
+    *((status, RequestRefused, True, False) for status in (415, 417, 418, 422, 425, 426, 428, 431, 451, 499)),
+    *((status, Unauthorized, True, False) for status in (401, 403)),
+    (404, NotFound, True, False),
+    (429, RateLimited, True, False),
+    *((status, TemporarilyUnavailable, False, False) for status in (408, 423, 500, 501, 502, 503, 504, 507, 599)),
+    *((status, MalformedAnswer, False, False) for status in (0, 100, 101, 199, 600, 999)),
 ]
 BODIES = {
     "json": _error(code="SOME_CODE", message="words"),
@@ -59,15 +64,19 @@ BODIES = {
     "errors of everything": {"errors": [None, 1, "canary", [], {}, {"code": None}, {"code": ["canary"]}]},
     "operation_errors of everything": {"operation_errors": [None, 1, "canary", [None, 1], {"code": {}}, [[[]]]]},
 }
+OF_THE_SERVICE = frozenset({"json", "errors of everything", "operation_errors of everything"})  # lists of objects
 
 
-@pytest.mark.parametrize(("status", "kind", "outcome"), STATUSES)
-def test_status_decides(status: int, kind: type[AudiencekitError], outcome: Outcome) -> None:
-    """Class and outcome follow from the status, whatever stands in the body (public service, error codes)."""
+@pytest.mark.parametrize(("status", "kind", "own", "other"), STATUSES)
+def test_status_and_form_decide(status: int, kind: type[AudiencekitError], own: bool, other: bool) -> None:
+    """The class follows from the status. The body proves something only in the form in which the service refuses."""
     for name, body in BODIES.items():
         error = read_refusal(_response(status, body))
         assert type(error) is kind, name
-        assert error.outcome is outcome, name
+        is_refused = own if name in OF_THE_SERVICE else other
+        assert error.outcome is (Outcome.REFUSED if is_refused else Outcome.UNKNOWN), name
+        if isinstance(error, ServiceError):
+            assert error.is_of_service is (name in OF_THE_SERVICE), name
         assert str(status) in str(error), name
         assert "canary" not in str(error) + repr(error), name
 

@@ -42,6 +42,7 @@ async def test_a_body_arrives_whole_with_its_headers(
         "accept",
         "accept-encoding",
         "authorization",
+        "connection",
         "content-length",
         "content-type",
         "host",
@@ -50,6 +51,7 @@ async def test_a_body_arrives_whole_with_its_headers(
     assert read_header(head, "content-length") == str(len(body))
     assert read_header(head, "content-type") == "application/json"
     assert read_header(head, "accept-encoding") == "identity"
+    assert read_header(head, "connection") == "close"
     assert read_header(head, "host") == f"127.0.0.1:{listener.port}"
     assert (read_header(head, "authorization") or "").startswith("OAuth oauth_consumer_key=")
 
@@ -208,15 +210,26 @@ async def test_large_body_in_many_pieces(answering: Any, answer_bytes: Any, make
     assert [hashlib.sha256(got).digest() for _, got in listener.requests] == [hashlib.sha256(data).digest()] * 2
 
 
-async def test_connections_are_bounded_and_reused(answering: Any, answer_bytes: Any, make_transport: Any) -> None:
-    """Many exchanges at once share the connections that are allowed."""
+async def test_connections_are_bounded_and_new(listening: Any, answer_bytes: Any, make_transport: Any) -> None:
+    """No more are open at once than allowed, and none carries a second request, though the service would keep it."""
+    at_once, most = 0, 0
+
+    async def script(reader: Any, writer: Any) -> None:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await listener.read_request(reader)
+        writer.write(answer_bytes())
+        assert await reader.read() == b""  # until the client closes it
+        at_once -= 1
+
     async with (
-        answering(answer_bytes()) as listener,
+        listening(script) as listener,
         make_transport(listener, connections=Connections(concurrency=3)) as transport,
     ):
         await asyncio.gather(*(transport.exchange(POST) for _ in range(20)))
-    assert len(listener.requests) == 20
-    assert listener.connections <= 3
+    assert len(listener.requests) == listener.connections == 20
+    assert most <= 3
 
 
 async def test_cookies_are_not_kept(answering: Any, answer_bytes: Any, make_transport: Any) -> None:

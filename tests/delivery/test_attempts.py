@@ -25,7 +25,6 @@ from audiencekit.errors import (
     Outcome,
     RateLimited,
     RequestRefused,
-    StaleConnection,
     TemporarilyUnavailable,
     TransportFailed,
     Unauthorized,
@@ -47,9 +46,9 @@ BUSY = TemporarilyUnavailable("not available", status=503, outcome=Outcome.UNKNO
 LOST = TransportFailed("reset", sent=True)
 UNREACHED = TransportFailed("connection refused", sent=False)
 REFUSED = RequestRefused("refused", status=400)
+FOREIGN = RequestRefused("a page", status=400, outcome=Outcome.UNKNOWN, is_of_service=False)
 REVOKED = Unauthorized("revoked", status=401)
 SKEWED = Unauthorized("clock", status=401, codes=("135",))
-STALE = StaleConnection("closed meanwhile", sent=True)
 
 Step = Answer | AudiencekitError
 
@@ -92,8 +91,8 @@ def run_script(virtually: Any, clock: Clock, script: list[Step], **options: Any)
         ([LIMITED, LOST, LIMITED, GOOD], 4, Outcome.CONFIRMED),
         ([SKEWED, GOOD], 2, Outcome.CONFIRMED),
         ([SKEWED], 2, Outcome.REFUSED),  # signed anew once
-        ([STALE, *[BUSY] * 5, GOOD], 7, Outcome.CONFIRMED),
-        ([STALE], 7, Outcome.UNKNOWN),
+        ([FOREIGN], 4, Outcome.UNKNOWN),  # three re-sends, then in parts
+        ([FOREIGN, GOOD], 2, Outcome.CONFIRMED),
         ([Bug("ours")], 1, Outcome.UNKNOWN),
         ([InputOutputFailed("disk")], 1, Outcome.UNKNOWN),
         ([HostRefused("not there")], 1, Outcome.REFUSED),
@@ -123,15 +122,6 @@ def test_empty_budget_ends_the_resends(virtually: Any, clock: Clock) -> None:
     assert run_script(virtually, clock, [BUSY], quota=quota)[0].exchanges == 3
     assert run_script(virtually, clock, [BUSY], quota=quota)[0].exchanges == 1
     assert run_script(virtually, clock, [LIMITED, GOOD], quota=quota)[0].exchanges == 2  # waiting is free
-
-
-def test_stale_connection_is_free_once(virtually: Any, clock: Clock) -> None:
-    """Fault 14: the first re-send on a fresh connection is at once and costs nothing, the next ones do."""
-    quota = RetryQuota(100, cost=5)
-    assert run_script(virtually, clock, [STALE, GOOD], quota=quota)[0].exchanges == 2
-    assert quota.tokens == 100
-    run_script(virtually, clock, [STALE, STALE, UNREACHED], quota=quota)
-    assert quota.tokens < 100
 
 
 def test_success_fills_the_budget(virtually: Any, clock: Clock) -> None:
@@ -197,7 +187,7 @@ def test_cancellation_passes_through(virtually: Any, clock: Clock, where: str) -
     assert attempts.outcome is (Outcome.UNKNOWN if where == "in the exchange" else Outcome.REFUSED)
 
 
-@pytest.mark.parametrize("step", [LIMITED, BUSY, SHORT, LOST, STALE, SKEWED], ids=lambda step: type(step).__name__)
+@pytest.mark.parametrize("step", [LIMITED, BUSY, SHORT, LOST, SKEWED], ids=lambda step: type(step).__name__)
 def test_no_request_takes_longer_than_it_may(virtually: Any, clock: Clock, step: Step) -> None:
     """It is given up before a wait that would end after its time, whatever patience is left for it otherwise."""
     limited = RateLimited("wait", status=429)

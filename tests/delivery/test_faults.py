@@ -26,7 +26,6 @@ from audiencekit.errors import (
     Redirected,
     RequestRefused,
     ServiceError,
-    StaleConnection,
     TemporarilyUnavailable,
     TransportFailed,
     Unauthorized,
@@ -38,6 +37,11 @@ BAR = Path(__file__).resolve().parents[3] / "shared/reference/reliability.md"
 def said(kind: type[ServiceError], status: int, *codes: str) -> ServiceError:
     outcome = Outcome.UNKNOWN if status >= 500 or status in (200, 408, 423) else Outcome.REFUSED
     return kind("no", status=status, codes=codes, outcome=outcome)
+
+
+def foreign(kind: type[ServiceError], status: int) -> ServiceError:
+    """Of what is no answer of the service: a page of a gateway."""
+    return kind("no", status=status, outcome=Outcome.UNKNOWN, is_of_service=False)
 
 
 LOST, UNREACHED = TransportFailed("no answer", sent=True), TransportFailed("refused", sent=False)
@@ -65,6 +69,7 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
     (4, LIMITED, "W", False),
     (5, LIMITED, "W", False),
     (6, LIMITED, "W", False),
+    (6, foreign(RateLimited, 429), "W", True),
     (7, LIMITED, "W", False),
     (8, down(500), "R", True),
     (8, down(502), "R", True),
@@ -81,17 +86,17 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
     (11, down(423, "LOCK_ACQUISITION_TIMEOUT"), "R", False),
     (12, UNREACHED, "R", False),
     (13, LOST, "R", True),
-    (14, StaleConnection("closed", sent=True), "R", True),
-    (14, StaleConnection("closed", sent=False), "R", False),
     (15, LOST, "R", True),
     (16, SENSELESS, "R", True),
     (16, LOST, "R", True),
-    (17, MISCOUNTED, "R", False),
+    (17, MISCOUNTED, "R", True),
     (17, SENSELESS, "R", True),
     (18, SENSELESS, "R", True),
-    (18, bad(200, "INVALID_PARAMETER"), "I", False),
+    (18, bad(200, "INVALID_PARAMETER"), "I", True),
     (19, bad(400, "INVALID_PARAMETER"), "I", False),
     (19, bad(413), "I", False),
+    (19, foreign(RequestRefused, 400), "R", True),
+    (19, foreign(RequestRefused, 422), "R", True),
     (20, bad(400, "INVALID_PARAMETER"), "I", False),
     (21, bad(400, "DUPLICATE"), "I", False),
     (22, denied(401, "89"), "H", False),
@@ -99,26 +104,33 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
     (24, denied(401, "32"), "H", False),
     (24, denied(401, "UNAUTHORIZED_ACCESS"), "H", False),
     (24, denied(401), "H", False),
+    (24, foreign(Unauthorized, 403), "H", True),
     (24, denied(403, "ACCOUNT_NOT_FOUND"), "H", False),
     (24, denied(403, "UNAUTHORIZED_CLIENT_APPLICATION"), "H", False),
     (25, said(NotFound, 404, "NOT_FOUND"), "H", False),
+    (25, foreign(NotFound, 404), "H", True),
     (25, denied(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION"), "H", False),
     (26, UNREACHED, "R", False),
     (27, UNREACHED, "R", False),
     (27, down(503), "R", True),
     (28, LOST, "R", True),
     (29, LOST, "R", True),
-    *((30, said(Redirected, status), "F", False) for status in (300, 301, 302, 303, 304, 307, 308)),
+    *((30, said(Redirected, status), "F", False) for status in (301, 307, 308)),
+    *((30, foreign(Redirected, status), "F", True) for status in (300, 302, 303, 304)),
     (31, LOST, "R", True),
     (32, CertificateRefused("not trusted"), "F", False),
     (33, InputOutputFailed("disk full"), "H", False),
     (34, NotFinished("interrupted"), "H", False),
     (35, bad(407), "F", False),
+    (35, foreign(RequestRefused, 407), "F", True),
     (35, UNREACHED, "R", False),
     (37, bad(400), "I", False),
     (38, LOST, "R", True),
-    (39, MISCOUNTED, "R", False),
-    (40, EndlessList("no end", status=200), "F", False),
+    (39, MISCOUNTED, "R", True),
+    (40, EndlessList("no end", status=200), "F", True),
+    (41, down(504), "R", True),
+    (41, LOST, "R", True),
+    (42, LOST, "R", True),
 ]
 
 
@@ -140,8 +152,8 @@ def test_every_class_of_a_fault_is_shown_by_an_example(fault: Fault) -> None:
 
 
 def test_the_catalogue_is_whole() -> None:
-    """40 faults, counted from 1; every class that decides belongs to one, or is for unforeseen ones."""
-    assert [fault.number for fault in FAULTS] == list(range(1, 41))
+    """42 faults, counted from 1; every class that decides belongs to one, or is for unforeseen ones."""
+    assert [fault.number for fault in FAULTS] == list(range(1, 43))
     assert {id(answer) for fault in FAULTS for answer in fault.answers} == {id(one) for one in CLASSES} - {
         id(UNFORESEEN)
     }
@@ -159,7 +171,9 @@ def test_letters_are_those_of_the_bar() -> None:
     """Where the bar's row has letters, what follows from the fault is one of them."""
     letters = letters_of_the_bar()
     assert set(letters) == set(range(1, 37))
-    # 20 names its halt only, and isolates in words; a proxy's refusal to connect cannot be told from any other.
+    # 19 does not know the page of a gateway. 20 names its halt only, and isolates in words. A proxy's refusal to
+    # connect cannot be told from any other.
+    letters[19].add("R")
     letters[20].add("I")
     letters[35].add("R")
     known = [(number, letter) for number, _, letter, _ in ROWS if letters.get(number)]  # from 37 on it has none
@@ -208,7 +222,8 @@ def test_subclass_reacts_as_its_parent() -> None:
 
 
 def test_doubtful_answers_are_resent_three_times() -> None:
-    """Faults 16 and 17: three re-sends; then counts that differ are searched in halves, anything else halts."""
-    assert retry_class(MISCOUNTED).at_most == retry_class(SENSELESS).at_most == 3
-    assert retry_class(MISCOUNTED).afterwards is Reaction.ISOLATE
+    """Three re-sends; then counts that differ and pages of gateways are searched in parts, anything else halts."""
+    page = retry_class(foreign(RequestRefused, 400))
+    assert retry_class(MISCOUNTED).at_most == retry_class(SENSELESS).at_most == page.at_most == 3
+    assert retry_class(MISCOUNTED).afterwards is page.afterwards is Reaction.ISOLATE
     assert retry_class(SENSELESS).afterwards is Reaction.HALT

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.isolation import Isolation, SuspectGroup
-from audiencekit.errors import AudiencekitError, CountMismatch, RequestRefused
+from audiencekit.errors import AudiencekitError, CountMismatch, Outcome, RequestRefused
 from audiencekit.limits import ISOLATION_REQUESTS
 
 
@@ -195,3 +195,19 @@ def test_search_has_an_end() -> None:
 def test_groups_are_compared_by_identity() -> None:
     """Arrays have no truth value: a group is itself and nothing else."""
     assert SuspectGroup(np.arange(3)) != SuspectGroup(np.arange(3))
+
+
+def test_a_page_of_a_gateway_refuses_no_record() -> None:
+    """A record that meets it alone is not confirmed, and not rejected either."""
+    page = RequestRefused("a page", status=400, outcome=Outcome.UNKNOWN, is_of_service=False)
+    isolation = Isolation(np.arange(8), page, is_trusted=lambda: True)
+    taken = []
+    while (group := isolation.next_group()) is not None:
+        if 5 in group.records:
+            isolation.refused(group, page)
+        else:
+            taken.extend(group.records.tolist())
+            isolation.taken(group)
+    assert isolation.halted_by is page
+    assert isolation.bad == {}
+    assert 5 not in taken

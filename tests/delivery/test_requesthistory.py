@@ -18,11 +18,14 @@ from audiencekit.delivery.requesthistory import RequestHistory
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
+    AudiencekitError,
     Bug,
     CountMismatch,
     InputOutputFailed,
     Outcome,
+    RateLimited,
     RequestRefused,
+    TemporarilyUnavailable,
     TransportFailed,
     Unauthorized,
 )
@@ -324,6 +327,23 @@ def settled(virtually: Any, clock: Clock, error: Exception, *, waves: tuple[int,
     return delivered, [round(at) for _, at in sent], told
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        CountMismatch(sent=10, success_count=13, total_count=13),  # the counts of another request
+        CountMismatch(sent=10, success_count=0, total_count=0),
+        RequestRefused("a page", status=400, outcome=Outcome.UNKNOWN, is_of_service=False),
+        RateLimited("a page", status=429, outcome=Outcome.UNKNOWN, is_of_service=False),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_answer_that_proves_nothing_leaves_a_doubt(virtually: Any, clock: Clock, error: AudiencekitError) -> None:
+    """It may be the answer to another request, or of a gateway: its own request may still be applied."""
+    delivered, moments, _ = settled(virtually, clock, error, waves=(0, 0, 1))
+    assert moments[-1] >= 900
+    assert len(delivered.notes) == 1
+
+
 def test_a_request_that_overrules_waits_until_a_lost_attempt_has_settled(virtually: Any, clock: Clock) -> None:
     """P7: 15 minutes from the end of the lost attempt; the wait is told, and stands in the notes."""
     delivered, moments, told = settled(virtually, clock, lost(), waves=(0, 0, 1, 1, 2))
@@ -337,7 +357,7 @@ def test_a_request_that_overrules_waits_until_a_lost_attempt_has_settled(virtual
     [
         (lost(), (0, 0, 0)),  # nothing is overruled
         (TransportFailed("refused", sent=False), (0, 1)),  # cannot be applied
-        (CountMismatch(sent=10, success_count=1, total_count=2), (0, 1)),  # answered by the service itself
+        (TemporarilyUnavailable("busy", status=503, codes=("OVER_CAPACITY",), outcome=Outcome.UNKNOWN), (0, 1)),
     ],
 )
 def test_no_request_waits_without_need(virtually: Any, clock: Clock, error: Exception, waves: tuple[int, ...]) -> None:

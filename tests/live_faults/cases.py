@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from audiencekit.delivery.faults import FAULTS, STALE, RetryClass
+from audiencekit.delivery.faults import FAULTS, RetryClass
 
 
 class At(StrEnum):
@@ -54,8 +54,8 @@ class Case:
 
     @property
     def answers(self) -> tuple[RetryClass, ...]:
-        """The classes of which the errors may be; a kept connection that is gone shows beside other faults."""
-        return (*FAULTS[self.fault - 1].answers, STALE)
+        """The classes of which the errors may be."""
+        return FAULTS[self.fault - 1].answers
 
 
 _EVERYWHERE: Final = frozenset(At)
@@ -79,7 +79,7 @@ CASES: Final = (
     Case(11, {"status": 423}),
     Case(12, {"kind": "reset"}),
     Case(13, {"where": "after_apply"}),
-    Case(14, {"where": "headers"}, spared=frozenset({At.ONLY})),
+    Case(14, {"where": "headers"}, spared=_EVERYWHERE),  # no connection is kept
     Case(15, {"kind": "chunk"}),
     Case(16, {"kind": "html"}, codes=_TOO_OFTEN),
     Case(17, {"kind": "both_short"}),
@@ -104,6 +104,8 @@ CASES: Final = (
     Case(38, {"kind": "gzip"}),
     Case(38, {"kind": "endless"}),
     Case(39, {"kind": "shape"}),
+    *(Case(41, {"kind": kind, "delay_seconds": 0.005}) for kind in ("twice", "late", "unasked", "packet")),
 )
-# The client's own disk and process: tests/crashes. Lists, which an upload does not ask for: tests/api.
-OUTSIDE: Final = frozenset({33, 34, 40})
+# The client's own disk and process: tests/crashes. Lists, which an upload does not ask for, and bodies that do not fit
+# into a socket: tests/api.
+OUTSIDE: Final = frozenset({33, 34, 40, 42})

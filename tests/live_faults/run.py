@@ -173,11 +173,8 @@ async def strike(live: Live, case: Case, at: At, tmp_path: Path, monkeypatch: An
     """The first process of a run that meets `case` there."""
     await _lead(live, case, tmp_path, monkeypatch)
     times = {At.TWICE: 2, At.TOO_OFTEN: MAX_ATTEMPTS + 1}.get(at, 1)
-    orders = [case.order if case.is_lasting or "times" in case.settings else {**case.order, "times": times}]
-    if "match" not in case.order and at not in (At.FIRST, At.ONLY):
-        # A fault that strikes connections needs a new one.
-        orders.append({"fault": 14, "where": "headers", "match": {"path": "*/users"}})
-    return await live.begin(_place(at), orders)
+    order = case.order if case.is_lasting or "times" in case.settings else {**case.order, "times": times}
+    return await live.begin(_place(at), [order])
 
 
 def _place(at: At) -> int:

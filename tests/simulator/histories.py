@@ -57,7 +57,7 @@ from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
 
 AUDIENCE, PEOPLE = "1a2b", 9
-PASSED_ON, UNAVAILABLE, STALE = 8, 10, 14
+PASSED_ON, UNAVAILABLE, BROKEN, MISCOUNTED = 8, 10, 13, 17
 STATE_KEY: Final = StateKey(b"k" * 32)
 Row = tuple[str, str, str]  # verb, email, handle; one of the last two may be missing
 
@@ -129,7 +129,7 @@ class History:
         await self.clock.sleep(7_200)  # whatever is late has arrived then
 
     def _fault(self) -> int:
-        return self.chance.choice([STALE, STALE, PASSED_ON, UNAVAILABLE])
+        return self.chance.choice([BROKEN, BROKEN, PASSED_ON, UNAVAILABLE, MISCOUNTED])
 
     # --- steps: one run each, stopped or not ---
 

@@ -1,4 +1,4 @@
-"""The catalogue: the 39 faults, what the emulator does for each, where, and what each can be told."""
+"""The catalogue: the 40 faults, what the emulator does for each, where, and what each can be told."""
 
 from __future__ import annotations
 
@@ -351,6 +351,19 @@ _KINDS: Final = {
         act=successes.confuse,
         settings={"kind": settings.choice("ids", "shape")},
         when=lambda fault, situation: successes.is_document(situation),
+    ),
+    # 40, a list without end, is a `kind` of 16.
+    41: Kind(
+        "answer too many",
+        "on a connection that stays open: the answer `twice`, 504 and then the `late` answer, the answer and then an "
+        "`unasked` `status`, each `delay_seconds` later; or the answer twice in one `packet`",
+        (_AFTER, _BEFORE),
+        act=deliveries.answer_again,
+        settings={
+            "kind": settings.choice("twice", "late", "unasked", "packet"),
+            "delay_seconds": settings.seconds(0.05),
+            "status": settings.choice(400, 401, 408, 429),
+        },
     ),
 }
 

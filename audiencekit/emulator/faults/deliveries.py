@@ -17,6 +17,8 @@ from audiencekit.emulator.faults.successes import genuine
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096
 _ENDLESS_PAUSE_SECONDS: Final = 0.01
+_OPEN_SECONDS: Final = 5.0  # in which a client may use the connection again
+_UNASKED: Final = b'{"errors":[{"code":"BAD_REQUEST","message":"The connection was idle."}]}'
 _BLOCK: Final = b" " * 1_000_000  # behind a JSON document spaces mean nothing: it is an answer still
 
 
@@ -131,5 +133,22 @@ def close_idle(strike: Strike) -> Reply:
     def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
         yield Piece(_head(status, _with_length(headers, len(body))) + body)
         yield Piece(b"", strike["delay_seconds"])
+
+    return _deliver(strike, deliver)
+
+
+def answer_again(strike: Strike) -> Reply:
+    """41: more answers than requests, on a connection that stays open for a while."""
+    kind = strike["kind"]
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+        own = _head(status, _with_length(headers, len(body))) + body
+        late = _head(504, {"Content-Length": "0"})
+        unasked = _head(strike["status"], _with_length(headers, len(_UNASKED))) + _UNASKED
+        pairs = {"twice": (own, own), "late": (late, own), "unasked": (own, unasked), "packet": (own + own, b"")}
+        first, second = pairs[kind]
+        yield Piece(first)
+        yield Piece(second, strike["delay_seconds"])
+        yield Piece(b"", _OPEN_SECONDS)
 
     return _deliver(strike, deliver)

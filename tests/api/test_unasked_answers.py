@@ -1,0 +1,153 @@
+"""Answers that are not the one to the request: second copies, late ones, early ones, two in one packet.
+
+HTTP/1.1 knows answers by their order alone. A gateway that repeats a POST, or that answers 504 and passes on the late
+200 as well, sends more answers than there were requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import Any
+
+import pytest
+
+from audiencekit.api.exchange import ApiRequest, Body
+from audiencekit.errors import Outcome, TransportFailed
+from tests.api.cleanliness import assert_clean
+from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
+
+OTHERS = b'{"data": {"success_count": 4, "total_count": 4}, "request": {"of": "another"}}'
+LARGE = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([bytes(64 << 20)]))  # more than a socket takes
+
+
+def _kept(answer: bytes) -> bytes:
+    """The same answer, as of a peer that wants to keep the connection."""
+    return answer.replace(b"\r\n", b"\r\nConnection: keep-alive\r\n", 1)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 408, 429, 504], ids=str)
+@pytest.mark.parametrize("request_", [GET, POST], ids=lambda request: request.method)
+async def test_what_comes_behind_an_answer_is_not_the_next_ones(
+    status: int, request_: ApiRequest, listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """An answer is followed by another one on the same connection, before the next request leaves."""
+    numbers, was_sent = count(1), asyncio.Event()
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        number = next(numbers)
+        while True:
+            await listener.read_request(reader)
+            writer.write(_kept(answer_bytes(200, GOOD) if number == 1 else answer_bytes(503, b"{}")))
+            await writer.drain()
+            if number == 1:
+                await asyncio.sleep(0.01)
+                writer.write(_kept(answer_bytes(status, OTHERS)))
+                await asyncio.sleep(0.01)
+                was_sent.set()
+
+    async with listening(script) as listener, make_transport(listener) as transport:
+        assert (await transport.exchange(request_)).status == 200
+        async with asyncio.timeout(300):
+            await was_sent.wait()
+        assert (await transport.exchange(request_)).status == 503
+    assert listener.connections == 2
+
+
+async def test_the_late_answer_behind_a_504_confirms_nothing(
+    listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """No request of many at once takes it for its own answer; in one packet with the 504, it leaves a doubt."""
+    numbers = count(1)
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        while True:
+            _, body = await listener.read_request(reader)
+            writer.write(_kept(answer_bytes(504, b"")))
+            await asyncio.sleep(0.005 * (next(numbers) % 3))
+            writer.write(_kept(answer_bytes(200, body)))
+
+    async with listening(script) as listener, make_transport(listener) as transport:
+        ends = await asyncio.gather(*(transport.exchange(POST) for _ in range(60)), return_exceptions=True)
+    assert {getattr(end, "status", None) for end in ends} <= {504, None}
+    assert {end.outcome for end in ends if isinstance(end, TransportFailed)} <= {Outcome.UNKNOWN}
+
+
+@pytest.mark.parametrize("status", [200, 201, 204])
+async def test_a_success_before_the_body_has_left_is_in_doubt(
+    status: int, listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """The peer has read the head only: it cannot know what it confirms."""
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer_bytes(status, b"" if status == 204 else GOOD))
+        await writer.drain()
+        await ended.wait()
+
+    ended = asyncio.Event()
+    async with listening(script) as listener, make_transport(listener) as transport:
+        with pytest.raises(TransportFailed, match="before the request had left whole") as caught:
+            await transport.exchange(LARGE)
+        ended.set()
+    assert caught.value.outcome is Outcome.UNKNOWN
+    assert_clean(caught.value)
+
+
+@pytest.mark.parametrize("status", [400, 401, 413, 429, 503])
+async def test_a_refusal_before_the_body_has_left_is_believed(
+    status: int, listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """On a connection that carried nothing else it is about this request, whose head was read."""
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer_bytes(status, b'{"errors": [{"code": "TOO_LARGE"}]}'))
+        await writer.drain()
+        await ended.wait()
+
+    ended = asyncio.Event()
+    async with listening(script) as listener, make_transport(listener) as transport:
+        assert (await transport.exchange(LARGE)).status == status
+        ended.set()
+
+
+@pytest.mark.parametrize("first", [200, 400, 503])
+@pytest.mark.parametrize("second", [200, 503])
+async def test_two_answers_in_one_packet_are_in_doubt(
+    first: int, second: int, listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """Nothing says which of them is the one to the request; the next request is not concerned."""
+    numbers = count(1)
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        await listener.read_request(reader)
+        if next(numbers) == 1:
+            writer.write(_kept(answer_bytes(first, GOOD)) + _kept(answer_bytes(second, OTHERS)))
+        else:
+            writer.write(answer_bytes(200, OTHERS))
+        await reader.read()
+
+    async with listening(script) as listener, make_transport(listener) as transport:
+        with pytest.raises(TransportFailed) as caught:
+            await transport.exchange(POST)
+        assert (await transport.exchange(POST)).body == OTHERS
+    assert caught.value.outcome is Outcome.UNKNOWN
+    assert_clean(caught.value)
+
+
+@pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP"])
+async def test_what_is_no_answer_behind_an_answer_is_in_doubt(
+    rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
+) -> None:
+    """Or it belongs to nothing, and the answer before it is whole."""
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        await listener.read_request(reader)
+        writer.write(_kept(answer_bytes(200, GOOD)) + rest)
+        await reader.read()
+
+    async with listening(script) as listener, make_transport(listener) as transport:
+        with pytest.raises(TransportFailed) as caught:
+            await transport.exchange(POST)
+    assert caught.value.outcome is Outcome.UNKNOWN
