@@ -31,9 +31,11 @@ from audiencekit.sources.query.messages import (
     unpacked_batch,
 )
 
-# Its modules are those of this process, and none of the working directory.
+# Its modules are those of this process, and none of the working directory. The engine would log the query with its
+# literals, in whatever way the site has set up for all processes.
 _BOOT: Final = """
-import json, sys
+import json, logging, sys
+logging.disable(sys.maxsize)
 sys.path[:] = json.loads(sys.stdin.buffer.readline())
 from audiencekit.sources.query.engine import main
 main()
