@@ -93,7 +93,7 @@ def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, 
     exported = run("forgotten", "export", "people.forgotten", "--to", recipient, **service.env)
     assert (exported.returncode, exported.stdout) == (0, "exported: 1 keys\n")
     sender = run("forgotten", "sender", **service.env).stdout.strip()
-    assert run("forgotten", "import", "people.forgotten", **there).returncode == 2  # of whom?
+    assert run("forgotten", "import", "people.forgotten", **there).returncode == 2  # the sender is missing
     own = run("forgotten", "sender", **there).stdout.strip()
     assert run("forgotten", "import", "people.forgotten", "--from", own, **there).returncode == 3
     imported = run("forgotten", "import", "people.forgotten", "--from", sender, "--json", **there)

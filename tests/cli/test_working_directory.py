@@ -1,4 +1,4 @@
-"""What commands open in the working directory beside what was named: `audiencekit.toml` and nothing else.
+"""The files that commands open in the working directory beside what was named: `audiencekit.toml` and nothing else.
 
 Libraries have configuration files of their own, which they look for there, or start programs that PATH names there.
 """

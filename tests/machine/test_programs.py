@@ -54,7 +54,7 @@ def test_no_program_of_the_working_directory_is_found(
 def test_a_program_finds_none_of_the_working_directory_either(
     path: str, left: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it starts itself is looked for in the same way."""
+    """Programs that it starts are found in the same way."""
     monkeypatch.setenv("PATH", path)
     assert program_environment()["PATH"] == left
 

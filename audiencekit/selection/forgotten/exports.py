@@ -217,7 +217,7 @@ def _sealed(content: _Tags, recipient: X25519PublicKey, sender: Ed25519PrivateKe
 
 
 def _signed(ends: Sequence[bytes], content: bytes) -> bytes:
-    """What is signed: a digest, since the content can be large."""
+    """The message that is signed: a digest, since the content can be large."""
     return _SIGNED + b"".join(ends) + hashlib.sha256(content).digest()
 
 

@@ -127,12 +127,12 @@ def test_many_large_values_are_fetched_few_at_a_time(people: Path, monkeypatch: 
         connection.execute(
             "CREATE VIEW planted AS SELECT replace(hex(zeroblob(450000)), '0', 'x') AS email FROM people"
         )
-    batches = open_source(
-        from_sql(_url(people), "SELECT email FROM planted LIMIT 400"), SourceOptions(columns=(("email", "email"),))
-    )
     sizes: list[int] = []
     made = rowobjects._batch
     monkeypatch.setattr(rowobjects, "_batch", lambda rows, schema: sizes.append(len(rows)) or made(rows, schema))
+    batches = open_source(
+        from_sql(_url(people), "SELECT email FROM planted LIMIT 400"), SourceOptions(columns=(("email", "email"),))
+    )
     with pytest.raises(SourceRefused, match="too large for an identifier"):
         list(batches.batches())
     assert sum(sizes) >= 400
