@@ -23,6 +23,7 @@ from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, R
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
+from audiencekit.machine.programs import own_environment
 from audiencekit.machine.userdirectories import user_directory
 from audiencekit.personal import Secret
 from audiencekit.profile import Profile, find_profile
@@ -217,7 +218,7 @@ def load_settings(
     The directory is the working directory; with None no file is read. A `file` that is named is read in its place.
     Raises UsageError for values that are invalid, and for keys that the file must not hold.
     """
-    environment = os.environ if environment is None else environment
+    environment = own_environment() if environment is None else environment
     path = file or (None if directory is None else directory / SETTINGS_FILE)
     in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, Final
@@ -9,13 +10,13 @@ from typing import Any, Final
 from audiencekit import __version__
 
 ROOT: Final = Path(__file__).parents[1]
-_NAMESPACE: Final = "audiencekit:requirement"  # of the property that says which versions will do
+_PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def write_sbom() -> str:
     """The document, the same for the same project: it has neither a time nor a number drawn at random.
 
-    Dependencies are named without a version, since they come from the installation and not with the wheel.
+    It names the packages of `constraints-hashed.txt`, all that an installation has, in the versions of a release.
     """
     from cyclonedx.output.json import JsonV1Dot6
 
@@ -29,6 +30,7 @@ def _bill(project: dict[str, Any]) -> Any:
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
     from packageurl import PackageURL
+    from packaging.requirements import Requirement
 
     reference = f"{project['name']}@{__version__}"
     bill = Bom(serial_number=uuid5(NAMESPACE_DNS, reference))
@@ -40,25 +42,29 @@ def _bill(project: dict[str, Any]) -> Any:
         bom_ref=reference,
         purl=PackageURL("pypi", name=project["name"], version=__version__),
     )
-    needed = [_dependency(requirement) for requirement in project["dependencies"]]
+    constraints = (ROOT / "constraints-hashed.txt").read_text("utf-8")
+    packages = [_package(*found) for found in _PINNED.findall(constraints)]
     # The kernels have no dependency, but hold parts of the standard library of their compiler.
-    needed.append(Component(name="rust-std", type=ComponentType.LIBRARY, bom_ref="rust-std"))
-    bill.components.update(needed)
-    bill.register_dependency(bill.metadata.component, needed)
+    kernels = Component(name="rust-std", type=ComponentType.LIBRARY, bom_ref="rust-std")
+    bill.components.update([*packages, kernels])
+    direct = {_normal(Requirement(text).name) for text in project["dependencies"]}
+    needed = [package for package in packages if _normal(package.name) in direct]
+    bill.register_dependency(bill.metadata.component, [*needed, kernels])
     return bill
 
 
-def _dependency(text: str) -> Any:
-    from cyclonedx.model import Property
+def _package(name: str, version: str) -> Any:
     from cyclonedx.model.component import Component, ComponentType
     from packageurl import PackageURL
-    from packaging.requirements import Requirement
 
-    requirement = Requirement(text)
     return Component(
-        name=requirement.name,
+        name=name,
+        version=version,
         type=ComponentType.LIBRARY,
-        bom_ref=requirement.name,
-        purl=PackageURL("pypi", name=requirement.name),  # a kind of package; where it comes from is the installer's
-        properties=[Property(name=_NAMESPACE, value=str(requirement.specifier))],
+        bom_ref=f"{name}@{version}",
+        purl=PackageURL("pypi", name=name, version=version),
     )
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

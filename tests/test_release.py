@@ -51,14 +51,21 @@ def test_the_version_stands_in_one_place() -> None:
 
 
 def test_the_sbom_names_every_dependency() -> None:
-    """By the name that the project gives it, by its package URL, and as something that the tool depends on."""
+    """All that is installed, with version and package URL; what the project names is what the tool depends on."""
     bill = json.loads((ROOT / "audiencekit.cdx.json").read_text("utf-8"))
-    assert {component["name"] for component in bill["components"]} == NEEDED | {"rust-std"}
+    lines = (ROOT / "constraints-hashed.txt").read_text("utf-8").splitlines()
+    hashed = dict(line.split(" ")[0].split("==") for line in lines if line[:1].isalnum())
+    assert len(hashed) > len(NEEDED)
+    assert {name: f"{name}@{version}" for name, version in hashed.items()}.items() <= {
+        component["name"]: component["bom-ref"] for component in bill["components"]
+    }.items()
+    versions = {component["name"]: component.get("version") for component in bill["components"]}
+    assert versions == hashed | {"rust-std": None}
     (of_tool,) = [each for each in bill["dependencies"] if each["ref"].startswith("audiencekit@")]
     purls = {component["name"]: component.get("purl") for component in bill["components"]}
-    assert purls == {name: f"pkg:pypi/{name}" for name in NEEDED} | {"rust-std": None}
+    assert purls == {name: f"pkg:pypi/{name}@{version}" for name, version in hashed.items()} | {"rust-std": None}
     assert bill["metadata"]["component"]["purl"] == f"pkg:pypi/audiencekit@{__version__}"
-    assert set(of_tool["dependsOn"]) == {component["bom-ref"] for component in bill["components"]}
+    assert set(of_tool["dependsOn"]) == {f"{name}@{hashed[name]}" for name in NEEDED} | {"rust-std"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -105,6 +112,14 @@ def test_actions_of_others_are_named_by_their_commit() -> None:
         for action, at in re.findall(r"uses: ([\w./-]+)@(.*)", text):
             assert action == "OWNER/audiencekit" or re.fullmatch(r"[0-9a-f]{40}  # v\d+\.\d+\.\d+", at), action
         assert all("==" in tool for tool in re.findall(r"pipx run (\S+)", text))
+
+
+def test_a_job_with_a_token_runs_nothing_of_an_index() -> None:
+    """A poisoned release of a tool, or of what it needs, could publish anything: only actions named by commit run."""
+    for path in WORKFLOWS:
+        for job in re.split(r"(?m)^  (?=[\w-]+:$)", path.read_text("utf-8").partition("\njobs:\n")[2]):
+            if re.search(r"^ +[\w-]+: write\b", job, re.MULTILINE):
+                assert not re.search(r"\b(pipx?|uvx?|npx?|npm|cargo|curl|wget)\b", job), path.name
 
 
 def test_only_the_publishing_job_may_more_than_read() -> None:

@@ -25,7 +25,7 @@ from audiencekit.machine.keyrotation import READY, begin_rotation, changing_key,
 from audiencekit.machine.keys import KEY_BYTES, StateKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.runs.locks import nothing_at_work
-from audiencekit.selection.forgotten.file import only_writer, read_memory, write_memory, write_serial
+from audiencekit.selection.forgotten.file import new_tag_key, only_writer, read_memory, write_memory, write_serial
 from audiencekit.snapshots.store import RECENT, SNAPSHOTS
 
 
@@ -90,8 +90,9 @@ def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -
     memory = read_memory(state_dir, old)
     if memory is None:
         return None
+    people = memory.people.under(new_tag_key())  # the tag key of before opens nothing of later
     # Its digest is another one: to those who have noted the one before it is a later state.
-    fresh = write_memory(shadow, new, memory.with_new_key(), identity=memory.identity, serial=memory.serial + 1)
+    fresh = write_memory(shadow, new, people, identity=memory.identity, serial=memory.serial + 1)
     write_serial(shadow, new, fresh.mark)
     return fresh.mark
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import html
 import os
 import signal
+import sys
 import tempfile
-import webbrowser
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from audiencekit.machine.firstsignals import ENDINGS
 from audiencekit.machine.openfiles import NEW_FILE
+from audiencekit.machine.programs import start_program
 
 _SILENT: Final = tuple(ending for ending in ENDINGS if ending != signal.SIGINT)  # Ctrl-C raises
+# In a process without our secrets, which the browser would have from this one for as long as it is open.
+_BOOT: Final = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 _LEADING_ON: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>audiencekit</title>
 <meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={page}"></head>
 <body><p><a href="{page}">Go on to log in</a></p></body></html>
@@ -34,7 +37,17 @@ class Browser:
         file = Path(self._directory.name) / "login.html"
         with os.fdopen(os.open(file, NEW_FILE, 0o600), "w", encoding="utf-8") as stream:
             stream.write(_LEADING_ON.format(page=html.escape(page)))
-        return webbrowser.open(file.as_uri())
+        return self._opened_by_program(file.as_uri())
+
+    @staticmethod
+    def _opened_by_program(address: str) -> bool:
+        """Whether a browser was begun; none is found in the working directory, since it is another one there."""
+        root = Path(sys.executable).anchor
+        try:
+            with start_program([sys.executable, "-I", "-c", _BOOT, address], directory=Path(root)) as process:
+                return process.wait() == 0
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Remove the file."""

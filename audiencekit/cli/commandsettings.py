@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from audiencekit.cli.output import tell
+from audiencekit.machine.programs import own_environment
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ def command_settings(**given: Any) -> Settings:
     """
     from audiencekit.settings import PREFIX, is_read, load_settings
 
-    if any(name.upper().startswith(PREFIX) and not is_read(name) for name in os.environ):
+    environment = own_environment()
+    if any(name.upper().startswith(PREFIX) and not is_read(name) for name in environment):
         from audiencekit.cli.variables import unread_variables
 
-        for note in unread_variables(os.environ):
+        for note in unread_variables(environment):
             _tell_once(note)
     settings = load_settings(**given)
     if settings.file_note:

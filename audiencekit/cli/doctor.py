@@ -104,9 +104,9 @@ def _kernels() -> DoctorCheck:
 
 def _lists() -> Iterator[DoctorCheck]:
     """The forms of lists that are read, and those that need an extra which is not installed."""
-    import shutil
     from importlib.util import find_spec
 
+    from audiencekit.machine.programs import find_program
     from audiencekit.sources.bytes.compressions import COMPRESSIONS
     from audiencekit.sources.formats import FORMATS
 
@@ -119,7 +119,7 @@ def _lists() -> Iterator[DoctorCheck]:
         else:
             yield DoctorCheck(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
     for name, program, package in OPTIONAL_PROGRAMS:
-        if shutil.which(program) is not None:
+        if find_program(program) is not None:
             yield DoctorCheck(name, "ok", "available")
         else:
             yield DoctorCheck(name, "ok", "not installed", f"install {package}, which has the program {program}")

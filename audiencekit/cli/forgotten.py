@@ -78,6 +78,17 @@ def show_recipient() -> None:
     say(recipient_of(*_state()))
 
 
+@forgotten.command("sender", examples=("forgotten sender", "forgotten sender > sender.txt"))
+def show_sender() -> None:
+    """Show the sender of exports from this host.
+
+    It is public: give it to the hosts that import. Exports are signed by it.
+    """
+    from audiencekit.selection.forgotten.exports import sender_of
+
+    say(sender_of(*_state()))
+
+
 @forgotten.command(
     "export",
     examples=(
@@ -102,21 +113,69 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
         say(f"exported: {keys:,} keys")
 
 
-@forgotten.command("import", examples=("forgotten import erased.sealed", "forgotten import erased.sealed --json"))
+@forgotten.command(
+    "import",
+    examples=(
+        'forgotten import erased.sealed --from "$(cat sender.txt)"',
+        'forgotten import erased.sealed --from "$(cat sender.txt)" --json',
+    ),
+)
 @click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=pathlib.Path))
+@click.option("--from", "sender", required=True, help="What `forgotten sender` shows on the host that exported it.")
 @json_option
-def import_memory(path: pathlib.Path, as_json: bool) -> None:
+def import_memory(path: pathlib.Path, sender: str, as_json: bool) -> None:
     """Remember the people that another host has erased.
 
-    FILE was exported to this host. The people remembered here stay remembered.
+    FILE was exported to this host by the sender. The people remembered here stay remembered.
     """
     from audiencekit.selection.forgotten.exports import import_memory as import_from
 
-    line = import_from(*_state(), path)
+    line = import_from(*_state(), path, sender)
     if as_json:
         print_json(line)
     else:
-        say(f"imported: {line['imported']:,} keys; {line['keys']:,} are remembered now")
+        say(f"imported: {line['imported']:,} keys, as {line['import']}; {line['keys']:,} are remembered now")
+
+
+@forgotten.command("imports", examples=("forgotten imports", "forgotten imports --json"))
+@json_option
+def show_imports(as_json: bool) -> None:
+    """List the imports that are remembered.
+
+    Each with its id, time, number of keys and sender. An import that holds all people of an earlier one of the same
+    sender has taken its place.
+    """
+    from audiencekit.selection.forgotten.exports import list_imports
+
+    found = list_imports(*_state())
+    if as_json:
+        print_json(found)
+    else:
+        for each in found:
+            say(f"{each['id']}  {each['at']}  {each['keys']:,} keys  {each['sender']}")
+        if not found:
+            say("no import is remembered")
+
+
+@forgotten.command("withdraw", examples=("forgotten withdraw 3f9c20d1", "forgotten withdraw 3f9c20d1 --yes"))
+@click.argument("import_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def withdraw_import(import_id: str, yes: bool, as_json: bool) -> None:
+    """Take an import back.
+
+    Its people can be sent again, except those erased here or in another import. The withdrawal is logged.
+    """
+    from audiencekit.selection.forgotten.exports import withdraw_import as withdraw
+
+    if not yes:
+        require_terminal()
+        confirm("The people of this import can be sent again. Go on?")
+    line = withdraw(*_state(), import_id)
+    if as_json:
+        print_json(line)
+    else:
+        say(f"withdrawn: {line['withdrawn']}; {line['keys']:,} keys are remembered now")
 
 
 def _state() -> tuple[pathlib.Path, GivenKey]:

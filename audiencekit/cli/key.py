@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
 from audiencekit.errors import Refused
+from audiencekit.machine.programs import own_environment
 from audiencekit.personal import Secret
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def rotate_key(as_json: bool) -> None:
     from audiencekit.machine.keyplaces import key_fingerprint
     from audiencekit.machine.keys import parse_key
 
-    settings, given = command_settings(), os.environ.get(_NEW, "").strip()
+    settings, given = command_settings(), own_environment().get(_NEW, "").strip()
     fresh = parse_key(Secret(given), _NEW) if given else None
     place = rotate(settings.state_dir, settings.key, fresh)
     if as_json:

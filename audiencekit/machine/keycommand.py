@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from typing import Final, TypeAlias
 
 from audiencekit.errors import CredentialsRefused, UsageError
+from audiencekit.machine.programs import find_program, start_program
 from audiencekit.personal import Secret
 
 COMMAND_VARIABLE: Final = "AUDIENCEKIT_KEY_COMMAND"
 _SECONDS: Final = 120  # a person may have to unlock something
 _MOST_BYTES: Final = 10_000
-_OURS: Final = "AUDIENCEKIT_"
 
 
 class KeyCommand:
@@ -29,12 +28,12 @@ class KeyCommand:
             self._words = shlex.split(command)
         except ValueError:
             self._words = []
-        self._program = shutil.which(self._words[0]) if self._words else None
-        if self._program is not None and not os.path.isabs(self._program):
-            told = f"{COMMAND_VARIABLE} names a program by a relative path, which depends on the working directory"
-            raise UsageError(told, hint="give its full path")
         if not self._words:
             raise UsageError(f"{COMMAND_VARIABLE} is not a command", hint="give a program and its arguments")
+        program = self._words[0]
+        if os.path.dirname(program) and not os.path.isabs(program):
+            told = f"{COMMAND_VARIABLE} names a program by a relative path, which depends on the working directory"
+            raise UsageError(told, hint="give its full path")
         self._found: Secret | None = None
 
     def __repr__(self) -> str:
@@ -47,20 +46,24 @@ class KeyCommand:
         return self._found
 
     def _run(self) -> Secret:
-        others = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+        program = self._words[0] if os.path.isabs(self._words[0]) else find_program(self._words[0])
+        if program is None:
+            raise _refused("cannot be run: no directory that PATH names by its full path has the program")
         try:
-            done = subprocess.run(  # noqa: S603 - the words are the user's own
-                self._words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=others, timeout=_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise _refused(f"did not end within {_SECONDS} seconds") from None
+            process = start_program([program, *self._words[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         except OSError as error:
             raise _refused(f"cannot be run: {error.strerror}") from None
-        if done.returncode:
-            raise _refused(f"ended with exit code {done.returncode}")
-        if not done.stdout.strip() or len(done.stdout) > _MOST_BYTES:
+        with process:
+            try:
+                printed, _ = process.communicate(timeout=_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise _refused(f"did not end within {_SECONDS} seconds") from None
+        if process.returncode:
+            raise _refused(f"ended with exit code {process.returncode}")
+        if not printed.strip() or len(printed) > _MOST_BYTES:
             raise _refused("printed no key")
-        return Secret(done.stdout.decode("latin-1").strip())
+        return Secret(printed.decode("latin-1").strip())
 
 
 # A key that was given, or the way to it; None where there is neither.

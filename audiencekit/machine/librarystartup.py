@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import ctypes.util
 import mmap
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import LazyLoader
 from types import CodeType, ModuleType
@@ -76,6 +78,20 @@ def compile_patterns_late() -> None:
     For a process of our own, before it imports their modules.
     """
     sys.meta_path.insert(0, _LoadedBy(_LateCompiling, *_WITH_PATTERNS))
+
+
+@contextmanager
+def search_no_libraries() -> Iterator[None]:
+    """Python finds no library by its name in this context, as imports of asyncssh try to.
+
+    It would start compilers and linkers for that, which PATH may name in the working directory.
+    """
+    before = ctypes.util.find_library
+    ctypes.util.find_library = lambda name: None
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = before
 
 
 class _WithMemory:

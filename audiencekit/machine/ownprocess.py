@@ -22,6 +22,7 @@ from audiencekit.machine.librarystartup import (
     leave_out_pandas,
 )
 from audiencekit.machine.memoryreserve import keep_reserve, release_reserve
+from audiencekit.machine.programs import withhold_settings
 
 # Objects that may be made before the next look at them. What `check` imports makes two thirds of them, so that a short
 # list waits for none; the work itself makes few, and hardly any circles.
@@ -38,6 +39,7 @@ def set_up_own_process() -> None:
     _let_messages_be_lost()
     gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
     prevent_dumps()
+    withhold_settings()
     share_heap()
     leave_out_pandas()
     leave_out_blas_threads()

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from importlib import import_module
 from importlib.resources import files
@@ -13,12 +14,14 @@ from string import Template
 from typing import Final, Protocol
 
 from audiencekit.destinations.target import Target
+from audiencekit.errors import InputOutputFailed
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.text import render_plan, render_report
+from audiencekit.reporting.webpage.drawing import draw, draws
 from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.markup import Draw, problems, section
+from audiencekit.reporting.webpage.markup import problems, sections
 from audiencekit.reporting.webpage.page import report_parts
-from audiencekit.reporting.webpage.pageparts import Document, Section, code_in_words
+from audiencekit.reporting.webpage.pageparts import Document, Picture, Section, code_in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
@@ -107,19 +110,17 @@ def plan_html(document: Document) -> str:
 
 
 def _fragment(title: str, document: Document, parts: Sequence[Section], text: str) -> str:
-    draw = _drawing()
     template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(shown(title)),
-        body=problems(document, shown) + "".join(section(part, draw) for part in parts),
+        body=problems(document, shown) + sections(parts, _draw),
         text=escape(shown_lines(text)),
     )
 
 
-def _drawing() -> Draw:
-    """The function that draws pictures; it draws none where the extra is not installed."""
-    try:
-        from audiencekit.reporting.webpage.pictures import draw
-    except ImportError:
-        return lambda picture: ""
-    return draw
+def _draw(pictures: Sequence[Picture]) -> Sequence[str]:
+    """Empty ones where the extra is not installed, or its process fails: the tables have the same numbers."""
+    with suppress(InputOutputFailed):
+        if draws():
+            return draw(pictures)
+    return [""] * len(pictures)

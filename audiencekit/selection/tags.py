@@ -8,6 +8,7 @@ there the others are zero, and what is put aside of a tag is so much shorter.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -82,14 +83,17 @@ def starts_of(offsets: Iterable[Offsets]) -> list[int]:
 
 
 class Tagger:
-    """Tags under `key`, or one that is drawn at random; it is never shown. Random ones have `slots_of`, and no more."""
+    """Tags under `key`, or one that is drawn at random; it is never shown. Random ones have `slots_of`, and no more.
 
-    def __init__(self, key: SubKey | None = None) -> None:
+    What tells kinds apart depends on the key, too, unless the tags are to be brought under another one (`movable`).
+    """
+
+    def __init__(self, key: SubKey | None = None, *, movable: bool = False) -> None:
         # Single blocks of distinct plain texts: what ECB is good for.
         secret = secrets.token_bytes(32) if key is None else key.unwrap()
         self._is_for_one_run = key is None
         self._cipher = Cipher(algorithms.AES(secret), modes.ECB())  # noqa: S305
-        self._of_kinds = {kind: self._mask(kind) for kind in Kind}
+        self._of_kinds = {kind: _fixed_mask(kind) if movable else self._mask(kind) for kind in Kind}
 
     def __repr__(self) -> str:
         return "<Tagger>"
@@ -119,6 +123,11 @@ class Tagger:
         name = kind.value.encode().ljust(TAG_BYTES, b"\0")[:TAG_BYTES]
         return np.frombuffer(self._cipher.encryptor().update(name), dtype=np.uint8)
 
+    def moved(self, tags: Tags, to: Tagger) -> Tags:
+        """Movable `tags` of this tagger as those that `to` makes of the same keys; the order stays."""
+        blocks = self._cipher.decryptor().update(tags.tobytes())
+        return np.frombuffer(to._cipher.encryptor().update(blocks), dtype=TAG)
+
     def _encrypt(self, keys: list[tuple[Kind, Any]]) -> Tags:
         """The tags of hashes by kind, one kind after the other."""
         halves = np.empty((sum(len(hashes) for _, hashes in keys), TAG_BYTES), dtype=np.uint8)
@@ -138,6 +147,10 @@ class Tagger:
             compiled.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
         else:
             np.bitwise_xor(hash_matrix(hashes)[:, :TAG_BYTES], self._of_kinds[kind], out=halves)
+
+
+def _fixed_mask(kind: Kind) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(hashlib.sha256(kind.value.encode()).digest()[:TAG_BYTES], dtype=np.uint8)
 
 
 def slots_of(tags: Tags) -> Slots:

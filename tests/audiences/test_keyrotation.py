@@ -85,7 +85,7 @@ async def test_the_key_before_opens_nothing_that_says_who_is_where(filled: Setti
         find_state_key(filled.state_dir, Secret(old.unwrap().hex()))
 
 
-async def test_people_erased_later_are_under_a_new_tag_key(filled: Settings) -> None:
+async def test_the_memory_is_under_a_new_tag_key(filled: Settings) -> None:
     """With the key and the memory of before no guess at them can be tested."""
     before = read_memory(filled.state_dir, find_state_key(filled.state_dir, filled.key))
     rotate_key(filled.state_dir, filled.key, None)
@@ -93,8 +93,9 @@ async def test_people_erased_later_are_under_a_new_tag_key(filled: Settings) -> 
     after = read_memory(filled.state_dir, find_state_key(filled.state_dir, filled.key))
     assert before is not None
     assert after is not None
-    assert [len(part.tags) for part in after.parts] == [1, 1]
-    assert after.parts[0].key != before.parts[0].key == after.parts[1].key
+    assert (len(before.people.own), len(after.people.own)) == (1, 2)
+    assert after.people.key != before.people.key
+    assert not set(before.people.own.tolist()) & set(after.people.own.tolist())
 
 
 async def test_again_and_again(filled: Settings) -> None:

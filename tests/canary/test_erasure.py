@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.runs.locks import TargetLock
-from audiencekit.selection.forgotten.exports import export_memory, import_memory, recipient_of
+from audiencekit.selection.forgotten.exports import export_memory, import_memory, list_imports, recipient_of, sender_of
 from audiencekit.settings import Settings
 from tests.canary.markers import DIGITS, WORD, leaks_by_place
 from tests.canary.sources import SOURCES
@@ -52,12 +53,14 @@ async def test_another_host_is_shown_nothing(tmp_path: Path, emulator: Emulator,
     await forget_async([f"{WORD}@example.com", f"+1201{DIGITS}"], settings=settings)
     there, export = tmp_path / "there", tmp_path / "export"
     export_memory(settings.state_dir, settings.key, recipient_of(there, settings.key), export)
-    said = [import_memory(there, settings.key, export)]
+    sender = sender_of(settings.state_dir, settings.key)
+    said: list[Any] = [import_memory(there, settings.key, export, sender)]
     (tmp_path / "source.csv").write_text(f"email\n{WORD}@example.com\nother@example.com\n")
     with pytest.raises(AudiencekitError) as refused:
-        import_memory(there, settings.key, tmp_path / "source.csv")
+        import_memory(there, settings.key, tmp_path / "source.csv", sender)
     source = str(tmp_path / "source.csv")
     said.append(await asyncio.to_thread(verify_erasures, replace(settings, state_dir=there), [source]))
+    said.append(list_imports(there, settings.key))
     assert said[1]["files"][0]["erased"] == 1
     assert leaks_by_place({"said": json.dumps(said).encode(), "refused": frames_of(refused.value)}) == {}
     assert leaks_by_place(files_in(tmp_path, but=tmp_path / "source.csv")) == {}

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,11 @@ def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, 
     recipient = run("forgotten", "recipient", **there).stdout.strip()
     exported = run("forgotten", "export", "people.forgotten", "--to", recipient, **service.env)
     assert (exported.returncode, exported.stdout) == (0, "exported: 1 keys\n")
-    imported = run("forgotten", "import", "people.forgotten", "--json", **there)
+    sender = run("forgotten", "sender", **service.env).stdout.strip()
+    assert run("forgotten", "import", "people.forgotten", **there).returncode == 2  # the sender is missing
+    own = run("forgotten", "sender", **there).stdout.strip()
+    assert run("forgotten", "import", "people.forgotten", "--from", own, **there).returncode == 3
+    imported = run("forgotten", "import", "people.forgotten", "--from", sender, "--json", **there)
     assert {"imported": 1, "keys": 1, "serial": 1}.items() <= json.loads(imported.stdout).items()
     checked = run("check", "list.csv", "--json", **there)
     assert json.loads(checked.stdout)["rows"]["suppressed"] == 1
@@ -102,3 +107,18 @@ def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, 
     proof = run("erasure", "verify", "out", **there)
     assert proof.returncode == 0
     assert proof.stdout.endswith("verified: people who were erased stand in none of these files\n")
+    (listed,) = json.loads(run("forgotten", "imports", "--json", **there).stdout)
+    assert listed["id"] in run("forgotten", "imports", **there).stdout
+    assert (listed["sender"], listed["keys"]) == (sender, 1)
+    assert run("forgotten", "withdraw", listed["id"], **there).returncode == 2  # there is no terminal to ask at
+    withdrawn = run("forgotten", "withdraw", listed["id"], "--yes", "--json", **there)
+    assert json.loads(withdrawn.stdout).items() >= {"withdrawn": listed["id"], "sender": sender, "keys": 0}.items()
+    assert json.loads(run("check", "list.csv", "--json", **there).stdout)["rows"]["suppressed"] == 0
+    assert run("forgotten", "imports", **there).stdout == "no import is remembered\n"
+
+
+def test_a_recipient_that_shares_its_secret_with_all_is_a_wrong_option(run: Run) -> None:
+    """A point of small order: its check digits are right."""
+    low = bytes(32)
+    done = run("forgotten", "export", "out", "--to", f"ak1{low.hex()}{sha256(b'ak1' + low).hexdigest()[:8]}")
+    assert (done.returncode, "invalid recipient" in done.stderr) == (2, True)

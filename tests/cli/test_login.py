@@ -170,6 +170,21 @@ def test_the_browser_is_opened_without_a_word_on_its_command_line(machine: Machi
     assert not file.parent.exists()
 
 
+def test_the_browser_does_not_get_our_secrets(machine: Machine) -> None:
+    """It is open for longer than the command, and all that it starts has its environment."""
+    script, written = machine.directory / "browser", machine.directory / "environment"
+    script.write_text(f"#!/bin/sh\nenv > {written}.part && mv {written}.part {written}\n")
+    script.chmod(0o700)
+    process, page = machine.begin("login", BROWSER=str(script), AUDIENCEKIT_KEY="5d" * 32, OTHER="kept")
+    while not written.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    machine.approve(page)
+    assert machine.end(process)[0] == 0
+    assert "AUDIENCEKIT_" not in written.read_text()
+    assert "OTHER=kept" in written.read_text()
+
+
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name)
 def test_an_end_by_a_signal_leaves_no_file(machine: Machine, ending: signal.Signals) -> None:
     """Its page would lie among the temporary files of the machine."""

@@ -61,4 +61,5 @@ async def _remember_elsewhere(driver: Driver, emulator: Emulator, directory: Pat
     recipient = (await driver.run(directory, env, "forgotten", "recipient")).out.strip()
     export = ("forgotten", "export", "people.forgotten", "--to", recipient)
     assert (await driver.run(directory, elsewhere, *export)).code == 0
-    assert (await driver.run(directory, env, "forgotten", "import", "people.forgotten")).code == 0
+    sender = (await driver.run(directory, elsewhere, "forgotten", "sender")).out.strip()
+    assert (await driver.run(directory, env, "forgotten", "import", "people.forgotten", "--from", sender)).code == 0

@@ -88,8 +88,8 @@ def test_a_program_of_the_working_directory_is_refused(tmp_path: Path, monkeypat
     with pytest.raises(UsageError, match="by a relative path"):
         KeyCommand("./give")
     monkeypatch.setenv("PATH", ".")
-    with pytest.raises(UsageError, match="by a relative path"):
-        KeyCommand("give")
+    with pytest.raises(CredentialsRefused, match="no directory that PATH names by its full path"):
+        KeyCommand("give").read()
 
 
 def test_it_is_not_shown() -> None:

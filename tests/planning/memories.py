@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 
 from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
@@ -19,9 +18,7 @@ from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.erasurewitness import Witness
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords, Secret
-from audiencekit.selection.forgotten.file import EARLIER_PURPOSE, FIRST_MARK
 from audiencekit.selection.forgotten.people import read_forgotten, remember
-from audiencekit.selection.tags import Tagger
 
 GIVEN = Secret("6b" * 32)
 KEY = StateKey(b"k" * 32)
@@ -87,16 +84,10 @@ class Place:
             if (backup / name).exists():
                 shutil.copy2(backup / name, self.directory / name)
 
-    def write_earlier(self, *people: int) -> None:
-        """The memory as the first version wrote it, with the receipt of then."""
-        own = KEY.derive(EARLIER_PURPOSE)
-        tags = np.unique(np.concatenate([one for _, one in Tagger(own).tag_keys(records_of(people).unwrap())]))
-        digest = hashlib.blake2b(tags.tobytes(), key=own.unwrap(), digest_size=16).digest()
-        self.directory.mkdir(mode=0o700, exist_ok=True)
-        (self.directory / "forgotten").write_bytes(FIRST_MARK + digest + tags.tobytes())
+    def write_other_version(self) -> None:
+        """A memory in the form of a version before."""
+        (self.directory / "forgotten").write_bytes(b"AKFORGT1" + bytes(48))
         (self.directory / "forgotten").chmod(0o600)
-        if not (self.directory / "erasures").exists():
-            self.write_receipt("forget-00000000", {"remembered": True})
 
 
 def _end(point: str, kill: str) -> None:

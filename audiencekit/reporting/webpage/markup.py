@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from itertools import islice
 from typing import TypeAlias
 
 from audiencekit.reporting.webpage.pageparts import Cell, Picture, Row, Section
 
-Draw: TypeAlias = Callable[[Picture], str]  # to SVG; empty where nothing draws
+Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; empty where nothing draws
 
 
-def section(part: Section, draw: Draw) -> str:
+def sections(parts: Sequence[Section], draw: Draw) -> str:
+    """The parts, one after the other. Raises what `draw` raises."""
+    drawn = iter(draw([picture for part in parts for picture in part.pictures]))
+    return "".join(_section(part, list(islice(drawn, len(part.pictures)))) for part in parts)
+
+
+def _section(part: Section, drawn: Sequence[str]) -> str:
     """One part: its heading, its pictures, their numbers, and what to do."""
     text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
-    pictures = "".join(_figure(part, svg) for picture in part.pictures if (svg := draw(picture)))
+    pictures = "".join(_figure(part, svg) for svg in drawn if svg)
     remedies = items((each["message"], each["remedy"]) for each in part.remedies)
     return f"<section>\n<h2>{escape(part.heading)}</h2>\n{text}{pictures}{_table(part)}{remedies}</section>\n"
 

@@ -12,8 +12,9 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
 from audiencekit.reporting.durationtext import in_short, seconds_of
 from audiencekit.reporting.text import NOT_INSTALLED
+from audiencekit.reporting.webpage.drawing import draw, draws
 from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.markup import Draw, items, problems, section
+from audiencekit.reporting.webpage.markup import items, problems, sections
 from audiencekit.reporting.webpage.pageparts import FLOOR, Document, Section, count, many
 from audiencekit.reporting.webpage.runparts import calendar_parts, change_parts, history_parts, sending_part
 from audiencekit.reporting.webpage.smallcounts import masked
@@ -34,7 +35,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
     """The page of a run, of its `Report.to_json()`; `expiry` is `Expiry.to_json()` of an audience under sync.
 
     `history` of the document are the sizes of the audience, as `size_history` has them. Raises UsageError where the
-    extra `html` is not installed.
+    extra `html` is not installed, and InputOutputFailed where pictures cannot be drawn.
     """
     rows = document["rows"]
     target, name = Target.from_json(document["target"]), document.get("audience_name")
@@ -82,9 +83,10 @@ def report_parts(document: Document) -> list[Section]:
 def _page(
     document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Section]
 ) -> str:
-    draw = _drawing()
+    if not draws():
+        raise UsageError("a page needs the extra `html`", hint="pip install 'audiencekit[html]'")
     notes = items((_printable(note), None) for note in document["notes"])
-    body = problems(document, _printable) + "".join(section(part, draw) for part in parts)
+    body = problems(document, _printable) + sections(parts, draw)
     template = files("audiencekit.reporting.webpage").joinpath("page.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(title),
@@ -99,11 +101,3 @@ def _page(
 
 def _printable(text: str) -> str:
     return shown(masked(text))
-
-
-def _drawing() -> Draw:
-    try:
-        from audiencekit.reporting.webpage.pictures import draw
-    except ImportError:
-        raise UsageError("a page needs the extra `html`", hint="pip install 'audiencekit[html]'") from None
-    return draw

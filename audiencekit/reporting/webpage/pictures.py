@@ -1,4 +1,4 @@
-"""The pictures of a page: drawn by matplotlib, as SVG that stands in the page and takes its colours.
+"""The process that draws the pictures of a page by matplotlib, as SVG that stands in the page and takes its colours.
 
 Each colour is drawn as a number that means nothing else, and written as a variable of the page: so one picture is right
 by day, by night and on paper.
@@ -7,16 +7,20 @@ by day, by night and on paper.
 from __future__ import annotations
 
 import io
+import json
+import logging
+import os
 import re
+import sys
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, Final
 
-from matplotlib import rc_context
+import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap, Picture
+from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap
 
 INK, SOFT, GOOD, LOST, LINE = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES: Final = {INK: "ink", SOFT: "soft", GOOD: "good", LOST: "lost", LINE: "line"}
@@ -24,6 +28,7 @@ _WIDE: Final = 7.6  # inches, of 72 units of the picture each
 _BAR: Final = 0.42
 _DOT: Final = 0.26
 _MOST_NAMES: Final = 12  # below columns; of more every other is left out
+_KINDS: Final = {kind.__name__: kind for kind in (Bars, Columns, Overlap)}
 _STYLE: Final[Any] = {
     "svg.fonttype": "none",  # text stays text: it can be found, and takes the page's font
     "svg.hashsalt": "audiencekit",  # the same bytes each time
@@ -37,10 +42,14 @@ _STYLE: Final[Any] = {
 }
 
 
-def draw(picture: Picture) -> str:
-    """The picture as SVG."""
-    with rc_context(_STYLE):
-        return _svg(_draw(picture), picture.name)
+def main() -> None:
+    """Draw the pictures that stdin names, and print them."""
+    os.umask(0o077)
+    logging.disable()
+    matplotlib.rcdefaults()  # whatever files of the user say
+    matplotlib.rcParams.update(_STYLE)
+    pictures = [_KINDS[kind](**content) for kind, content in json.load(sys.stdin)]
+    sys.stdout.write(json.dumps([_svg(_draw(picture), picture.name) for picture in pictures]))
 
 
 @singledispatch

@@ -1,12 +1,14 @@
-"""People who were erased on one host, made known on another: an export is sealed to the host that imports it.
+"""People who were erased on one host, made known on another: an export is signed by the one and sealed to the other.
 
     8 bytes                 MARK
     32 bytes                X25519 public key, drawn for this export alone
-    sealed                  parts of the memory: the key of their tags, how many there are, the tags
+    sealed                  Ed25519 public key of the sender, its signature, and the content:
+                            a key drawn for this export alone, and the tags of all people under it, ascending
 
-It is sealed with AES-256-GCM, under a key that HKDF with SHA-256 makes of the shared secret, and which is used once. A
-recipient's own pair is made from its state key. The tags of an import stay under the key that they were made under, so
-that neither host needs identifiers or hashes. What was imported before stays: no order of imports forgets a person.
+The signature covers the key of the export, the recipient and the content, so that no export can be sealed to another
+recipient. It is sealed with AES-256-GCM under a key that HKDF with SHA-256 makes of the shared secret, and that is used
+once. Both pairs of a host are made from its state key. An importer brings the tags under its own key: neither host
+needs identifiers or hashes, and a check asks as much for one import as for many.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from cryptography.exceptions import InvalidTag
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -31,25 +37,35 @@ from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import create_file, explained
 from audiencekit.personal import Personal, guarded
-from audiencekit.selection.forgotten.file import MemoryPart
+from audiencekit.preparation.plantimes import format_time
+from audiencekit.selection.forgotten.file import ImportedPeople, People, new_tag_key, no_people
 from audiencekit.selection.forgotten.log import append_line
-from audiencekit.selection.forgotten.people import add_parts, last_memory
-from audiencekit.selection.tags import TAG, TAG_BYTES
+from audiencekit.selection.forgotten.people import change_memory, last_memory
+from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger
 
-MARK: Final = b"AKFORGX1"
+MARK: Final = b"AKFORGX2"
 MAX_EXPORT_BYTES: Final = 2_000_000_000  # of which about 125 million keys; the cipher takes a little more at once
-_PREFIX, _CHECK_DIGITS = "ak1", 8
-_RECIPIENT: Final = re.compile(rf"{_PREFIX}([0-9a-f]{{{2 * KEY_BYTES}}})([0-9a-f]{{{_CHECK_DIGITS}}})")
-_PURPOSE: Final = "forgotten recipient"
+MOST_IMPORTS: Final = 100  # that are remembered at once
+_RECIPIENT, _SENDER, _CHECK_DIGITS = "ak1", "as1", 8
+_NAME: Final = re.compile(rf"({_RECIPIENT}|{_SENDER})([0-9a-f]{{{2 * KEY_BYTES}}})([0-9a-f]{{{_CHECK_DIGITS}}})")
+_RECIPIENT_PURPOSE, _SENDER_PURPOSE = "forgotten recipient", "forgotten sender"
 _INFO: Final = b"audiencekit/1\0forgotten export"
+_SIGNED: Final = b"audiencekit/1\0forgotten sender\0"
 _NONCE: Final = bytes(12)  # of a key that is used once
-_COUNT_BYTES, _SEAL_BYTES = 8, 16
-_FRAME_BYTES: Final = len(MARK) + KEY_BYTES + _SEAL_BYTES
-_WRONG_HINT: Final = "export it to the recipient that `audiencekit forgotten recipient` shows on this host"
+_SEAL_BYTES, _SIGNATURE_BYTES, _ID_BYTES = 16, 64, 4
+_FRAME_BYTES: Final = len(MARK) + KEY_BYTES + _SEAL_BYTES + KEY_BYTES + _SIGNATURE_BYTES + KEY_BYTES
+_WRONG_HINT: Final = (
+    "name the sender that `audiencekit forgotten sender` shows on the host that exports,"
+    " which exports to the recipient that `audiencekit forgotten recipient` shows here"
+)
 
 
 class _Export(Personal[bytes]):
     """The content of a file: any, if it is no export."""
+
+
+class _Tags(Personal[bytes]):
+    """A key, and tags under it, of an export whose sender is known."""
 
 
 def recipient_of(state_dir: Path, given: GivenKey) -> str:
@@ -57,8 +73,12 @@ def recipient_of(state_dir: Path, given: GivenKey) -> str:
 
     `given` is the state key, as in the settings. It is another one after the state key has changed.
     """
-    public = _private_key(find_state_key(state_dir, given)).public_key().public_bytes_raw()
-    return f"{_PREFIX}{public.hex()}{_check_digits(public)}"
+    return _name(_RECIPIENT, _opening_key(find_state_key(state_dir, given)).public_key().public_bytes_raw())
+
+
+def sender_of(state_dir: Path, given: GivenKey) -> str:
+    """The name by which others know exports of this state directory: a public key. As `recipient_of` otherwise."""
+    return _name(_SENDER, _signing_key(find_state_key(state_dir, given)).public_key().public_bytes_raw())
 
 
 def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, witness: Witness | None = None) -> int:
@@ -67,95 +87,162 @@ def export_memory(state_dir: Path, given: GivenKey, recipient: str, path: Path, 
     Raises UsageError for an invalid recipient, MemoryRefused for a memory that is not the last, and InputOutputFailed,
     also for a file that is there.
     """
-    public = _parsed(recipient)
+    public = _parsed_recipient(recipient)
     memory = last_memory(state_dir, given, witness)
-    parts = memory.parts if memory else ()
-    if sum(KEY_BYTES + _COUNT_BYTES + part.tags.nbytes for part in parts) > MAX_EXPORT_BYTES:
+    people = memory.people if memory else no_people()
+    tags = np.sort(Tagger(people.key, movable=True).moved(people.all(), Tagger(once := new_tag_key(), movable=True)))
+    if tags.nbytes > MAX_EXPORT_BYTES:
         raise InputOutputFailed("the memory of erased people is too large for an export: nothing was written")
+    sealed = _sealed(_Tags(once.unwrap() + tags.tobytes()), public, _signing_key(find_state_key(state_dir, given)))
     with explained("the export cannot be written", path, hint="name another file"):
-        if not create_file(path, _sealed(parts, public)):
+        if not create_file(path, sealed):
             raise InputOutputFailed(f"{str(path)!r} exists: nothing was written", hint="name another file")
-    return memory.keys if memory else 0
+    return len(tags)
 
 
-def import_memory(state_dir: Path, given: GivenKey, path: Path, witness: Witness | None = None) -> dict[str, Any]:
-    """Remember everyone in an export, besides those who are remembered here; the line of the log.
+def import_memory(
+    state_dir: Path, given: GivenKey, path: Path, sender: str, witness: Witness | None = None
+) -> dict[str, Any]:
+    """Remember everyone in an export of `sender`, besides those who are remembered here; the line of the log.
 
-    Its `imported` is how many keys the export has, `keys` how many are remembered from now on. Raises MemoryRefused for
-    an export to another recipient, a damaged one, and a memory here that is not the last, and InputOutputFailed.
+    Its `imported` is how many keys the export has, `keys` how many are remembered from now on, `import` the id by which
+    it can be withdrawn. Raises UsageError for an invalid sender, MemoryRefused for an export of anyone else or to
+    another recipient, a damaged one, too many imports, and a memory here that is not the last, and InputOutputFailed.
     """
+    public = _parsed(sender, _SENDER)
+    if public is None:
+        hint = "give what `audiencekit forgotten sender` shows on the host that exports"
+        raise UsageError("invalid sender: nothing was imported", hint=hint)
     key = find_state_key(state_dir, given)
     with explained("the export cannot be read", path, hint="give a file that `audiencekit forgotten export` wrote"):
-        parts = _opened(path, _private_key(key))
-    if parts is None:
+        content = _opened(path, _opening_key(key), public)
+    if content is None:
         raise MemoryRefused(
-            f"{str(path)!r} is damaged, no export, or sealed to another recipient: nothing was added", hint=_WRONG_HINT
+            f"{str(path)!r} is damaged, no export, of another sender or to another recipient: nothing was added",
+            hint=_WRONG_HINT,
         )
     last_memory(state_dir, given, witness)  # one that is refused is not logged as changed
-    imported = sum(len(part.tags) for part in parts)
-    mark, _ = add_parts(state_dir, key, lambda own: parts, witness)
-    return append_line(state_dir, imported=imported, keys=mark.keys, serial=mark.serial)
+    import_id, now = secrets.token_hex(_ID_BYTES), format_time(datetime.now(UTC))
+    imported = ImportedPeople(import_id=import_id, sender=sender.strip(), at=now, tags=np.zeros(0, dtype=TAG))
+    mark, _ = change_memory(state_dir, key, lambda people: _with_import(people, imported, content), witness)
+    count = (len(content.unwrap()) - KEY_BYTES) // TAG_BYTES
+    return append_line(
+        state_dir, imported=count, keys=mark.keys, serial=mark.serial, sender=imported.sender, **{"import": import_id}
+    )
 
 
-def _private_key(key: StateKey) -> X25519PrivateKey:
-    return X25519PrivateKey.from_private_bytes(key.derive(_PURPOSE).unwrap())
+def list_imports(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> list[dict[str, Any]]:
+    """The imports that are remembered, oldest first: `id`, `at`, `sender`, `keys` of each. Raises as `last_memory`."""
+    memory = last_memory(state_dir, given, witness)
+    return [each.to_json() for each in memory.people.imports] if memory else []
 
 
-def _check_digits(public: bytes) -> str:
-    return hashlib.sha256(public).hexdigest()[:_CHECK_DIGITS]
+def withdraw_import(state_dir: Path, given: GivenKey, import_id: str, witness: Witness | None = None) -> dict[str, Any]:
+    """Take one import back: its people can be sent again, but for those who were erased here or in another import.
 
-
-def _parsed(recipient: str) -> X25519PublicKey:
-    found = _RECIPIENT.fullmatch(recipient.strip())
-    if not found or _check_digits(bytes.fromhex(found[1])) != found[2]:
-        hint = "give what `audiencekit forgotten recipient` shows on the host that is to import it"
-        raise UsageError("invalid recipient: nothing was exported", hint=hint)
-    return X25519PublicKey.from_public_bytes(bytes.fromhex(found[1]))
+    The line of the log comes back. Raises UsageError for an id that no import has, and as `last_memory`.
+    """
+    found = [each for each in list_imports(state_dir, given, witness) if each["id"] == import_id]
+    if not found:
+        raise UsageError(
+            "no import has this id: nothing was withdrawn",
+            hint="`audiencekit forgotten imports` lists them with their ids",
+        )
+    mark, _ = change_memory(
+        state_dir, find_state_key(state_dir, given), lambda people: _without_import(people, import_id), witness
+    )
+    return append_line(state_dir, withdrawn=import_id, sender=found[0]["sender"], keys=mark.keys, serial=mark.serial)
 
 
 @guarded
-def _sealed(parts: Iterable[MemoryPart], recipient: X25519PublicKey) -> bytes:
+def _with_import(people: People, imported: ImportedPeople, content: _Tags) -> People:
+    """One that holds all people of an earlier import of the same sender takes its place. Raises MemoryRefused."""
+    key, tags = content.unwrap()[:KEY_BYTES], np.frombuffer(content.unwrap(), dtype=TAG, offset=KEY_BYTES)
+    moved = np.unique(Tagger(SubKey(key), movable=True).moved(tags, Tagger(people.key, movable=True)))
+    others = [each for each in people.imports if each.sender != imported.sender or not np.isin(each.tags, moved).all()]
+    if len(others) >= MOST_IMPORTS:
+        raise MemoryRefused(
+            f"{MOST_IMPORTS} imports are remembered, and no more can be: nothing was added",
+            hint="`audiencekit forgotten imports` lists them; withdraw one whose people another one holds, too",
+        )
+    return replace(people, imports=(*others, replace(imported, tags=moved)))
+
+
+def _without_import(people: People, import_id: str) -> People:
+    return replace(people, imports=tuple(each for each in people.imports if each.import_id != import_id))
+
+
+def _opening_key(key: StateKey) -> X25519PrivateKey:
+    return X25519PrivateKey.from_private_bytes(key.derive(_RECIPIENT_PURPOSE).unwrap())
+
+
+def _signing_key(key: StateKey) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(key.derive(_SENDER_PURPOSE).unwrap())
+
+
+def _name(prefix: str, public: bytes) -> str:
+    return f"{prefix}{public.hex()}{_check_digits(prefix, public)}"
+
+
+def _check_digits(prefix: str, public: bytes) -> str:
+    return hashlib.sha256(prefix.encode() + public).hexdigest()[:_CHECK_DIGITS]
+
+
+def _parsed(name: str, prefix: str) -> bytes | None:
+    found = _NAME.fullmatch(name.strip())
+    public = bytes.fromhex(found[2]) if found else b""
+    return public if found and found[1] == prefix and _check_digits(prefix, public) == found[3] else None
+
+
+def _parsed_recipient(name: str) -> X25519PublicKey:
+    """Raises UsageError, also for a key with which every secret is shared: anyone could open the export."""
+    public = _parsed(name, _RECIPIENT)
+    with contextlib.suppress(ValueError):
+        if public is not None:
+            recipient = X25519PublicKey.from_public_bytes(public)
+            X25519PrivateKey.generate().exchange(recipient)
+            return recipient
+    hint = "give what `audiencekit forgotten recipient` shows on the host that is to import it"
+    raise UsageError("invalid recipient: nothing was exported", hint=hint)
+
+
+@guarded
+def _sealed(content: _Tags, recipient: X25519PublicKey, sender: Ed25519PrivateKey) -> bytes:
     once = X25519PrivateKey.generate()
-    public = once.public_key().public_bytes_raw()
-    key = _key_of(once.exchange(recipient), public, recipient.public_bytes_raw())
-    return MARK + public + AESGCM(key).encrypt(_NONCE, b"".join(map(_written, parts)), MARK)
+    public, to = once.public_key().public_bytes_raw(), recipient.public_bytes_raw()
+    key = _key_of(once.exchange(recipient), public, to)
+    signature = sender.sign(_signed((public, to), content.unwrap()))
+    signed = sender.public_key().public_bytes_raw() + signature + content.unwrap()
+    return MARK + public + AESGCM(key).encrypt(_NONCE, signed, MARK)
 
 
-def _opened(path: Path, own: X25519PrivateKey) -> list[MemoryPart] | None:
-    """The parts; None for a file that is no export to the recipient. Raises OSError."""
+def _signed(ends: Sequence[bytes], content: bytes) -> bytes:
+    """The message that is signed: a digest, since the content can be large."""
+    return _SIGNED + b"".join(ends) + hashlib.sha256(content).digest()
+
+
+def _opened(path: Path, own: X25519PrivateKey, sender: bytes) -> _Tags | None:
+    """The content; None for a file that is no export of the sender to the recipient. Raises OSError."""
     with path.open("rb") as file:
-        return _unsealed(_Export(file.read(MAX_EXPORT_BYTES + _FRAME_BYTES)), own)
+        return _unsealed(_Export(file.read(MAX_EXPORT_BYTES + _FRAME_BYTES)), own, sender)
 
 
 @guarded
-def _unsealed(export: _Export, own: X25519PrivateKey) -> list[MemoryPart] | None:
+def _unsealed(export: _Export, own: X25519PrivateKey, sender: bytes) -> _Tags | None:
     content, begin = export.unwrap(), len(MARK) + KEY_BYTES
-    public = content[len(MARK) : begin]
+    public, to = content[len(MARK) : begin], own.public_key().public_bytes_raw()
     if not content.startswith(MARK) or len(public) < KEY_BYTES:
         return None
-    with contextlib.suppress(InvalidTag, ValueError):
+    with contextlib.suppress(InvalidTag, InvalidSignature, ValueError):
         shared = own.exchange(X25519PublicKey.from_public_bytes(public))
-        key = _key_of(shared, public, own.public_key().public_bytes_raw())
-        return list(_parts(AESGCM(key).decrypt(_NONCE, content[begin:], MARK)))
+        signed = AESGCM(_key_of(shared, public, to)).decrypt(_NONCE, content[begin:], MARK)
+        signature, found = signed[KEY_BYTES : KEY_BYTES + _SIGNATURE_BYTES], signed[KEY_BYTES + _SIGNATURE_BYTES :]
+        if signed[:KEY_BYTES] != sender or len(found) % TAG_BYTES or len(found) < KEY_BYTES:
+            return None
+        Ed25519PublicKey.from_public_bytes(sender).verify(signature, _signed((public, to), found))
+        return _Tags(found)
     return None
 
 
 def _key_of(shared: bytes, once: bytes, recipient: bytes) -> bytes:
     return HKDF(SHA256(), KEY_BYTES, salt=once + recipient, info=_INFO).derive(shared)
-
-
-def _written(part: MemoryPart) -> bytes:
-    return part.key.unwrap() + len(part.tags).to_bytes(_COUNT_BYTES, "big") + part.tags.tobytes()
-
-
-def _parts(content: bytes) -> Iterator[MemoryPart]:
-    """Raises ValueError for a content that no exporter writes."""
-    end = 0
-    while end < len(content):
-        begin = end + KEY_BYTES + _COUNT_BYTES
-        count = int.from_bytes(content[begin - _COUNT_BYTES : begin], "big")
-        if begin + count * TAG_BYTES > len(content):
-            raise ValueError("cut off")
-        tags = np.frombuffer(content, dtype=TAG, count=count, offset=begin)
-        yield MemoryPart(SubKey(content[end : end + KEY_BYTES]), tags)
-        end = begin + count * TAG_BYTES

@@ -6,16 +6,13 @@
     16 bytes                identity of the memory: random, the same as long as it is the same one
     8 bytes                 serial: how often it was written, big-endian
     16 bytes                keyed digest of both and of what follows
-    parts, of which the first holds the people who were erased here, and each other those of another host:
-        60 bytes            the key of its tags, sealed: nonce, 32 bytes, seal
-        8 bytes             how many tags it has, big-endian
-        16 bytes each       tags of keys, ascending: one for every form of every identifier
+    60 bytes                the key of all tags, sealed: nonce, 32 bytes, seal
+    8 bytes                 size of the list of imports, big-endian
+    the list, sealed        JSON: how many tags are of people erased here; of each import id, sender, time and number
+    16 bytes each           tags of keys: those of people erased here, then those of each import; each group ascends
 
 `forgotten.serial`: the Mark of it, sealed. It is written after `forgotten`, so that a kill between the two leaves a
 memory that is newer than its serial, which is believed; one that is older never is.
-
-Earlier versions wrote one part alone, its tags under the key of the file; the first of them had no identity and no
-serial.
 """
 
 from __future__ import annotations
@@ -25,11 +22,11 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -43,14 +40,11 @@ from audiencekit.machine.filelocks import locked
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import make_directory
-from audiencekit.selection.tags import TAG, TAG_BYTES, Tags
+from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger, Tags
 
 FORGOTTEN: Final = "forgotten"
 SERIAL: Final = "forgotten.serial"
-EARLIER_PURPOSE: Final = "forgotten"  # of the key that sealed the files of earlier versions, and made their tags
-MARK: Final = b"AKFORGT3"
-EARLIER_MARK: Final = b"AKFORGT2"
-FIRST_MARK: Final = b"AKFORGT1"
+MARK: Final = b"AKFORGT4"
 MAX_FORGOTTEN_BYTES: Final = 4_000_000_000
 OTHER_KEY_HINT: Final = "give the AUDIENCEKIT_KEY, keyring or key file of that time, or restore the file"
 
@@ -59,35 +53,54 @@ _PURPOSE: Final = "forgotten file"
 _IDENTITY_BYTES, _SERIAL_BYTES, _COUNT_BYTES, _NONCE_BYTES, _SEAL_BYTES = 16, 8, 8, 12, 16
 _SEALED_KEY_BYTES: Final = _NONCE_BYTES + KEY_BYTES + _SEAL_BYTES
 _TAG_KEY: Final = b"forgotten tag key"
+_LIST: Final = b"forgotten imports"
+_ANY_VERSION: Final = MARK[:-1]
 _HEAD: Final = len(MARK) + _IDENTITY_BYTES + _SERIAL_BYTES
 _MOST_SERIAL_FILE_BYTES: Final = 10_000
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ImportedPeople:
+    """The tags of one import, ascending, and whose export it was: `sender` as named, `at` as text."""
+
+    import_id: str
+    sender: str
+    at: str
+    tags: Tags = field(repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is listed; tags are counted only."""
+        return {"id": self.import_id, "at": self.at, "sender": self.sender, "keys": len(self.tags)}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class MemoryPart:
-    """Tags of keys, ascending, and the key that they are made under."""
+class People:
+    """Tags under `key`: of people who were erased here, ascending, and of those who were imported."""
 
     key: SubKey
-    tags: Tags = field(repr=False)
+    own: Tags = field(repr=False)
+    imports: tuple[ImportedPeople, ...] = ()
+
+    def all(self) -> Tags:
+        """Each tag once, ascending."""
+        return np.unique(np.concatenate([self.own, *(each.tags for each in self.imports)]))
+
+    def under(self, key: SubKey) -> People:
+        """The same people with tags under another key."""
+        before, after = Tagger(self.key, movable=True), Tagger(key, movable=True)
+        imports = (replace(each, tags=np.sort(before.moved(each.tags, after))) for each in self.imports)
+        return People(key, np.sort(before.moved(self.own, after)), tuple(imports))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """The parts, and what tells this state of them from others; of the first version the serial is 0."""
+    """The people, and what tells this state of the memory from others."""
 
-    parts: tuple[MemoryPart, ...]
+    people: People
     identity: str
     serial: int
     digest: str
-
-    def with_new_key(self) -> tuple[MemoryPart, ...]:
-        """The parts, and before them an empty one for the people of later, under a tag key that no one has seen."""
-        return (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)), *(part for part in self.parts if len(part.tags)))
-
-    @property
-    def keys(self) -> int:
-        """How many tags all parts hold."""
-        return sum(len(part.tags) for part in self.parts)
+    keys: int
 
     @property
     def mark(self) -> Mark:
@@ -106,30 +119,38 @@ def read_memory(state_dir: Path, key: StateKey) -> Memory | None:
         return None
     with explained("the memory of erased people cannot be read", path):
         content = read_file(path, MAX_FORGOTTEN_BYTES)
-    own = key.derive(_PURPOSE if content.startswith(MARK) else EARLIER_PURPOSE)
-    head = content[: len(FIRST_MARK) if content.startswith(FIRST_MARK) else _HEAD]
-    digest, body = content[len(head) : len(head) + TAG_BYTES], content[len(head) + TAG_BYTES :]
-    is_whole = head.startswith((MARK, EARLIER_MARK, FIRST_MARK)) and len(digest) == TAG_BYTES
+    if content.startswith(_ANY_VERSION) and not content.startswith(MARK):
+        raise MemoryRefused(
+            f"{str(path)!r}, the memory of erased people, was written by another version, whose form is not read",
+            hint="use that version; `audiencekit forgotten accept --empty` begins anew",
+        )
+    own, head = key.derive(_PURPOSE), content[:_HEAD]
+    digest, body = content[_HEAD : _HEAD + TAG_BYTES], content[_HEAD + TAG_BYTES :]
+    is_whole = head.startswith(MARK) and len(digest) == TAG_BYTES
     if not is_whole or not hmac.compare_digest(digest, _digest(own, head[len(MARK) :] + body)):
         raise MemoryRefused(
             f"{str(path)!r}, the memory of erased people, is damaged or was written under another state key",
             hint=f"{OTHER_KEY_HINT}: without it nothing is sent. `audiencekit forgotten accept --empty` begins anew",
         )
-    parts = _parts(body, own) if content.startswith(MARK) else _earlier_parts(body, own)
-    return Memory(tuple(parts), *_identity_and_serial(head), digest.hex())
+    return _memory(_read(body, own), head, digest)
 
 
-def write_memory(state_dir: Path, key: StateKey, parts: Sequence[MemoryPart], *, identity: str, serial: int) -> Memory:
-    """The memory with these `parts` in the place of the last one, durable. Raises InputOutputFailed."""
+def write_memory(state_dir: Path, key: StateKey, people: People, *, identity: str, serial: int) -> Memory:
+    """The memory of these `people` in the place of the last one, durable. Raises InputOutputFailed."""
     own, covered = key.derive(_PURPOSE), bytes.fromhex(identity) + serial.to_bytes(_SERIAL_BYTES, "big")
-    body = b"".join(_written(part, own) for part in parts)
+    body = _written(people, own)
     digest = _digest(own, covered + body)
     path = state_dir / FORGOTTEN
     pass_point("before memory")
     with explained("the memory of erased people cannot be written", path):
         replace_file(path, MARK + covered + digest + body)
     pass_point("after memory")
-    return Memory(tuple(parts), identity, serial, digest.hex())
+    return _memory(people, MARK + covered, digest)
+
+
+def no_people() -> People:
+    """A memory that begins now."""
+    return People(new_tag_key(), np.zeros(0, dtype=TAG))
 
 
 def new_tag_key() -> SubKey:
@@ -149,9 +170,8 @@ def read_serial(state_dir: Path, key: StateKey) -> Mark | None:
         return None
     with explained("the serial of the memory of erased people cannot be read", path):
         content = read_file(path, _MOST_SERIAL_FILE_BYTES)
-    for purpose in (_PURPOSE, EARLIER_PURPOSE):
-        with contextlib.suppress(InvalidTag, ValueError, KeyError, TypeError):
-            return Mark.from_json(orjson.loads(_unsealed(content, key.derive(purpose), SERIAL.encode())))
+    with contextlib.suppress(InvalidTag, ValueError, KeyError, TypeError):
+        return Mark.from_json(orjson.loads(_unsealed(content, key.derive(_PURPOSE), SERIAL.encode())))
     raise MemoryRefused(
         f"{str(path)!r}, the serial of the memory of erased people, is damaged or was written under another state key",
         hint=f"{OTHER_KEY_HINT}; else `audiencekit forgotten accept` goes by what {FORGOTTEN!r} says",
@@ -178,29 +198,37 @@ def only_writer(state_dir: Path) -> Iterator[None]:
         yield
 
 
-def _identity_and_serial(head: bytes) -> tuple[str, int]:
+def _memory(people: People, head: bytes, digest: bytes) -> Memory:
     identity, serial = head[len(MARK) : len(MARK) + _IDENTITY_BYTES], head[len(MARK) + _IDENTITY_BYTES :]
-    return identity.hex(), int.from_bytes(serial, "big")
+    return Memory(people, identity.hex(), int.from_bytes(serial, "big"), digest.hex(), len(people.all()))
 
 
-def _written(part: MemoryPart, own: SubKey) -> bytes:
-    count = len(part.tags).to_bytes(_COUNT_BYTES, "big")
-    return _sealed(part.key.unwrap(), own, _TAG_KEY) + count + part.tags.tobytes()
+def _written(people: People, own: SubKey) -> bytes:
+    listed = orjson.dumps({"own": len(people.own), "imports": [each.to_json() for each in people.imports]})
+    sealed = _sealed(listed, own, _LIST)
+    groups = (people.own, *(each.tags for each in people.imports))
+    return b"".join(
+        [
+            _sealed(people.key.unwrap(), own, _TAG_KEY),
+            len(sealed).to_bytes(_COUNT_BYTES, "big"),
+            sealed,
+            *(tags.tobytes() for tags in groups),
+        ]
+    )
 
 
-def _parts(body: bytes, own: SubKey) -> Iterator[MemoryPart]:
-    """The parts of a body whose digest was checked."""
-    end = 0
-    while end < len(body):
-        begin = end + _SEALED_KEY_BYTES + _COUNT_BYTES
-        count = int.from_bytes(body[begin - _COUNT_BYTES : begin], "big")
-        key = SubKey(_unsealed(body[end : end + _SEALED_KEY_BYTES], own, _TAG_KEY))
-        yield MemoryPart(key, np.frombuffer(body, dtype=TAG, count=count, offset=begin))
-        end = begin + count * TAG_BYTES
-
-
-def _earlier_parts(body: bytes, own: SubKey) -> Iterator[MemoryPart]:
-    yield MemoryPart(own, np.frombuffer(body, dtype=TAG))
+def _read(body: bytes, own: SubKey) -> People:
+    """The people of a body whose digest was checked."""
+    begin = _SEALED_KEY_BYTES + _COUNT_BYTES
+    end = begin + int.from_bytes(body[_SEALED_KEY_BYTES:begin], "big")
+    listed = orjson.loads(_unsealed(body[begin:end], own, _LIST))
+    tags = np.frombuffer(body, dtype=TAG, offset=end)
+    first, *others = np.split(tags, np.cumsum([listed["own"], *(each["keys"] for each in listed["imports"])])[:-1])
+    imports = (
+        ImportedPeople(import_id=each["id"], sender=each["sender"], at=each["at"], tags=found)
+        for each, found in zip(listed["imports"], others, strict=True)
+    )
+    return People(SubKey(_unsealed(body[:_SEALED_KEY_BYTES], own, _TAG_KEY)), first, tuple(imports))
 
 
 def _sealed(content: bytes, key: SubKey, what: bytes) -> bytes:

@@ -9,8 +9,6 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.machine.erasurewitness import Witness
 from audiencekit.machine.keycommand import GivenKey
@@ -18,9 +16,8 @@ from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.selection.forgotten.file import (
     FORGOTTEN,
-    MemoryPart,
     new_identity,
-    new_tag_key,
+    no_people,
     only_writer,
     read_memory,
     write_memory,
@@ -28,7 +25,6 @@ from audiencekit.selection.forgotten.file import (
 from audiencekit.selection.forgotten.log import append_line, read_log
 from audiencekit.selection.forgotten.notes import check_memory, gather_notes, needs_key
 from audiencekit.selection.forgotten.people import note_memory
-from audiencekit.selection.tags import TAG
 
 
 def describe_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> dict[str, Any]:
@@ -70,12 +66,12 @@ def accept_memory(state_dir: Path, given: GivenKey, *, empty: bool, witness: Wit
                 f"{str(state_dir / FORGOTTEN)!r} is missing: there is no memory to accept",
                 hint="put it back; or give `empty=True`, and erased people can be sent again",
             )
-        parts = (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)),) if known is None else known.parts
+        people = no_people() if known is None else known.people
         serial = 1 + max(_highest(state_dir, own, witness), known.serial if known else 0)
         keys = 0 if known is None else known.keys
         line = append_line(state_dir, empty=empty, keys=keys, serial=serial, why=before["why"])
         # Another identity: of two copies of one state directory each goes on for itself.
-        memory = write_memory(state_dir, own, parts, identity=new_identity(), serial=serial)
+        memory = write_memory(state_dir, own, people, identity=new_identity(), serial=serial)
         note_memory(state_dir, own, memory, witness)
         return line
 

@@ -84,7 +84,7 @@ def check_memory(memory: Memory | None, notes: Notes, state_dir: Path, witness: 
             )
         return
     marks = notes.marks
-    if memory.serial and (mark := witness.of_identity(memory.identity)) is not None:
+    if (mark := witness.of_identity(memory.identity)) is not None:
         marks["what this user has seen of it before"] = mark
     _check_age(memory, marks, path)
     _check_identity(memory, notes, path)

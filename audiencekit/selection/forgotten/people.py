@@ -7,7 +7,8 @@ sent again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,15 +20,15 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.erasurewitness import Mark, Witness
 from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keys import StateKey, SubKey, find_state_key, read_earlier
+from audiencekit.machine.keys import StateKey, find_state_key, read_earlier
 from audiencekit.machine.statedirectory import check_root
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.forgotten.file import (
     Memory,
-    MemoryPart,
+    People,
     new_identity,
-    new_tag_key,
+    no_people,
     only_writer,
     read_memory,
     write_memory,
@@ -45,7 +46,7 @@ class Forgotten:
     """The erased people, as far as keys tell: a KeyMemory, whose `note` is for the plan of one run."""
 
     def __init__(self, memory: Memory) -> None:
-        self._parts = [(Tagger(part.key), part.tags) for part in memory.parts]
+        self._tagger, self._tags = Tagger(memory.people.key, movable=True), memory.people.all()
         self._keys, self._was_met = memory.keys, False
 
     def __len__(self) -> int:
@@ -60,9 +61,7 @@ class Forgotten:
 
         Of the kind that is sent as it is, they are the SHA-256. To be called from a guarded function only.
         """
-        held = np.zeros(len(hashes), dtype=bool)
-        for tagger, tags in self._parts:
-            held |= are_among(tagger.tag_hashes(hashes, kind), tags)
+        held = are_among(self._tagger.tag_hashes(hashes, kind), self._tags)
         self._was_met |= bool(held.any())
         return held
 
@@ -100,8 +99,7 @@ def last_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None
     try:
         _settle(state_dir, key, memory, notes, witness)
     except InputOutputFailed:  # of a state directory that can only be read
-        if memory.serial:
-            witness.note(state_dir, memory.mark)
+        witness.note(state_dir, memory.mark)
     return memory
 
 
@@ -118,13 +116,18 @@ def remember(
 
     Raises as `read_forgotten`.
     """
-    return add_parts(state_dir, key, lambda own: [MemoryPart(own, _tags_of(Tagger(own), records))], witness)
+
+    def added(people: People) -> People:
+        tags = _tags_of(Tagger(people.key, movable=True), records)
+        return replace(people, own=np.unique(np.concatenate([people.own, tags])))
+
+    return change_memory(state_dir, key, added, witness)
 
 
-def add_parts(
-    state_dir: Path, key: StateKey, parts: Callable[[SubKey], list[MemoryPart]], witness: Witness | None = None
+def change_memory(
+    state_dir: Path, key: StateKey, change: Callable[[People], People], witness: Witness | None = None
 ) -> tuple[Mark, bool]:
-    """Add the tags of what `parts` makes of the key of the tags made here, durably.
+    """Put what `change` makes of the people in their place, durably.
 
     The mark of the new memory comes back, and whether it is noted outside, too. Raises as `read_forgotten`.
     """
@@ -134,23 +137,20 @@ def add_parts(
         notes = gather_notes(state_dir, witness, key)
         known = read_memory(state_dir, key)
         check_memory(known, notes, state_dir, witness)
-        identity = known.identity if known and known.serial else new_identity()
-        before = known.parts if known else (MemoryPart(new_tag_key(), np.zeros(0, dtype=TAG)),)
-        joined = _joined([*before, *parts(before[0].key)])
-        memory = write_memory(state_dir, key, joined, identity=identity, serial=(known.serial if known else 0) + 1)
+        people = change(known.people if known else no_people())
+        identity, serial = (known.identity, known.serial) if known else (new_identity(), 0)
+        memory = write_memory(state_dir, key, people, identity=identity, serial=serial + 1)
         return memory.mark, note_memory(state_dir, key, memory, witness)
 
 
 def _settle(state_dir: Path, key: StateKey, memory: Memory, notes: Notes, witness: Witness) -> None:
-    """Note what a kill, or another machine, or an earlier version, has left to be noted."""
-    if memory.serial and memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
+    """Note what a kill, or another machine, has left to be noted."""
+    if memory.mark == notes.seen == notes.of_place == witness.of_identity(memory.identity):
         return
     with only_writer(state_dir):
         known = read_memory(state_dir, key)
         if known is None or known.mark != memory.mark:
             return  # who has written since has noted it
-        if not known.serial:  # trusted once: from now on it has a serial
-            known = write_memory(state_dir, key, known.parts, identity=new_identity(), serial=1)
         note_memory(state_dir, key, known, witness)
 
 
@@ -179,11 +179,3 @@ def _holds_any(forgotten: Forgotten, records: HashedRecords) -> npt.NDArray[np.b
 def _tags_of(tagger: Tagger, records: HashedRecords) -> Tags:
     found = [np.zeros(0, dtype=TAG), *(tags for _, tags in tagger.tag_keys(records.unwrap()))]
     return np.concatenate(found)
-
-
-def _joined(parts: Iterable[MemoryPart]) -> list[MemoryPart]:
-    """Those of one key as one part, each tag once, ascending; the key that comes first stays first."""
-    tags: dict[bytes, list[Tags]] = {}
-    for part in parts:
-        tags.setdefault(part.key.unwrap(), []).append(part.tags)
-    return [MemoryPart(SubKey(key), np.unique(np.concatenate(each))) for key, each in tags.items()]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.machine.programs import own_environment
 from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 
@@ -120,7 +121,7 @@ def _read_identities() -> list[x25519.Identity]:
     """The identities in the file that the environment names."""
     from pyrage import IdentityError, x25519
 
-    path = os.environ.get(IDENTITY_FILE)
+    path = own_environment().get(IDENTITY_FILE)
     if not path:
         raise UsageError(
             "a list encrypted with age needs an identity", hint=f"set {IDENTITY_FILE} to the path of its file"

@@ -6,7 +6,6 @@ Cells pass over pipes. gpg and its agent keep the keys, on disk or on a card; th
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from typing import IO, BinaryIO, Final, cast
 
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
+from audiencekit.machine.programs import find_program, start_program
 from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.gpgverdict import ASKS_A_PERSON, GpgStatus, by_passphrase, damaged_message
 from audiencekit.sources.bytes.inflation import inflated_too_far
@@ -31,7 +31,6 @@ _OPTIONS: Final = (
     "--trust-model", "always", "--log-file", os.devnull, "--status-fd", "2", "--output", "-", "--decrypt",
 )  # fmt: skip
 _PIECE_BYTES: Final = 65_536
-_SETTINGS_OF_OURS: Final = "AUDIENCEKIT_"  # secrets among them, which gpg does not need
 _INSTEAD: Final = {
     PgpContent.IN_THE_CLEAR: "write out the file that is in it: gpg --decrypt",
     PgpContent.KEY: "a list is encrypted for it; give the list",
@@ -53,10 +52,11 @@ class PgpFile(EncryptedFile):
     """The bytes that are encrypted in `file`. Raises UsageError when gpg is not installed."""
 
     def __init__(self, file: RawFile) -> None:
-        gpg = shutil.which(GPG)
+        gpg = find_program(GPG)
         if gpg is None:
             raise UsageError(
-                "a list encrypted with PGP needs gpg", hint="install GnuPG; its keyring has the key that opens the list"
+                "a list encrypted with PGP needs gpg, in a directory that PATH names by its full path",
+                hint="install GnuPG; its keyring has the key that opens the list",
             )
         super().__init__(file)
         self._gpg = gpg
@@ -158,13 +158,9 @@ def only_message(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _started(gpg: str) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS_OF_OURS)}
     failure = ""
     try:
-        return subprocess.Popen(  # noqa: S603
-            [gpg, *_OPTIONS], env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        return start_program([gpg, *_OPTIONS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         failure = error.strerror or "unknown reason"
     raise InputOutputFailed(f"gpg cannot be started: {failure}")

@@ -20,6 +20,11 @@ from audiencekit.sources.frames.rowobjects import rows_of
 
 # All that a SELECT needs, and nothing that writes, attaches a file or changes a setting.
 _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, 33})  # 33: recursion
+_MOST_CELL_BYTES: Final = (
+    1_000_000  # of any value on the way, far above MAX_CELL_BYTES: a view can make one of a gigabyte
+)
+_STEPS: Final = 1_000_000  # of SQLite's machine between two looks
+MOST_STEPS: Final = 30_000_000_000  # without rows: minutes on any machine, and enough to sort a hundred million of them
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _TAKEN: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_NOMEM", "SQLITE_PERM")
 _WRONG: Final = ("SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_READONLY")
@@ -36,8 +41,24 @@ def read_sqlite(url: DatabaseUrl, sql: str) -> BatchReader:
             "there is no such file of SQLite", hint="a path from the root has four slashes: sqlite:////DIRECTORY/FILE"
         )
     rows = _rows(path, sql)
-    reader, working = next(rows)
-    return BatchReader(reader.schema, _batches(rows, reader, working))
+    reader, working, steps = next(rows)
+    return BatchReader(reader.schema, _batches(rows, reader, working, steps))
+
+
+class _Steps:
+    """How much SQLite has worked since it gave rows: a query, or a view of the file, need not come to an end."""
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    def begin(self) -> None:
+        """Count from here."""
+        self._done = 0
+
+    def is_enough(self) -> bool:
+        """Whether the query is to end."""
+        self._done += _STEPS
+        return self._done > MOST_STEPS
 
 
 def _rows(path: Path, sql: str) -> Generator[Any, None, None]:
@@ -52,15 +73,19 @@ def _rows(path: Path, sql: str) -> Generator[Any, None, None]:
         raise failure
     with closing(connection):
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_CELL_BYTES)
+        steps = _Steps()
+        connection.set_progress_handler(steps.is_enough, _STEPS)
         working = LongWork(connection.interrupt)
         reader = _attempt(lambda: working.result(lambda: rows_of(connection.execute(sql))))
-        yield reader, working
+        yield reader, working, steps
 
 
-def _batches(rows: Generator[Any, None, None], reader: Any, working: LongWork) -> Iterator[Any]:
+def _batches(rows: Generator[Any, None, None], reader: Any, working: LongWork, steps: _Steps) -> Iterator[Any]:
     with closing(rows):
         while (batch := _attempt(lambda: working.result(lambda: next(reader, None)))) is not None:
             yield batch
+            steps.begin()
 
 
 def _attempt(work: Any) -> Any:
@@ -77,6 +102,12 @@ def _failure_of(error: Exception) -> AudiencekitError:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(_DAMAGED):
         return SourceRefused("the file of SQLite is damaged, or is none", hint="sqlite3 FILE 'PRAGMA integrity_check'")
+    if name == "SQLITE_TOOBIG":
+        return SourceRefused(
+            f"the query makes a value of more than {_MOST_CELL_BYTES:,} bytes", hint="leave its column out of the query"
+        )
+    if name == "SQLITE_INTERRUPT":
+        return SourceRefused("the query works on and gives no rows", hint="it or a view of the file may be endless")
     if name.startswith(_TAKEN):
         return InputOutputFailed(
             f"the file of SQLite cannot be read ({name})", hint="run again when it is not written to"

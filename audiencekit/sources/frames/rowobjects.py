@@ -25,6 +25,8 @@ UNNAMED: Final = "column1"
 _ARROW_READERS: Final = ("fetch_record_batch", "to_arrow_reader")  # of ADBC and DuckDB; of DuckDB from 2.0 on
 _SEVERAL: Final = (list, tuple, set, frozenset)  # values of one cell
 _WHOLE_FLOATS: Final = 2**53
+_PART_ROWS: Final = 100
+_FETCHED_BYTES: Final = 64_000_000
 _FETCHED_ROWS: Final = 10_000  # objects of Python: ten times as large as what Arrow makes of them
 
 
@@ -165,8 +167,21 @@ def rows_of(cursor: RowCursor) -> Any:
         raise SourceRefused("the cursor has no result", hint="execute a SELECT first")
     names = [str(column[0]) for column in cursor.description]
     schema = pa.schema([(name, pa.string()) for name in names])
-    parts = iter(lambda: list(cursor.fetchmany(_FETCHED_ROWS)), [])
-    return pa.RecordBatchReader.from_batches(schema, (_batch(rows, schema) for rows in parts))
+    return pa.RecordBatchReader.from_batches(schema, (_batch(rows, schema) for rows in _fetched_rows(cursor)))
+
+
+def _fetched_rows(cursor: RowCursor) -> Iterator[list[Any]]:
+    """The rows in lists, of fewer rows where cells are large."""
+    rows: list[Any] = []
+    size_bytes = 0
+    while part := list(cursor.fetchmany(_PART_ROWS)):
+        rows += part
+        size_bytes += sum(len(cell) for row in part for cell in row if isinstance(cell, str | bytes))
+        if len(rows) >= _FETCHED_ROWS or size_bytes >= _FETCHED_BYTES:
+            yield rows
+            rows, size_bytes = [], 0
+    if rows:
+        yield rows
 
 
 def _batch(rows: list[Any], schema: Any) -> Any:

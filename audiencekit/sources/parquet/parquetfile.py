@@ -21,14 +21,13 @@ from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.parquet.preparedfile import as_prepared, is_prepared
-from audiencekit.sources.parquet.sizes import Inflation, batch_rows, first_rows
+from audiencekit.sources.parquet.sizes import Inflation, batch_rows, first_rows, joined, look_rows, piece_rows
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadablerows import Faults
 
 T = TypeVar("T")
 SAMPLE_CELLS: Final = 500_000
-_LOOK_ROWS: Final = 64  # read at once for the sample, since each may be large
 
 
 def open_parquet(file: RawFile, options: SourceOptions) -> Look:
@@ -43,7 +42,7 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
             raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} columns")
         metadata = _from_arrow(lambda: parquet.metadata)
         size = min(SAMPLE_ROWS, SAMPLE_CELLS // max(len(schema.names), 1))
-        batches = parquet.iter_batches(min(size, _LOOK_ROWS), use_threads=False)
+        batches = parquet.iter_batches(max(1, min(size, look_rows(metadata))), use_threads=False)
         first = _from_arrow(lambda: list(first_rows(batches, size)))
         columns = [
             tuple(text for batch in first for text in _from_arrow(sample_texts, batch.column(place)))
@@ -96,10 +95,11 @@ class ParquetTable:
         with closing(self._file.open()) as handle:
             parquet = _opened(handle)
             inflation = Inflation(parquet.metadata, set(wanted))
-            size = batch_rows(parquet.metadata, set(wanted))
-            batches = _from_arrow(lambda: parquet.iter_batches(size, columns=wanted, use_threads=False))
+            size = batch_rows(parquet.metadata)
+            rows = _from_arrow(piece_rows, handle, parquet.metadata, set(wanted), size)
+            pieces = map(inflation.counted, parquet.iter_batches(rows, columns=wanted, use_threads=False))
+            batches = pieces if rows == size else joined(pieces, size)
             while (batch := _from_arrow(lambda: next(batches, None))) is not None:
-                inflation.add(batch)
                 yield TextBatch(RawColumns(self._build(batch, mapping, faults)), faults.take())
             self._file.check_unchanged(handle)
         if self.rows_read != self._rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 
 from audiencekit.errors import UsageError
+from audiencekit.machine.programs import start_program
 from audiencekit.sources.query.messages import (
     BATCH,
     BEGIN,
@@ -31,9 +31,11 @@ from audiencekit.sources.query.messages import (
     unpacked_batch,
 )
 
-# Its modules are those of this process, and none of the working directory.
+# Its modules are those of this process, and none of the working directory. The engine would log the query with its
+# literals, in whatever way the site has set up for all processes.
 _BOOT: Final = """
-import json, sys
+import json, logging, sys
+logging.disable(sys.maxsize)
 sys.path[:] = json.loads(sys.stdin.buffer.readline())
 from audiencekit.sources.query.engine import main
 main()
@@ -43,7 +45,6 @@ _END_SECONDS: Final = 2.0
 _OF_OTHERS: Final = frozenset(
     getattr(signal, name, None) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGXCPU")
 ) - {None}
-_SETTINGS_OF_OURS: Final = "AUDIENCEKIT_"  # secrets among them, which no query needs
 # Else each thread would set an arena aside, and a limit of memory would count them all.
 _FEW_ARENAS: Final = {"MALLOC_ARENA_MAX": "1", "TOKIO_WORKER_THREADS": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
@@ -138,11 +139,9 @@ class EngineProcess:
 def _started() -> tuple[subprocess.Popen[bytes], Pipes]:
     if not sys.executable:
         raise UsageError("`sql=` needs a Python that can be started, and this process does not know its own")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS_OF_OURS)}
-    process = subprocess.Popen(  # noqa: S603
+    process = start_program(
         [sys.executable, "-P", "-c", _BOOT],
-        env={**environment, **_FEW_ARENAS}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        more=_FEW_ARENAS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     pipes = Pipes(cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin))
     with suppress(OSError):  # it has ended, which is found out when it is asked

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
 import stat
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -19,6 +18,8 @@ from urllib.parse import unquote
 from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
+from audiencekit.machine.librarystartup import search_no_libraries
+from audiencekit.machine.programs import own_environment
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, missing
 
@@ -38,6 +39,8 @@ class SftpConnection:
     def __init__(self, address: SourceAddress) -> None:
         if importlib.util.find_spec("asyncssh") is None:
             raise UsageError("a list behind SFTP needs the package asyncssh", hint="pip install 'audiencekit[sftp]'")
+        with search_no_libraries():
+            importlib.import_module("asyncssh")
         self._address = address
         self._path = path_of(address)
         self._stack, self._opening = AsyncExitStack(), asyncio.Lock()
@@ -175,7 +178,7 @@ def _ssh_options(address: SourceAddress) -> SSHClientConnectionOptions:
 
 def _known_hosts() -> list[str]:
     """The files of the hosts that are known. Raises UsageError and InputOutputFailed for one that is named in vain."""
-    text = os.environ.get(KNOWN_HOSTS)
+    text = own_environment().get(KNOWN_HOSTS)
     if not text:
         return [str(file) for file in (Path("~/.ssh/known_hosts").expanduser(), _OF_ALL_USERS) if file.is_file()]
     path = Path(text).expanduser()
@@ -194,7 +197,7 @@ async def _unproved_host(host: str, port: Any, options: SSHClientConnectionOptio
     with suppress(asyncssh.Error, OSError, TimeoutError):
         key = await asyncssh.get_server_host_key(host, port, options=options)
         shown = shown if key is None else key.get_fingerprint()
-    file = os.environ.get(KNOWN_HOSTS) or "~/.ssh/known_hosts"
+    file = own_environment().get(KNOWN_HOSTS) or "~/.ssh/known_hosts"
     if _knows(host, port or _SSH_PORT):
         return SourceRefused(
             f"{host} shows another key than {file} has for it: {shown}",

@@ -8,17 +8,21 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 
+from audiencekit.reporting.webpage.drawing import draw
 from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap
-from audiencekit.reporting.webpage.pictures import draw
 
 
 def test_colours_are_those_of_the_page() -> None:
     """No colour of its own, and no style that would reach the rest of the page."""
-    for picture in (
-        draw(Bars(name="a", bars=[("rows", 5, "5")])),
-        draw(Overlap(name="c", sets=["email", "phone number"], columns=[([0, 1], 5), ([1], 2)])),
-        draw(Columns(name="b", values=[1, 2], step="s", of="n", more=[0, 1], marked=[True, False])),
-    ):
+    drawn = draw(
+        [
+            Bars(name="a", bars=[("rows", 5, "5")]),
+            Overlap(name="c", sets=["email", "phone number"], columns=[([0, 1], 5), ([1], 2)]),
+            Columns(name="b", values=[1, 2], step="s", of="n", more=[0, 1], marked=[True, False]),
+        ]
+    )
+    assert len(drawn) == 3
+    for picture in drawn:
         assert not re.findall(r"#[0-9a-f]{6}\b", picture)
         assert "<style" not in picture
         assert "var(--good)" in picture
@@ -27,16 +31,17 @@ def test_colours_are_those_of_the_page() -> None:
 
 def test_the_same_bytes_each_time() -> None:
     """So that a page can be compared with that of yesterday."""
-    assert draw(Bars(name="a", bars=[("rows", 5, "5")])) == draw(Bars(name="a", bars=[("rows", 5, "5")]))
+    assert draw([Bars(name="a", bars=[("rows", 5, "5")])]) == draw([Bars(name="a", bars=[("rows", 5, "5")])])
 
 
 def test_no_id_stands_twice_in_a_page() -> None:
     """Each picture has ids of its own."""
-    found = [re.findall(r' id="([^"]*)"', draw(Bars(name=name, bars=[("rows", 5, "5")]))) for name in ("a", "b")]
+    drawn = draw([Bars(name=name, bars=[("rows", 5, "5")]) for name in ("a", "b")])
+    found = [re.findall(r' id="([^"]*)"', picture) for picture in drawn]
     assert found[0]
     assert not set(found[0]) & set(found[1])
 
 
 def test_texts_stay_texts() -> None:
     """Names are escaped as XML is."""
-    assert "rows &lt;b&gt; &amp; more" in draw(Bars(name="a", bars=[("rows <b> & more", 5, "5")]))
+    assert "rows &lt;b&gt; &amp; more" in draw([Bars(name="a", bars=[("rows <b> & more", 5, "5")])])[0]

@@ -54,7 +54,6 @@ INSIDE: dict[str, Callable[[Place, Path], None]] = {
     "an older memory was put back, and the receipts removed": lambda place, backup: (
         place.restore(backup, "forgotten"), _without(place, "erasures"),
     )[0],
-    "one of an earlier version was put back": lambda place, backup: place.write_earlier(1, 2),
     "the receipts cannot be read, and the memory was removed": lambda place, backup: (
         [path.write_bytes(b"?") for path in place.directory.rglob("receipt.json")], _without(place, *BOTH),
     )[1],
@@ -190,36 +189,19 @@ def test_a_damaged_record_outside_is_said(place: Place, tmp_path: Path) -> None:
     assert place.holds(1, 2) == [True, True]
 
 
-# --- the version before ---
+# --- another version ---
 
 
-@pytest.mark.parametrize("is_seen", [True, False], ids=["seen outside", "not seen outside"])
-def test_a_memory_of_the_version_before_is_trusted_once(is_seen: bool, tmp_path: Path) -> None:
-    """Whatever reads it first gives it a serial; from then on it is as any other."""
-    place = Place(tmp_path / "state", Witness(tmp_path / "seen" if is_seen else None, "machine"))
-    place.write_earlier(1, 2)
-    backup = place.copy(tmp_path / "backup")
-    assert place.holds(1, 2, 3) == [True, True, False]
-    place.restore(backup, "forgotten")
-    with pytest.raises(MemoryRefused, match="older than the last"):
+def test_a_memory_of_another_version_is_refused_as_such(place: Place) -> None:
+    """One form is read; nothing is said of damage or of keys, and an empty memory can be begun."""
+    place.write_other_version()
+    with pytest.raises(MemoryRefused, match="was written by another version") as refused:
         place.holds(1)
-
-
-def test_of_the_version_before_a_missing_memory_is_noticed_too(tmp_path: Path) -> None:
-    """Its receipts tell of it."""
-    place = Place(tmp_path / "state", Witness(None))
-    place.write_earlier(1)
-    (place.directory / "forgotten").unlink()
-    with pytest.raises(MemoryRefused, match="receipts in 'erasures' tell"):
-        place.holds(1)
-
-
-def test_an_erasure_adds_to_a_memory_of_the_version_before(tmp_path: Path) -> None:
-    """Without anything having read it between."""
-    place = Place(tmp_path / "state", Witness(None))
-    place.write_earlier(1)
-    place.forget(2)
-    assert place.holds(1, 2) == [True, True]
+    assert "audiencekit forgotten accept --empty" in refused.value.hint
+    with pytest.raises(MemoryRefused, match="another version"):
+        place.forget(3)
+    accept_memory(place.directory, GIVEN, empty=True, witness=place.witness)
+    assert place.holds(1) == [False]
 
 
 # --- the way out ---

@@ -11,6 +11,8 @@ import pytest
 
 from audiencekit import from_sql
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.sources.databases import sqlitereading
+from audiencekit.sources.frames import rowobjects
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sourceopening import open_source
 
@@ -101,3 +103,57 @@ def test_a_url_without_a_file_is_refused(url: str) -> None:
     """With the form."""
     with pytest.raises(UsageError, match="names no file"):
         open_source(from_sql(url, "SELECT 1"), SourceOptions())
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "SELECT zeroblob(900000000) AS email",
+        "SELECT hex(zeroblob(400000000)) AS email",
+        "SELECT group_concat(email, replace(hex(zeroblob(100000)), '0', 'x')) AS email FROM people",
+    ],
+)
+def test_a_value_of_a_view_is_bounded(view: str, people: Path) -> None:
+    """SQLite makes a gigabyte of a few words of the file, which is refused before it is made."""
+    with sqlite3.connect(people) as connection:
+        connection.execute(f"CREATE VIEW planted AS {view}")
+    with pytest.raises(SourceRefused, match="a value of more than 1,000,000 bytes"):
+        _read(people, "SELECT email FROM planted")
+
+
+def test_many_large_values_are_fetched_few_at_a_time(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is within the bound of one value, and all of them together would be ten gigabytes."""
+    with sqlite3.connect(people) as connection:
+        connection.execute(
+            "CREATE VIEW planted AS SELECT replace(hex(zeroblob(450000)), '0', 'x') AS email FROM people"
+        )
+    sizes: list[int] = []
+    made = rowobjects._batch
+    monkeypatch.setattr(rowobjects, "_batch", lambda rows, schema: sizes.append(len(rows)) or made(rows, schema))
+    batches = open_source(
+        from_sql(_url(people), "SELECT email FROM planted LIMIT 400"), SourceOptions(columns=(("email", "email"),))
+    )
+    with pytest.raises(SourceRefused, match="too large for an identifier"):
+        list(batches.batches())
+    assert sum(sizes) >= 400
+    assert max(sizes) <= 200
+
+
+def test_a_large_value_beside_the_wanted_ones_is_none(people: Path) -> None:
+    with sqlite3.connect(people) as connection:
+        connection.execute("CREATE TABLE pictures AS SELECT email, zeroblob(5000000) AS picture FROM people LIMIT 3")
+    assert len(_read(people, "SELECT email FROM pictures")) == 3
+
+
+@pytest.mark.parametrize("gives", ["no row", "no row after some"])
+def test_a_view_that_works_on_without_rows_is_ended(gives: str, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its work is counted, and no clock is asked."""
+    monkeypatch.setattr(sqlitereading, "MOST_STEPS", 20_000_000)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    with sqlite3.connect(people) as connection:
+        connection.execute(
+            f"CREATE VIEW planted AS {endless} SELECT 'p' || i || '@example.com' AS email FROM n"
+            f" WHERE i < {0 if gives == 'no row' else 5_000}"
+        )
+    with pytest.raises(SourceRefused, match="works on and gives no rows"):
+        _read(people, "SELECT email FROM planted")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -107,6 +108,29 @@ def test_it_has_no_settings_and_no_words(monkeypatch: pytest.MonkeyPatch) -> Non
     assert core == ["0", "0"]
     del engine
     assert _children() == before
+
+
+@pytest.mark.parametrize("of", ["a file", "a database"])
+def test_no_log_has_a_word_of_a_query(of: str, tmp_path: Path) -> None:
+    """Although the site logs all that any process says."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import logging\nlogging.basicConfig(filename={str(tmp_path / 'log')!r}, level=1)\n"
+        "logging.getLogger('site').debug('begun')\n"
+    )
+    (tmp_path / "list.csv").write_text("email\nzz.a@canarymail.com\n")
+    with sqlite3.connect(tmp_path / "people.db") as database:
+        database.execute("CREATE TABLE source AS SELECT 'zz.a@canarymail.com' AS email")
+    (tmp_path / "query.sql").write_text("SELECT email FROM source WHERE email <> 'zz.canaryword@canarymail.com'")
+    source = ("list.csv",) if of == "a file" else ("--from-sql", f"sqlite:///{tmp_path}/people.db")
+    done = subprocess.run(
+        [sys.executable, "-m", "audiencekit", "check", *source, "--sql", "@query.sql"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "log").read_text()
+    assert "begun" in log
+    assert "canaryword" not in log
 
 
 @needs_proc
