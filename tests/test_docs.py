@@ -44,6 +44,7 @@ from audiencekit.settings import (
     SECRET_NAMES,
 )
 from tests.commandtree import commands_of
+from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").rglob("*.md")])
@@ -296,7 +297,7 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     printed = iter(done.stdout.splitlines())
     missing = [line for line in excerpt.splitlines() if line != "…" and line not in printed]
