@@ -13,7 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from audiencekit.sources.query import engineprocess
 from audiencekit.sources.query.engineprocess import EngineProcess, QueryRefused
+from tests.moments import PATIENCE_SECONDS
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="the system has no /proc, or heeds no such limit")
 SCHEMA = pa.schema([("email", pa.string())])
@@ -82,6 +84,7 @@ def test_a_process_that_was_ended_is_told(
     monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, why: str, ended_by: str
 ) -> None:
     """From outside, as by a system that is out of memory; or by its query, which aborts it or ends its stack."""
+    monkeypatch.setattr(engineprocess, "_END_SECONDS", PATIENCE_SECONDS)
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(popen(*given, **more)) or started[0])
