@@ -128,7 +128,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Itera
 
 @pytest.fixture(autouse=True)
 def _no_process_is_left() -> Iterator[None]:
-    """What a test began and has not ended, since it failed, is ended with it; a fixture of more tests keeps its own."""
+    """Processes that a failed test began are ended with it; a fixture of more tests keeps its own."""
     before = tuple(BEGUN)
     yield
     end_those_begun(but=before)

@@ -47,7 +47,7 @@ def test_several_live_at_once_and_die_of_signals(commands: Commands, tmp_path: P
     assert [process.communicate() for process in begun] == [("", "")] * 3
 
 
-def test_what_a_test_has_left_is_ended(commands: Commands, tmp_path: Path) -> None:
+def test_processes_that_a_test_has_left_are_ended(commands: Commands, tmp_path: Path) -> None:
     """Its pipes, too; what a fixture of more tests has begun goes on."""
     waiting = [sys.executable, "-c", "print('begun', flush=True); input()"]
     kept, left = (start(waiting, stdin=PIPE, stdout=PIPE, text=True) for _ in range(2))
