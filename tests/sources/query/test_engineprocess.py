@@ -102,9 +102,11 @@ def test_it_has_no_settings_and_no_words(monkeypatch: pytest.MonkeyPatch) -> Non
     before = _children()
     engine = _planned("SELECT 'zz-word' AS email FROM source")
     (child,) = _children() - before
-    for name in ("cmdline", "environ"):
-        said = Path(f"/proc/{child}/{name}").read_bytes()
-        assert b"zz-" not in said, name
+    assert b"zz-" not in Path(f"/proc/{child}/cmdline").read_bytes()
+    try:
+        assert b"zz-" not in Path(f"/proc/{child}/environ").read_bytes()
+    except PermissionError:  # of a process that makes no dump, only root reads it
+        assert os.geteuid() != 0
     limits = Path(f"/proc/{child}/limits").read_text()
     (core,) = (line.split()[4:6] for line in limits.splitlines() if line.startswith("Max core file size"))
     assert core == ["0", "0"]
