@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from tests.moments import PATIENCE_SECONDS
+
 DRIVER: Final = "chromedriver"
 CHROMIUM: Final = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)
 MISSING: Final = [name for name, found in ((DRIVER, shutil.which(DRIVER)), ("chromium", CHROMIUM)) if not found]
@@ -28,7 +30,6 @@ _ARGUMENTS: Final = (
     *("--disable-breakpad", "--disable-crash-reporter"),
     *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",),
 )
-PATIENCE_SECONDS: Final = 30.0
 _ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"  # the key of the W3C standard
 
 
@@ -74,7 +75,12 @@ class Browser:
         wanted = {"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options, **logged}}}
         made = self._ask("POST", "/session", wanted)
         self._session = f"/session/{made['sessionId']}"
-        self._ask("POST", f"{self._session}/timeouts", {"implicit": 20_000, "pageLoad": 60_000})
+        milliseconds = int(PATIENCE_SECONDS * 1_000)
+        self._ask(
+            "POST",
+            f"{self._session}/timeouts",
+            {"implicit": milliseconds, "pageLoad": milliseconds, "script": milliseconds},
+        )
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
@@ -82,7 +88,7 @@ class Browser:
                 self._ask("DELETE", self._session)
         finally:
             self._driver.terminate()
-            self._driver.communicate(timeout=30)
+            self._driver.communicate(timeout=PATIENCE_SECONDS)
             while left := processes_of(self._directory):
                 for number in left:
                     with contextlib.suppress(ProcessLookupError):
@@ -163,7 +169,7 @@ class Browser:
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self._base + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.read().decode()[:2000]}") from None

@@ -20,7 +20,7 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.machine.workers import cores
 from audiencekit.settings import Settings, load_settings
 from tests.crashes.killing import Driver
-from tests.processes import Commands
+from tests.processes import BEGUN, Commands, end_those_begun
 
 ROOT = Path(__file__).resolve().parent.parent
 MEMORY = Path("/dev/shm")
@@ -124,6 +124,14 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Itera
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(_cache))
     monkeypatch.setenv("XDG_DATA_HOME", str(_cache.parent / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    """Processes that a failed test began are ended with it; a fixture of more tests keeps its own."""
+    before = tuple(BEGUN)
+    yield
+    end_those_begun(but=before)
 
 
 @pytest.fixture(scope="session")

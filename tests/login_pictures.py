@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser import Browser
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, DEVNULL, PIPE, environment
 
 WIDTH, HEIGHT = 640, 460
@@ -48,7 +49,7 @@ def _emulator(home: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(process.stdout.readline())
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_SECONDS)
 
 
 def _application(env: Mapping[str, str]) -> dict[str, str]:
@@ -67,7 +68,7 @@ def _login(env: Mapping[str, str], *options: str) -> Iterator[str]:
         yield next(address[0] for address in found if address)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_SECONDS)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.moments import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = tuple(
     str(path.relative_to(ROOT))
@@ -23,7 +25,6 @@ PAGES = tuple(
 )
 RUN = ("sh", "python")
 _BLOCK = re.compile(r"(?:^<!-- (not run|file): (.+?) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,13 @@ def run_page(page: str, directory: Path, environment: Mapping[str, str]) -> list
         else:
             command = ["bash", "-euo", "pipefail", "-c", f"{_BEFORE}\n{block.text}\n{_AFTER}"]
         done = subprocess.run(
-            command, cwd=directory, env=dict(environment), capture_output=True, text=True, timeout=SECONDS, check=False
+            command,
+            cwd=directory,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
         if done.returncode:
             failures.append(f"{page}:{block.line}: {done.returncode}: {done.stderr[-1_500:]}")

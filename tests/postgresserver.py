@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 
 _USERS = ("postgres", "nobody")
-_START_SECONDS = 60.0
 
 
 def _programs() -> Path:
@@ -81,7 +81,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     """Until a client is let in."""
     import adbc_driver_postgresql.dbapi as driver
 
-    until = time.monotonic() + _START_SECONDS
+    until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             driver.connect(f"postgresql://test@127.0.0.1:{port}/postgres").close()

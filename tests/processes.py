@@ -15,10 +15,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
+
+from audiencekit.machine.firstsignals import ENDINGS
+from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = [sys.executable, "-m", "audiencekit"]
@@ -30,6 +33,32 @@ def environment(state_dir: Path, more: Mapping[str, str] | None = None) -> dict[
     """That of this process without its settings, with a state directory, and `more`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
     return {**kept, "AUDIENCEKIT_STATE_DIR": str(state_dir), "PYTHONPATH": str(ROOT), **(more or {})}
+
+
+def default_signals() -> None:
+    """For a process that is begun (`preexec_fn`): no signal is ignored there because the tests run under `nohup`, or in
+    the background of a shell."""
+    for ending in ENDINGS:
+        signal.signal(ending, signal.SIG_DFL)
+
+
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[Any]:
+    """`subprocess.Popen`, of a process that is killed when its test ends and it has not."""
+    process = subprocess.Popen(command, **options)
+    BEGUN.append(process)
+    return process
+
+
+def end_those_begun(but: Collection[Process] = ()) -> None:
+    """Kill what runs still, and close what is open: the pipes that a failed test leaves would fail a later one."""
+    for process in [each for each in BEGUN if each not in but]:
+        BEGUN.remove(process)
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):  # what was not written any more
+                    stream.close()
 
 
 class Commands:
@@ -49,7 +78,7 @@ class Commands:
         text: str = "",
         stdin: int = PIPE,
         stdout: int | IO[str] = PIPE,
-        timeout: float = 120,
+        timeout: float = PATIENCE_SECONDS,
     ) -> subprocess.CompletedProcess[str]:
         """One command from its start to its end; `text` is what it finds on a stdin that is a pipe."""
         process = self.begin(*arguments, env=env, cwd=cwd, stdin=stdin, stdout=stdout)
@@ -69,12 +98,12 @@ class Commands:
     ) -> Process:
         """A command under way; a stream that is None is that of this process."""
         if sys.platform != "linux":
-            return subprocess.Popen(
-                [*COMMAND, *arguments], env=env, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, text=True
-            )
+            return start([*COMMAND, *arguments], env=env, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, text=True)
         job = json.dumps({"arguments": arguments, "environment": dict(env), "directory": str(cwd)}).encode()
         with self._one_at_a_time:
-            return Forked(self._opened_door(), job, stdin, stdout, stderr)
+            process = Forked(self._opened_door(), job, stdin, stdout, stderr)
+        BEGUN.append(process)
+        return process
 
     def _opened_door(self) -> socket.socket:
         if self._door is None:
@@ -91,7 +120,7 @@ class Commands:
         """Kill the processes that still run."""
         if self._door is not None and self._nursery is not None:
             self._door.close()
-            self._nursery.wait(timeout=30)
+            self._nursery.wait(timeout=PATIENCE_SECONDS)
 
 
 class Forked:
@@ -169,4 +198,5 @@ def _read(stream: IO[str] | None) -> str:
         return stream.read()
 
 
-Process: TypeAlias = "Forked | subprocess.Popen[str]"
+Process: TypeAlias = "Forked | subprocess.Popen[Any]"
+BEGUN: list[Process] = []  # that may run still

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,11 +45,15 @@ from audiencekit.settings import (
     SECRET_NAMES,
 )
 from tests.commandtree import commands_of
+from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "samples/README.md", *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-SETUP = ["pip install . && audiencekit demo", "pip install '.[test]' && pytest"]
+SETUP = [
+    "python3 -m venv .venv && . .venv/bin/activate && pip install . && audiencekit demo",
+    "pip install '.[test]' && pytest",
+]
 
 
 def _page(name: str) -> str:
@@ -285,6 +290,19 @@ def test_the_readme_sets_up_with_two_commands() -> None:
     assert block.splitlines() == SETUP
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_the_first_command_enters_an_environment_of_its_own(tmp_path: Path) -> None:
+    """Many systems refuse to install into the system. Git ignores the environment."""
+    make, enter, install, _ = SETUP[0].split(" && ")
+    assert install.startswith("pip install ")
+    where = subprocess.run(
+        ["bash", "-euc", f"{make} && {enter} && command -v pip"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert where.stdout == f"{tmp_path}/.venv/bin/pip\n"
+    assert ".venv/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
 def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
     """Each line of its excerpt stands in the report, in this order."""
     section = _sections((ROOT / "README.md").read_text(encoding="utf-8"))["Set up"]
@@ -296,7 +314,7 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     printed = iter(done.stdout.splitlines())
     missing = [line for line in excerpt.splitlines() if line != "…" and line not in printed]

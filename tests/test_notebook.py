@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
+
 nbformat = pytest.importorskip("nbformat", reason="nbclient, which brings it, is not installed")
 nbclient = pytest.importorskip("nbclient", reason="it runs notebooks, and is not installed")
 pytest.importorskip("ipykernel", reason="it is the kernel, and is not installed")
@@ -30,7 +32,12 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         cell = nbformat.v4.new_code_cell(probe)
         cell.metadata["tags"] = ["raises-exception"]
         notebook.cells.append(cell)
-    client = nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(SAMPLES)}})
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=int(PATIENCE_SECONDS),
+        startup_timeout=int(PATIENCE_SECONDS),
+        resources={"metadata": {"path": str(SAMPLES)}},
+    )
     state = tmp_path_factory.mktemp("state")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
     env = {**kept, "AUDIENCEKIT_STATE_DIR": str(state), "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(state / "ipython")}

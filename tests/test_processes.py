@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PIPE, Commands, environment
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import BEGUN, PIPE, Commands, end_those_begun, environment, start
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere commands are started, and nothing is forked")
 
@@ -42,8 +43,23 @@ def test_several_live_at_once_and_die_of_signals(commands: Commands, tmp_path: P
     ends = (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV)
     for process, ending in zip(begun, ends, strict=True):
         process.send_signal(ending)
-    assert [process.wait(timeout=20) for process in begun] == [0, -signal.SIGKILL, -signal.SIGSEGV]
+    assert [process.wait(timeout=PATIENCE_SECONDS) for process in begun] == [0, -signal.SIGKILL, -signal.SIGSEGV]
     assert [process.communicate() for process in begun] == [("", "")] * 3
+
+
+def test_processes_that_a_test_has_left_are_ended(commands: Commands, tmp_path: Path) -> None:
+    """Its pipes, too; what a fixture of more tests has begun goes on."""
+    waiting = [sys.executable, "-c", "print('begun', flush=True); input()"]
+    kept, left = (start(waiting, stdin=PIPE, stdout=PIPE, text=True) for _ in range(2))
+    forked = commands.begin("hash", "email", env=environment(tmp_path), cwd=tmp_path, stdin=PIPE)
+    for process in (kept, left):
+        assert process.stdout.readline() == "begun\n"
+    end_those_begun(but=[*BEGUN[: BEGUN.index(kept)], kept])
+    for process in (left, forked):
+        assert process.returncode == -signal.SIGKILL
+        assert all(stream.closed for stream in (process.stdin, process.stdout))
+    assert kept.poll() is None
+    assert kept.communicate("\n") == ("", None)
 
 
 def test_a_process_that_outlives_its_tests_is_killed(tmp_path: Path) -> None:

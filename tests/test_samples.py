@@ -27,6 +27,7 @@ from audiencekit.identifiers.reasons import Reason
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.pipeline import check, prepare, upload_async
 from audiencekit.settings import Settings, load_settings
+from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "samples"
@@ -172,7 +173,7 @@ def test_the_script_uploads_the_sample_to_an_emulator(tmp_path: Path) -> None:
     environment |= {"PYTHONPATH": str(ROOT), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")}
     done = subprocess.run(
         [sys.executable, str(SAMPLES / "upload_contacts.py")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("complete: 41 rows read, 25 sent, 14 rejected\n")
@@ -186,7 +187,7 @@ def test_a_warehouse_reaches_its_audience(tmp_path: Path) -> None:
     environment |= {"PYTHONPATH": str(ROOT), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")}
     done = subprocess.run(
         [sys.executable, str(SAMPLES / "warehouse_to_audience.py")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout == "complete: 200 rows read, 199 sent, 1 rejected\n"
@@ -222,7 +223,7 @@ async def test_the_receiver_takes_what_is_proven_and_nothing_else(tmp_path: Path
             assert (await session.post(address, data=b"a" * 1_000_001)).status == 413
             assert (await session.get(address)).status == 400
             await session.post(f"{emulator.base_url}/__activity", json={"event_type": "spaces.start"})
-            event = json.loads(await asyncio.wait_for(process.stdout.readline(), 60))
+            event = json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE_SECONDS))
             assert event["data"]["event_type"] == "spaces.start"
         finally:
             process.terminate()

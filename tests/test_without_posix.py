@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import default_signals, start
+
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the locks of Windows are played by those of Linux")
 
@@ -68,7 +71,7 @@ def _environment(home: Path, **more: str) -> dict[str, str]:
 def _run(home: Path, *arguments: str, text: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
-        env=_environment(home, **more), cwd=ROOT, input=text, capture_output=True, text=True, timeout=300,
+        env=_environment(home, **more), cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
 
 
@@ -105,15 +108,16 @@ def test_a_command_that_runs_until_a_signal_ends_in_good_order(tmp_path: Path) -
 
 
 def _begin(home: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return start(
         [sys.executable, *_AUDIENCEKIT, *arguments],
         env=_environment(home, **more), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=default_signals,
     )  # fmt: skip
 
 
 def _ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, errors
 
 

@@ -83,10 +83,12 @@ def _let_messages_be_lost() -> None:
 def end_own_process(code: int) -> None:
     """No last search for circles: with the process all of them go. An interruption now ends with its `code` at once.
 
-    What was said is said by now; another code, that of a signal, would say that nothing was sent.
+    What was said is said by now; another code, that of a signal, would say that nothing was sent. A signal that was
+    ignored when the process began, as SIGHUP is under `nohup`, stays ignored.
     """
     release_reserve()
     gc.freeze()
     if threading.current_thread() is threading.main_thread():
         for ending in ENDINGS:
-            signal.signal(ending, lambda _signal, _frame: os._exit(code))
+            if signal.getsignal(ending) is not signal.SIG_IGN:
+                signal.signal(ending, lambda _signal, _frame: os._exit(code))

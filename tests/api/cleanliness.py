@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType, TracebackType
 
+TESTS = Path(__file__).parents[1]
 CANARY = b"canary-of-the-body"
 
 
@@ -21,7 +23,7 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 def assert_clean(error: BaseException) -> None:
     """No message, attribute or local variable of a frame of ours or of the library shows header, secret or body."""
-    frames = [frame for frame in _frames(error) if "/tests/" not in frame.f_code.co_filename]
+    frames = [frame for frame in _frames(error) if TESTS not in Path(frame.f_code.co_filename).parents]
     shown = [str(error), repr(error), repr(vars(error)), *(repr(frame.f_locals) for frame in frames)]
     for text in shown:
         assert "oauth_" not in text

@@ -163,7 +163,7 @@ def module_of(frame: FrameType) -> str:
 
 def _is_ours(frame: FrameType) -> bool:
     path = frame.f_code.co_filename
-    return path.startswith(FOLDER) and "/emulator/" not in path
+    return path.startswith(FOLDER) and not path.startswith(f"{FOLDER}emulator/")
 
 
 def _callers(frame: FrameType) -> Iterator[FrameType]:

@@ -14,6 +14,7 @@ from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.emulator import Emulator
 from audiencekit.errors import MappingRefused, NotFinished, PlanRefused, Refused, UsageError
 from audiencekit.settings import Settings
+from tests.moments import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ async def test_an_interruption_before_the_run_is_not_finished(
     class Impatient:
         def step(self, *_: Any, **__: Any) -> None:
             loop.call_soon_threadsafe(cancel)
-            assert cancelled.wait(10)
+            assert cancelled.wait(PATIENCE_SECONDS)
 
         def tell(self, message: str) -> None:
             raise AssertionError(message)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.processes import environment
+from tests.processes import environment, start
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory of a process is read from /proc")
 
@@ -74,7 +74,7 @@ def _memory(number: int) -> bytes:
 def test_cells_that_are_not_mapped_do_not_outlive_their_piece(kind: str, tmp_path: Path) -> None:
     """A dump of the process, or its swap, would show them."""
     source = _write(kind, tmp_path)
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-c", CHECK, str(source)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=environment(tmp_path / "state"),
     )  # fmt: skip

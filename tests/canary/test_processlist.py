@@ -12,7 +12,7 @@ from audiencekit.emulator import Emulator
 from tests.canary.markers import leaks, leaks_by_place
 from tests.canary.sources import SOURCES
 from tests.canary.witnesses import files_in, said_of
-from tests.processes import ROOT
+from tests.processes import ROOT, start
 
 RUNNER = """
 import logging, sys
@@ -32,7 +32,7 @@ async def test_the_process_list_shows_nothing(tmp_path: Path, emulator: Emulator
     }  # fmt: skip
     command = [sys.executable, "-c", RUNNER, "upload", str(source), "--audience", emulator.audience_id]
     seen = bytearray()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ended = asyncio.create_task(asyncio.to_thread(process.communicate))
     # No event announces a child: a look each millisecond. There is a first, since this very loop answers the command.
     while not ended.done():

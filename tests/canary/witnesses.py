@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+import audiencekit
+
 Printed: TypeAlias = Callable[[], dict[str, bytes]]
 
 
@@ -33,6 +35,16 @@ def frames_of(error: BaseException) -> bytes:
         seen = seen.__cause__ or seen.__context__
         below = seen.__traceback__ if seen else None
     return "".join(chain).encode()
+
+
+def package_frames_of(error: BaseException) -> str:
+    """The locals of the frames that run code of the package, whatever folder the checkout is in.
+
+    The frames of a test are left out: they hold what the test made up.
+    """
+    package = Path(audiencekit.__file__).parent
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    return "\n".join(str(frame.locals) for frame in told.stack if package in Path(frame.filename).parents)
 
 
 def files_in(directory: Path, *, but: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import DEVNULL, PIPE, Commands, Process, environment
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -81,5 +82,5 @@ def service(commands: Commands, tmp_path: Path) -> Iterator[Service]:
     assert process.stdout is not None
     yield Service(process, json.loads(process.stdout.readline()))
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
     process.stdout.close()

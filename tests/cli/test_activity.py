@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Begin, Run, Service
+from tests.moments import PATIENCE_SECONDS
 
 
 def _door(service: Service, method: str, order: Any = None) -> None:
@@ -39,7 +40,7 @@ def test_events_are_followed_until_the_end(run: Run, begin: Begin, service: Serv
     _happen(service, "summer")
     assert json.loads(process.stdout.readline())["data"]["payload"] == {"bio": "summer"}
     process.send_signal(ending)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out, err) == (0, "", "ended; 2 events\n")
 
 

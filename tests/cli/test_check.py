@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
 
 
@@ -171,7 +172,7 @@ def test_a_verdict_is_seen_on_a_terminal(
             "check", "list.csv", *(["--country", country] if country else []),
             env=environment(tmp_path / "state", {"TERM": "xterm", **plain}), cwd=tmp_path, stdout=theirs, stderr=None,
         )  # fmt: skip
-        assert done.wait(timeout=60) == 0
+        assert done.wait(timeout=PATIENCE_SECONDS) == 0
         told = os.read(ours, 100_000).decode().split("\r\n")
     finally:
         os.close(ours)

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from audiencekit.destinations.knownaudiences import KnownAudiences
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT, environment
 
 RUN = "20261122-215618-1fd80221"
-PATIENCE_SECONDS = 20
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[=>(][A-Z0-9]?)|\r|\x07|\x08")
 
 
@@ -125,15 +125,17 @@ def test_fish_completes_a_word(home: Path, typed: str, completed: str) -> None:
     """With the name of an audience beside its id."""
     asked = f"audiencekit completion fish | source; complete -C '{typed}'"
     done = subprocess.run(
-        ["fish", "--no-config", "-c", asked], env=_env(home), cwd=home, capture_output=True, text=True, timeout=60,
-        check=True,
+        ["fish", "--no-config", "-c", asked], env=_env(home), cwd=home, capture_output=True, text=True,
+        timeout=PATIENCE_SECONDS, check=True,
     )  # fmt: skip
     assert any(f"{line}\t".startswith(f"{completed}\t") for line in done.stdout.splitlines()), done.stdout
 
 
 def _asked(home: Path, line: str) -> list[str]:
     env = {**_env(home), "_AUDIENCEKIT_COMPLETE": "bash_complete", "COMP_LINE": line, "COMP_BREAKS": "="}
-    done = subprocess.run(["audiencekit"], env=env, cwd=home, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        ["audiencekit"], env=env, cwd=home, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+    )
     assert done.stderr == ""
     return [line for line in done.stdout.splitlines() if line]
 

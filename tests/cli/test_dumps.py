@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Service
-from tests.processes import COMMAND, environment
+from tests.processes import COMMAND, environment, start
 
 LIMITED = 'ulimit -c unlimited 2> /dev/null; exec "$@"'
 
 
 def _begin(*arguments: str, directory: Path, **more: str) -> subprocess.Popen[str]:
     """A command in a new process, which its shell lets dump its memory."""
-    return subprocess.Popen(
+    return start(
         ["sh", "-c", LIMITED, "sh", *COMMAND, *arguments],
         cwd=directory, env=environment(directory.parent / "state", more), stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

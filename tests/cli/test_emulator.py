@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from audiencekit.cli import cli
 from tests.cli.conftest import Begin
+from tests.moments import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_faults_are_there_from_the_start(begin: Begin, tmp_path: Path, source: s
             caught.value.close()
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
 
 
@@ -109,7 +110,7 @@ def test_it_serves_https(begin: Begin, tmp_path: Path) -> None:
             assert b"local_user" in answer.read()
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
 
 

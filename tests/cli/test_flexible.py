@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Begin, Run, Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT
 
 SAMPLE = str(ROOT / "samples/flexible.toml")
@@ -145,7 +146,7 @@ def test_an_interrupted_create_says_that_the_outcome_is_unknown(begin: Begin, se
     while not _posts(service):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, complaint = process.communicate(timeout=60)
+    out, complaint = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, json.loads(out)["state"]) == (75, "incomplete")
     assert "looks the names up first" in complaint
 

@@ -7,13 +7,15 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Begin, Run, Service
-from tests.processes import Process
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import COMMAND, PIPE, Process, default_signals, environment
 
 
 def _list(tmp_path: Path, text: str) -> str:
@@ -40,7 +42,7 @@ def test_an_interrupted_upload_says_how_far_it_came(
     """Requests under way are finished, no more are sent, the report is kept, and the exit code is 75."""
     process = _begin(begin, service, tmp_path, "--json")
     process.send_signal(ending)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     report = json.loads(out)
     assert process.returncode == 75
     assert (report["state"], report["requests"]["confirmed"], report["requests"]["planned"]) == ("incomplete", 1, 3)
@@ -62,10 +64,26 @@ def test_an_upload_that_waits_for_its_input_is_interrupted(
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     os.close(idle)
     assert (process.returncode, out.splitlines()[-1]) == (75, "state: incomplete")
     assert "interrupted while the source was read: nothing was sent" in err
+
+
+@pytest.mark.skipif(shutil.which("nohup") is None, reason="there is no nohup")
+def test_an_upload_under_nohup_survives_a_hangup(service: Service, tmp_path: Path) -> None:
+    """In a process that is not forked: `nohup` begins it. The hangup comes while it reads its list."""
+    with subprocess.Popen(
+        ["nohup", *COMMAND, "upload", "-", "--audience", service.audience_id, "--json"], preexec_fn=default_signals,
+        cwd=tmp_path, env=environment(tmp_path / "state", service.env), stdin=PIPE, stdout=PIPE, text=True,
+    ) as process:  # fmt: skip
+        while not list(tmp_path.glob("state/runs/*/*")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGHUP)
+        out, _ = process.communicate("email\nada@example.com\n", timeout=PATIENCE_SECONDS)
+    assert (process.returncode, json.loads(out)["state"]) == (0, "complete")
+    assert json.loads(service.get(f"/__members/{service.audience_id}"))["count"] == 1
 
 
 def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: Service, tmp_path: Path) -> None:
@@ -120,7 +138,7 @@ def test_the_second_signal_stops_at_once(run: Run, begin: Begin, service: Servic
     while "Ctrl-C again stops at once" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 75, err
     assert "stopped at once" in err
     assert "audiencekit resume" in err
@@ -144,7 +162,7 @@ def test_a_signal_while_the_audience_is_asked_for_ends_it_at_once(
     while service.get("/__requests").count("/custom_audiences/") < nth and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 75, err
     assert words in err
     assert not _is_something_under_way(tmp_path)
@@ -161,7 +179,7 @@ def test_an_upload_that_meets_another_leaves_with_75(run: Run, begin: Begin, ser
     assert str(process.pid) in other.stderr
     assert run("resume", **service.env).returncode == 75
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert json.loads(out)["state"] == "incomplete"
     _forget_the_pace(tmp_path)
     assert run("resume", **service.env).returncode == 0

@@ -19,9 +19,9 @@ from tests.virtualtime import run_virtually
 
 @pytest.fixture(autouse=True)
 def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Minutes pass at once; signals are real ones, and what they do here is as before in the end."""
+    """Minutes pass at once; signals are real ones that nothing ignores, and what they do is as before in the end."""
     monkeypatch.setattr(asyncio, "run", run_virtually)
-    before = {ending: signal.getsignal(ending) for ending in ENDINGS}
+    before = {ending: signal.signal(ending, signal.SIG_DFL) for ending in ENDINGS}
     yield
     for ending, handler in before.items():
         signal.signal(ending, handler)

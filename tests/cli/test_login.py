@@ -16,15 +16,14 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Service
-from tests.processes import COMMAND, PIPE, Commands, Process, environment
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import COMMAND, PIPE, Commands, Process, environment, start
 
 
 class Machine:
@@ -35,14 +34,6 @@ class Machine:
         self.env = environment(directory / "state", ready["env"])
         for name in ("ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"):
             del self.env[f"AUDIENCEKIT_{name}"]
-        self._begun: list[Process] = []
-
-    def close(self) -> None:
-        """End what a test that failed has left behind: its pipes would be the failure of another test."""
-        for process in self._begun:
-            if process.poll() is None:
-                process.kill()
-                process.communicate(timeout=60)
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """A command that is over by itself."""
@@ -53,7 +44,6 @@ class Machine:
     def begin(self, *arguments: str, **more: str) -> tuple[Process, str]:
         """A command that waits for its person, and the page that it shows."""
         process = self._commands.begin(*arguments, cwd=self.directory, env={**self.env, **more}, stdin=PIPE)
-        self._begun.append(process)
         assert process.stderr is not None
         line = process.stderr.readline()
         self.told += line
@@ -63,13 +53,13 @@ class Machine:
         """Press the button; return the page that the browser shows in the end."""
         form = {**dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page).query)), "decision": "approve"}
         data = urllib.parse.urlencode(form).encode()
-        with urllib.request.urlopen(page.partition("?")[0], data, timeout=30) as answer:
+        with urllib.request.urlopen(page.partition("?")[0], data, timeout=PATIENCE_SECONDS) as answer:
             text: str = answer.read().decode()
             return text
 
     def end(self, process: Process, stdin: str = "") -> tuple[int, str, str]:
         """Exit code, stdout, and the rest of stderr."""
-        stdout, stderr = process.communicate(stdin, timeout=60)
+        stdout, stderr = process.communicate(stdin, timeout=PATIENCE_SECONDS)
         self.told += stdout + stderr
         return process.returncode, stdout, stderr
 
@@ -81,10 +71,9 @@ class Machine:
 
 
 @pytest.fixture
-def machine(service: Service, commands: Commands, tmp_path: Path) -> Iterator[Machine]:
+def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
     """With a fresh emulator in another process."""
-    with closing(Machine(service.ready, tmp_path, commands)) as machine:
-        yield machine
+    return Machine(service.ready, tmp_path, commands)
 
 
 def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:
@@ -221,7 +210,7 @@ def test_a_browser_that_fails_is_said(machine: Machine) -> None:
 def test_a_person_says_whether_the_account_is_right(machine: Machine, answer: bytes, code: int) -> None:
     """Before anything is kept; only a yes is one."""
     terminal, its_end = pty.openpty()
-    process = subprocess.Popen(
+    process = start(
         [*COMMAND, "login", "--no-browser"], stdin=its_end, stdout=its_end, stderr=its_end, cwd=machine.directory,
         env=machine.env, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(its_end, termios.TIOCSCTTY, 0),
     )  # fmt: skip
@@ -269,7 +258,7 @@ def test_keys_of_the_application_are_asked_for_at_a_terminal_only(machine: Machi
     done = machine.run("login")
     assert (done.returncode, "AUDIENCEKIT_CONSUMER_KEY" in done.stderr) == (77, True)
     terminal, its_end = pty.openpty()
-    process = subprocess.Popen(
+    process = start(
         [*COMMAND, "login", "--no-browser"], stdin=its_end, stdout=its_end, stderr=its_end, cwd=machine.directory,
         env=machine.env, start_new_session=True,
     )  # fmt: skip
@@ -281,7 +270,7 @@ def test_keys_of_the_application_are_asked_for_at_a_terminal_only(machine: Machi
     told = shown + _read_until(terminal, b"[y/N]: ")
     os.write(terminal, b"y\n")
     told += _read_until(terminal, b"\n", after=b"logged in")
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
     for end in (terminal, its_end):
         os.close(end)
     assert [key for key in keys if key.encode() in told] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,14 +28,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def machine(service: Service, commands: Commands, tmp_path: Path) -> Iterator[Machine]:
+def machine(service: Service, commands: Commands, tmp_path: Path) -> Machine:
     """Whose browser writes down what it is to open."""
     script = tmp_path / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opening && mv {tmp_path}/opening {tmp_path}/opened\n')
     script.chmod(0o700)
-    with closing(Machine(service.ready, tmp_path, commands)) as machine:
-        machine.env["BROWSER"] = str(script)
-        yield machine
+    machine = Machine(service.ready, tmp_path, commands)
+    machine.env["BROWSER"] = str(script)
+    return machine
 
 
 def _begin(machine: Machine, *options: str) -> tuple[Process, str]:

@@ -12,6 +12,7 @@ from audiencekit import errors
 from audiencekit.cli.manual import EXIT_CODES, _text
 from tests.cli.conftest import Run
 from tests.cli.test_help import LEAVES
+from tests.moments import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -24,7 +25,12 @@ def page(run: Run) -> str:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is missing")
 def test_groff_has_nothing_to_complain_of(page: str) -> None:
     done = subprocess.run(
-        ["groff", "-man", "-ww", "-z"], input=page, capture_output=True, text=True, timeout=60, check=False
+        ["groff", "-man", "-ww", "-z"],
+        input=page,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -33,7 +39,12 @@ def test_groff_has_nothing_to_complain_of(page: str) -> None:
 def test_mandoc_has_nothing_to_complain_of(page: str) -> None:
     """But that the page has no date: the same version is the same page on every day."""
     done = subprocess.run(
-        ["mandoc", "-Tlint", "-Wwarning"], input=page, capture_output=True, text=True, timeout=60, check=False
+        ["mandoc", "-Tlint", "-Wwarning"],
+        input=page,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []
 
@@ -42,8 +53,8 @@ def test_mandoc_has_nothing_to_complain_of(page: str) -> None:
 def test_every_command_is_shown_with_its_options_and_examples(page: str, tmp_path: Path) -> None:
     """As a reader sees them; dashes are those that a shell takes."""
     done = subprocess.run(
-        ["groff", "-man", "-Tascii", "-P-cbou", "-rLL=200n"], input=page, capture_output=True, text=True, timeout=60,
-        check=True,
+        ["groff", "-man", "-Tascii", "-P-cbou", "-rLL=200n"], input=page, capture_output=True, text=True,
+        timeout=PATIENCE_SECONDS, check=True,
     )  # fmt: skip
     words = " ".join(done.stdout.split())
     for path, command in LEAVES:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere addresses are not limited")
@@ -31,7 +32,7 @@ def _limited(service: Service, directory: Path, megabytes: int) -> subprocess.Co
     return subprocess.run(
         [*COMMAND, "upload", "list.csv", "--audience", service.audience_id, "--json"],
         env=environment(directory / "state", service.env), cwd=directory, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=PATIENCE_SECONDS, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MILLION,) * 2),
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Begin, Run, Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import PIPE
 
 LIST = "email\nzz.a@canarymail.com\nzz.b@canarymail.com\n"
@@ -99,7 +100,7 @@ def test_a_run_at_work_is_never_purged(run: Run, begin: Begin, service: Service,
         if receipt["kept"]["running"]:
             break
     assert receipt["kept"]["running"] == 1
-    out, err = working.communicate(LIST, timeout=60)
+    out, err = working.communicate(LIST, timeout=PATIENCE_SECONDS)
     assert json.loads(out)["state"] == "complete", err
 
 

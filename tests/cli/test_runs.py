@@ -15,6 +15,7 @@ from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import load_settings
 from tests.cli.conftest import Begin, Run, Service
 from tests.destinations.jsonlines import REVOKED, registered
+from tests.moments import PATIENCE_SECONDS
 
 
 def _list(tmp_path: Path, name: str, rows: int = 3) -> str:
@@ -93,7 +94,7 @@ def test_the_way_to_go_on_is_the_last_line(
     while "request 1: confirmed" not in process.stderr.readline():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 75
     last = err.splitlines()[-1]
     assert last.startswith("  what to do: ")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, Commands, environment
 
 PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}\n" for number in range(3))
@@ -21,8 +22,8 @@ PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}
 def _start(directory: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     (directory / "list.csv").write_text(PEOPLE)
     return subprocess.run(
-        [*COMMAND, *arguments], input='"ada"\n', capture_output=True, text=True, cwd=directory, timeout=120,
-        env=environment(directory / "state", more), check=False,
+        [*COMMAND, *arguments], input='"ada"\n', capture_output=True, text=True, cwd=directory,
+        timeout=PATIENCE_SECONDS, env=environment(directory / "state", more), check=False,
     )  # fmt: skip
 
 
@@ -60,7 +61,9 @@ def _with_closed(directory: Path, number: int, *arguments: str) -> subprocess.Co
     (directory / "list.csv").write_text(PEOPLE)
     shell = ["sh", "-c", f'exec "$@" {number}>&-', "sh", *COMMAND, *arguments]
     env = environment(directory / "state")
-    return subprocess.run(shell, capture_output=True, text=True, cwd=directory, timeout=120, env=env, check=False)
+    return subprocess.run(
+        shell, capture_output=True, text=True, cwd=directory, timeout=PATIENCE_SECONDS, env=env, check=False
+    )
 
 
 def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, Commands, environment
 
 ROWS = 600
@@ -38,7 +39,7 @@ def test_messages_without_a_reader_fail_nothing(
         env=environment(tmp_path / "state", service.env), cwd=tmp_path,
         stdout=closed if stdout_too else PIPE, stderr=closed,
     )  # fmt: skip
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == code
     assert stdout_too or json.loads(out)["state"] == "complete"
     kept = json.loads(run("report", "--json").stdout)
@@ -54,7 +55,7 @@ def test_texts_of_the_command_line_itself_are_data_too(
         process = commands.begin(
             *arguments, env=environment(tmp_path / "state", {}), cwd=tmp_path, stdout=full.fileno(), stderr=PIPE
         )
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, err) == (74, "error: stdout cannot be written: No space left on device\n")
 
 
@@ -65,7 +66,7 @@ def test_a_reader_that_left_the_pipe_is_told_nothing(
     process = commands.begin(
         *arguments, env=environment(tmp_path / "state", {}), cwd=tmp_path, stdout=closed, stderr=PIPE
     )
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, err) == (74, "")
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from tests.moments import PATIENCE_SECONDS
+
 BLOCK: Final = 512
 MISPLACED_SHARE: Final = 0.3  # of damages, those that put something else in the place of a file or beside it
 
@@ -116,4 +118,4 @@ def put_rollback_journal(path: Path, others: list[Path], draw: random.Random) ->
 
 def leave_half_a_commit(journal: Path) -> None:
     """Have a process die in the middle of a commit."""
-    subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(journal)], check=False, timeout=60)
+    subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(journal)], check=False, timeout=PATIENCE_SECONDS)

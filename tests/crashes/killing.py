@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.moments import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -61,4 +63,4 @@ class Driver:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            self._process.communicate(timeout=30)
+            self._process.communicate(timeout=PATIENCE_SECONDS)

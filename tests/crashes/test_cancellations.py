@@ -23,6 +23,7 @@ from audiencekit.runs.storedreports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
 
 ROWS, REQUESTS = 24, 3
@@ -211,6 +212,7 @@ PROGRAM = """
 import asyncio, os, signal, sys
 import audiencekit
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run where it is ignored
 end, source, audience = sys.argv[1:]
 sends = asyncio.Event()
 
@@ -261,7 +263,7 @@ def test_a_program_ends_and_the_next_one_sends_the_rest(
         ready = json.loads(emulating.stdout.readline())
         env = {**environment(tmp_path / "state", ready["env"]), "AUDIENCEKIT_CONCURRENCY": "1"}
         run = [sys.executable, "-c", PROGRAM, end, str(source), ready["audience_id"]]
-        done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         assert (done.stdout.strip(), done.returncode) == (expected, 0), done.stderr
         assert "never retrieved" not in done.stderr
         again = commands.run("resume", "nightly-1", "--json", env=env, cwd=tmp_path)

@@ -22,6 +22,7 @@ from audiencekit.emulator import Emulator
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import ROOT, Driver, Ended
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
+from tests.moments import PATIENCE_SECONDS
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 
@@ -122,5 +123,7 @@ async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
 def _run_on_failing_disk(tmp_path: Path, env: dict[str, str], upload: list[str], fault: Fault) -> Ended:
     job = {"argv": upload, "env": env, "directory": str(tmp_path), "stdin": os.devnull, "kill": None}
     command = [*fault.strace(tmp_path / "state"), sys.executable, "-m", "tests.crashes.driver", json.dumps(job)]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."}, check=False, timeout=900)
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."}, check=False, timeout=PATIENCE_SECONDS
+    )
     return Ended(done.returncode, (tmp_path / "out").read_text(), (tmp_path / "err").read_text())

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.egress.strays import count_strays, raise_loopback
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, PIPE, ROOT, environment
 
 HOOK = Path(__file__).parent / "hook"
@@ -68,7 +69,7 @@ class World:
         """One command to its end."""
         with self.counted(name):
             process = self._begin(name, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env or {})
-            self.said[name] = process.communicate(text, timeout=120)[1]
+            self.said[name] = process.communicate(text, timeout=PATIENCE_SECONDS)[1]
         self.codes[name] = process.returncode
 
     def log_in(self) -> None:
@@ -80,13 +81,13 @@ class World:
             line = process.stderr.readline()
             if "oauth_token=" in line:
                 _approve(line.split()[-1])
-            self.said["login"] = line + process.communicate(timeout=60)[1]
+            self.said["login"] = line + process.communicate(timeout=PATIENCE_SECONDS)[1]
         self.codes["login"] = process.returncode
         self.run("logout", "logout", env=no_token)
 
     def end(self) -> None:
         self._emulator.terminate()
-        self.codes["emulator"] = self._emulator.wait(timeout=30)
+        self.codes["emulator"] = self._emulator.wait(timeout=PATIENCE_SECONDS)
 
 
 def run_jobs(world: World) -> None:
@@ -122,7 +123,7 @@ def _approve(page: str) -> None:
     """As a person in the browser does."""
     form = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page).query)) | {"decision": "approve"}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    opener.open(page.partition("?")[0], urllib.parse.urlencode(form).encode(), timeout=30).close()
+    opener.open(page.partition("?")[0], urllib.parse.urlencode(form).encode(), timeout=PATIENCE_SECONDS).close()
 
 
 def main(what: str, directory: Path, is_cut_off: bool) -> None:

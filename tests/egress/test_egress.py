@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.egress.inside import ELSEWHERE, LEAKS
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces of networks are Linux's")
@@ -52,7 +53,7 @@ def _look(what: str, directory: Path) -> Seen:
     is_cut_off = _can_be_cut_off()
     inside = [sys.executable, "-m", "tests.egress.inside", what, str(directory)]
     command = [*CUT_OFF, *inside, "--cut-off"] if is_cut_off else inside
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = (directory / "attempts").read_text().splitlines()
     attempts = [(job, event, host, port) for job, event, host, port in map(json.loads, lines)]

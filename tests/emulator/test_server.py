@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions, serve
+from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 
 
@@ -82,7 +83,7 @@ async def test_a_signal_ends_it(number: signal.Signals) -> None:
         with socket.create_connection((url.hostname, url.port)):
             os.kill(os.getpid(), number)
 
-    await asyncio.wait_for(serve(EmulatorOptions(), announce=announce), timeout=20)
+    await asyncio.wait_for(serve(EmulatorOptions(), announce=announce), timeout=PATIENCE_SECONDS)
     assert len(lines) == 1
     assert not asyncio.get_running_loop().remove_signal_handler(number)
 
@@ -91,5 +92,5 @@ async def test_an_open_connection_does_not_hold_it_up(open_emulator: Any) -> Non
     """Idle keep-alive connections are closed at the end."""
     async with open_emulator() as caller:
         assert (await caller.call("GET", caller.audiences)).status == 200
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await caller.emulator.__aexit__(None, None, None)

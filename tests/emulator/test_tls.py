@@ -16,6 +16,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.testing import run_emulator
 from tests.emulator.conftest import Caller
+from tests.moments import PATIENCE_SECONDS
 
 ADS, SANDBOX, BASE = "ads-api.example.com", "ads-api-sandbox.example.com", "api.example.com"
 OPTIONS = EmulatorOptions(tls=True, hosts=(ADS, SANDBOX, BASE))
@@ -26,7 +27,7 @@ def curl(*arguments: str, authority: Path | None, port: int, hosts: tuple[str, .
     led = [word for host in hosts for word in ("--connect-to", f"{host}:443:127.0.0.1:{port}")]
     trust = ["--cacert", str(authority)] if authority else []
     command = ["curl", "--silent", "--show-error", "--max-time", "20", *trust, *led, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True).stdout
 
 
 async def test_the_client_trusts_what_the_environment_names() -> None:

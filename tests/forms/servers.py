@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
+
 BUCKET = "lists"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "invented", "AWS_SECRET_ACCESS_KEY": "invented", "AWS_REGION": "us-east-1"}
 
@@ -101,7 +103,7 @@ def sftp(directory: Path) -> Iterator[Sftp]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    port = started.result(30)
+    port = started.result(PATIENCE_SECONDS)
     known_hosts = directory / "known_hosts"
     known_hosts.write_text(f"[127.0.0.1]:{port} {host_key.export_public_key().decode()}")
     try:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.forms import people
 from tests.forms.table import VARIABLES, Form, Place
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
 
 PEOPLE = int(os.environ.get("FORMS_PEOPLE", "3000"))
@@ -24,7 +25,7 @@ def prepare(commands: Commands, tmp_path: Path) -> Prepare:
 
     def call(*arguments: str, out: str) -> pa.Table:
         env = environment(tmp_path / "state", {name: os.environ[name] for name in VARIABLES if name in os.environ})
-        done = commands.run("prepare", *arguments, "--out", out, env=env, cwd=tmp_path, timeout=1_200)
+        done = commands.run("prepare", *arguments, "--out", out, env=env, cwd=tmp_path, timeout=PATIENCE_SECONDS)
         assert done.returncode == 0, done.stderr
         return pq.read_table(tmp_path / out / "records.parquet")
 

@@ -16,9 +16,9 @@ from typing import Final
 
 from audiencekit.emulator.faults.texts import FORGED
 from tests.forking import FASTER
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, Forked, Process
 
-PATIENCE_SECONDS: Final = 120
 FASTER_TIMES: Final = 1_000
 _OWN: Final = {"TERM": "xterm", "COLUMNS": "100", "COLORTERM": "", "NO_COLOR": "", FASTER: str(FASTER_TIMES)}
 # All that our bars and messages are drawn with on such a terminal, letter for letter: the cursor hidden and shown, a
@@ -70,7 +70,7 @@ class Terminal:
                 os.write(terminal, typed.encode())
             code = _await(process)
         finally:
-            reader.join(timeout=10)
+            reader.join(timeout=PATIENCE_SECONDS)
             os.close(terminal)
         return Shown(shown.decode("utf-8", "surrogateescape"), code, time.monotonic() - began, process.peak_bytes)
 
@@ -100,4 +100,6 @@ def _answer(shown: bytearray, reader: threading.Thread) -> None:
         reader.join(timeout=0.05)
     page = found[1].decode()
     form = {**dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(page).query)), "decision": "approve"}
-    urllib.request.urlopen(page.partition("?")[0], urllib.parse.urlencode(form).encode(), timeout=30).close()
+    urllib.request.urlopen(
+        page.partition("?")[0], urllib.parse.urlencode(form).encode(), timeout=PATIENCE_SECONDS
+    ).close()

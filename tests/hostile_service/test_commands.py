@@ -22,7 +22,8 @@ import pytest
 from tests.cli.conftest import Service
 from tests.hostile_service.harm import AUDIENCES, FARTHER_ASTRAY, HARMS, LISTS, Harm, seed_of
 from tests.hostile_service.machine import PEOPLE, Machine
-from tests.hostile_service.terminal import PATIENCE_SECONDS, Shown
+from tests.hostile_service.terminal import Shown
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, ROOT, Commands
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and measured, on Linux only")

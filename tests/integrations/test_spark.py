@@ -22,6 +22,7 @@ from audiencekit.errors import MappingRefused, Refused, SourceRefused, UsageErro
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations.spark import PARTITION_ROWS, prepare
 from benchmarks.contacts import write_contacts
+from tests.moments import PATIENCE_SECONDS
 
 pytestmark = [
     pytest.mark.spark,
@@ -230,7 +231,7 @@ def test_the_sample_job_prepares_and_uploads(tmp_path: Path) -> None:
     }
     done = subprocess.run(
         [sys.executable, str(ROOT / "samples/spark_job.py"), str(tmp_path / "out")],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2_000:]
     assert done.stdout.splitlines() == ["prepared: 11 rows read, 2 rejected", "complete: 9 records read, 6 sent"]

@@ -12,6 +12,7 @@ import pytest
 
 from audiencekit.kernels.library import find_library
 from tests.kernelfuzz.calls import CALLS
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT
 
 DOOR = ROOT / "kernels" / "src" / "door"
@@ -40,7 +41,7 @@ print(total.calls, *total.faults[:1])
 
 def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
     )
 
 

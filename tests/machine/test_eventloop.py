@@ -14,6 +14,7 @@ import pytest
 
 import audiencekit
 from audiencekit.machine.eventloop import blocking, closed_to_its_end, to_its_end
+from tests.moments import PATIENCE_SECONDS
 
 DOORS = sorted(name for name in audiencekit.__all__ if f"{name}_async" in audiencekit.__all__)
 
@@ -61,7 +62,9 @@ async def _cell_async() -> str:
 @pytest.mark.parametrize(("work", "expected"), [("stubborn", "ended by itself"), ("obedient", "KeyboardInterrupt")])
 def test_an_interrupt_cancels_what_runs_beside_a_loop(work: str, expected: str) -> None:
     """And waits for its end, which may say more than the interrupt does. In a process of its own."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, work], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, work], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     assert (done.stdout.strip(), done.returncode) == (expected, 0), done.stderr
 
 
@@ -86,6 +89,7 @@ async def cell(work):
     except (ValueError, KeyboardInterrupt) as error:
         print(str(error) or type(error).__name__)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run where it is ignored
 interrupter = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
 loop = asyncio.new_event_loop()  # as a kernel has one: it leaves signals alone
 loop.run_until_complete(cell({"stubborn": stubborn_async, "obedient": obedient_async}[sys.argv[1]]))

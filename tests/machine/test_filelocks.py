@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.machine.filelocks import holder_of, locked, taken, write_holder
+from tests.processes import start
 
 HOLD = """
 import sys
@@ -27,9 +28,7 @@ with locked(Path(sys.argv[1]), is_directory=Path(sys.argv[1]).is_dir()) as file:
 def test_a_lock_that_another_process_holds_is_not_given(tmp_path: Path, what: str) -> None:
     """Until that is killed; the file says who holds it."""
     path = tmp_path / "lock" if what == "file" else tmp_path
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    other = start([sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
     with pytest.raises(BlockingIOError), locked(path, wait=False, is_directory=what == "directory"):

@@ -13,17 +13,19 @@ import pytest
 
 from audiencekit.errors import NotFinished
 from audiencekit.machine.firstsignals import NOT_FINISHED, sends
-from tests.processes import COMMAND, ROOT, environment
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import COMMAND, ROOT, default_signals, environment, start
 
 SENDING = (["upload", "list.csv"], ["resume"], ["sync", "list.csv"], ["renew"], ["forget"], ["do-not-reach", "upload"])
 ASKS_ITSELF = """
 import os, signal, sys, time
 sys.argv = ["audiencekit", *{arguments!r}]
 from audiencekit.machine.firstsignals import hand_over_interrupt, heed_first_signals
+signal.signal(signal.{ending}, signal.SIG_DFL)  # the tests may run where it is ignored
 heed_first_signals()
 {then}
 os.kill(os.getpid(), signal.{ending})
-time.sleep(60)
+time.sleep({seconds})
 """
 
 
@@ -44,10 +46,10 @@ def test_other_commands_are_no_such(arguments: list[str]) -> None:
 
 
 def _ended(tmp_path: Path, ending: str, *arguments: str, then: str = "") -> subprocess.CompletedProcess[str]:
-    code = ASKS_ITSELF.format(arguments=list(arguments), ending=ending, then=then)
+    code = ASKS_ITSELF.format(arguments=list(arguments), ending=ending, then=then, seconds=PATIENCE_SECONDS)
     env = environment(tmp_path / "state")
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=PATIENCE_SECONDS
     )
 
 
@@ -86,16 +88,17 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_still_imports_leaves_with_75(tmp_path: Path, ending: signal.Signals) -> None:
     """Once the process heeds signals; it still imports then, since an import waits to its end."""
-    (tmp_path / "click.py").write_text("import os, time\nos.write(1, b'importing')\ntime.sleep(60)\n")
+    (tmp_path / "click.py").write_text("import os, time\nos.write(1, b'importing')\ntime.sleep(3_600)\n")
     env = environment(tmp_path / "state")
-    process = subprocess.Popen(
+    process = start(
         [*COMMAND, "upload", "list.csv", "--audience", "1a2b"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, cwd=tmp_path, env={**env, "PYTHONPATH": f"{tmp_path}{os.pathsep}{env['PYTHONPATH']}"},
+        preexec_fn=default_signals,
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.read(9) == "importing"
     process.send_signal(ending)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out) == (75, "")
     assert err.startswith("error: interrupted before the first request: nothing was sent\n")
     assert not (tmp_path / "state").exists()

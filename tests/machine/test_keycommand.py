@@ -11,6 +11,7 @@ from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.machine import keycommand
 from audiencekit.machine.keycommand import KeyCommand
 from audiencekit.machine.keys import find_state_key
+from tests.moments import PATIENCE_SECONDS
 
 HEX = "00112233445566778899aabbccddeeff" * 2
 
@@ -57,14 +58,14 @@ def test_it_does_not_get_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("raise SystemExit(4)", "ended with exit code 4"),
         ("pass", "printed no key"),
         ("print('x' * 20_000)", "printed no key"),
-        ("import time; time.sleep(60)", "did not end within"),
+        ("import time; time.sleep(3_600)", "did not end within"),
     ],
 )
 def test_a_command_that_gives_no_key_says_why(
     text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of its output is shown."""
-    monkeypatch.setattr(keycommand, "_SECONDS", 0.2 if "sleep" in text else 60)
+    monkeypatch.setattr(keycommand, "_SECONDS", 0.2 if "sleep" in text else PATIENCE_SECONDS)
     with pytest.raises(CredentialsRefused, match=why) as refused:
         KeyCommand(_script(tmp_path, text)).read()
     assert "xxx" not in str(refused.value)

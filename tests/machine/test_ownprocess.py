@@ -41,13 +41,16 @@ def test_circles_are_searched_seldom_and_not_at_the_end() -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_at_the_end_changes_no_exit_code(ending: signal.Signals) -> None:
-    """The interpreter needs a while to end, and the code says what was sent."""
+    """The interpreter needs a while to end, and the code says what was sent. One that is ignored ends nothing."""
     script = (
-        "import os; from audiencekit.machine.ownprocess import end_own_process;"
-        f"end_own_process(75); os.kill(os.getpid(), {int(ending)}); print('went on', flush=True)"
+        "import os, signal; from audiencekit.machine.ownprocess import end_own_process;"
+        f"signal.signal({int(ending)}, signal.{{}}); end_own_process(75);"
+        f"os.kill(os.getpid(), {int(ending)}); print('went on', flush=True)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (75, "", "")
+    for before, expected in (("SIG_DFL", (75, "")), ("SIG_IGN", (0, "went on\n"))):
+        command = [sys.executable, "-c", script.format(before)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ((done.returncode, done.stdout), done.stderr) == (expected, ""), before
 
 
 LOSES = """

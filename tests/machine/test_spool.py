@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.errors import Bug, InputOutputFailed
 from audiencekit.machine import spool as spool_module
 from audiencekit.machine.spool import Spool
+from tests.moments import PATIENCE_SECONDS
 
 CHUNKS = st.lists(st.binary(max_size=200), max_size=8)
 MARKER = b"marker-of-a-person"
@@ -263,7 +264,7 @@ def test_disk_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 
 def frames_of(trace: TracebackType | None) -> Iterator[dict[str, object]]:
     while trace is not None:
-        if "spool.py" in trace.tb_frame.f_code.co_filename and "test_" not in trace.tb_frame.f_code.co_filename:
+        if trace.tb_frame.f_code.co_filename == spool_module.__file__:
             yield dict(trace.tb_frame.f_locals)
         trace = trace.tb_next
 
@@ -385,7 +386,7 @@ def test_threads_that_take_one_number_do_not_lose_a_chunk(
     write, both = os.pwrite, threading.Barrier(2)
 
     def write_together(file: int, content: bytes, offset: int) -> int:
-        both.wait(10)
+        both.wait(PATIENCE_SECONDS)
         return write(file, content, offset)
 
     monkeypatch.setattr(os, "pwrite", write_together)

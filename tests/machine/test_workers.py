@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from audiencekit.machine.workers import Memo, cores, in_order, one_ahead
+from tests.moments import PATIENCE_SECONDS
 
 
 class Result:
@@ -25,7 +26,7 @@ def test_results_come_in_the_order_of_the_items(workers: int) -> None:
         if item == 1:
             begun.set()
         if item == 0 and workers > 1:
-            assert begun.wait(10)
+            assert begun.wait(PATIENCE_SECONDS)
         return item * item
 
     assert list(in_order(work, range(20), workers=workers)) == [item * item for item in range(20)]
@@ -99,7 +100,7 @@ def test_an_interruption_of_the_caller_is_raised_at_once() -> None:
             begun.append(item)
             interrupted.set()
             raise KeyboardInterrupt
-        assert interrupted.wait(10)
+        assert interrupted.wait(PATIENCE_SECONDS)
         raise ValueError("of an earlier item")
 
     with pytest.raises(KeyboardInterrupt):
@@ -109,7 +110,7 @@ def test_an_interruption_of_the_caller_is_raised_at_once() -> None:
 
 def test_the_caller_works_while_it_would_wait() -> None:
     """Two items that need each other are done by two workers, of which one is the caller's thread."""
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=PATIENCE_SECONDS)
     by = set()
 
     def work(item: int) -> int:
@@ -137,7 +138,7 @@ def test_one_item_is_begun_ahead() -> None:
 
     done = one_ahead(work, range(4))
     assert next(done) == 0
-    assert begun[1].wait(10)
+    assert begun[1].wait(PATIENCE_SECONDS)
     assert not begun[2].is_set()
     assert list(done) == [1, 2, 3]
     assert list(one_ahead(work, range(0))) == []
@@ -171,17 +172,17 @@ def test_threads_that_ask_at_once_have_one_thing() -> None:
         made.append(number)
         if number == 0:
             begun.set()
-            assert may_end.wait(10)
+            assert may_end.wait(PATIENCE_SECONDS)
         return object()
 
     memo = Memo(make, most=2)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(memo, 0)
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE_SECONDS)
         second = pool.submit(memo, 0)
         memo(1)
         may_end.set()
-        assert first.result(10) is second.result(10)
+        assert first.result(PATIENCE_SECONDS) is second.result(PATIENCE_SECONDS)
     assert made == [0, 1]
 
 
@@ -195,7 +196,7 @@ def test_a_caller_that_would_wait_makes_the_next_item(fails: bool) -> None:
         made.append(number)
         if made == [0]:
             begun.set()
-            assert may_end.wait(10)
+            assert may_end.wait(PATIENCE_SECONDS)
         elif made == [0, 1]:
             was_ahead.set()
             if fails:
@@ -205,11 +206,11 @@ def test_a_caller_that_would_wait_makes_the_next_item(fails: bool) -> None:
     memo = Memo(make, most=2, end=2)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(memo, 0)
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE_SECONDS)
         second = pool.submit(memo, 0)
-        assert was_ahead.wait(10)
+        assert was_ahead.wait(PATIENCE_SECONDS)
         may_end.set()
-        assert (first.result(10), second.result(10), memo(1)) == (0, 0, 1)
+        assert (first.result(PATIENCE_SECONDS), second.result(PATIENCE_SECONDS), memo(1)) == (0, 0, 1)
     assert made == ([0, 1, 1] if fails else [0, 1])
 
 

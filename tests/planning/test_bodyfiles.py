@@ -19,7 +19,7 @@ from audiencekit.packedrequest import RequestBody
 from audiencekit.planning import bodyfiles
 from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
-from tests.moments import TODAY
+from tests.moments import PATIENCE_SECONDS, TODAY
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_busy_disk_changes_nothing(contacts: Path, tmp_path: Path, monkeypatch
 
     def write_slowly(path: Path, content: Any, *, past_cache: bool) -> None:
         if past_cache:
-            assert others_are_written.wait(60)
+            assert others_are_written.wait(PATIENCE_SECONDS)
         write(path, content, past_cache=past_cache)
         seen.append(past_cache)
         if len(seen) == len(quiet) - 1:
@@ -66,7 +66,7 @@ def test_a_body_that_cannot_be_written(
             failed.set()
             raise OSError(errno.ENOSPC, "No space left on device")
         if past_cache:
-            assert failed.wait(60)
+            assert failed.wait(PATIENCE_SECONDS)
         write(path, content, past_cache=past_cache)
 
     monkeypatch.setattr(bodyfiles, "write_file", fail)
@@ -103,7 +103,7 @@ def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypat
     leaving, written = threading.Event(), []
 
     def write_slowly(path: Path, content: Any, *, past_cache: bool) -> None:
-        assert leaving.wait(60)
+        assert leaving.wait(PATIENCE_SECONDS)
         written.append(path.name)
 
     monkeypatch.setattr(bodyfiles, "write_file", write_slowly)

@@ -17,6 +17,7 @@ import pytest
 import audiencekit
 from audiencekit.errors import InputOutputFailed
 from audiencekit.planning import prepareddirectory as prepared, recordsfile
+from tests.moments import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -38,7 +39,9 @@ def test_records_end_when_a_body_cannot_be_written(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(prepared, "write_bodies", fail)
-    monkeypatch.setattr(prepared, "write_records", lambda path, planned, halted: seen.append(halted.wait(60)))
+    monkeypatch.setattr(
+        prepared, "write_records", lambda path, planned, halted: seen.append(halted.wait(PATIENCE_SECONDS))
+    )
     with pytest.raises(InputOutputFailed, match="No space left"):
         audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
     assert seen == [True]
@@ -88,8 +91,8 @@ def test_records_end_when_waiting_for_them_is_interrupted(
     written = Event()
 
     def write(path: Path, planned: Any, halted: Event) -> None:
-        assert written.wait(60)
-        for _ in range(60):  # one that comes just before the main thread sleeps does not wake it
+        assert written.wait(PATIENCE_SECONDS)
+        for _ in range(int(PATIENCE_SECONDS)):  # one that comes just before the main thread sleeps does not wake it
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             if halted.wait(1):
                 break

@@ -13,6 +13,8 @@ import pytest
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.runs.locks import TargetLock, at_work, erasure_lock, nothing_at_work
+from tests.moments import PATIENCE_SECONDS
+from tests.processes import start
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
@@ -77,7 +79,7 @@ def test_the_second_is_told_who_holds_it(tmp_path: Path) -> None:
 def test_a_kill_gives_it_back(tmp_path: Path) -> None:
     """At once, though the file with the dead process's number stays."""
     command = [sys.executable, "-c", HOLDER, str(tmp_path)]
-    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    holder = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert holder.stdout is not None
     assert holder.stdin is not None
     assert holder.stdout.readline() == "held\n"
@@ -97,7 +99,12 @@ def test_a_kill_gives_it_back(tmp_path: Path) -> None:
 def test_of_two_that_start_at_once_exactly_one_proceeds(tmp_path: Path) -> None:
     """A hundred times."""
     done = subprocess.run(
-        [sys.executable, "-c", RACE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", RACE, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.stdout == "True 100\n"
 

@@ -24,9 +24,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.moments import PATIENCE_SECONDS
 from tests.same_runs.corpus import RUNS, Step, steps_of
 
-SECONDS = 120.0
 # Facts of one run alone: its id, its times, and the random parts of the memory of erased people.
 _OF_THE_RUN = re.compile(
     r"(forget-)?\d{8}-\d{6}-[0-9a-f]{6,8}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
@@ -60,7 +60,7 @@ class Version:
         with open(step.stdin or os.devnull, "rb") as given:
             ended = subprocess.run(
                 [self._python, "-m", "audiencekit", *arguments],
-                cwd=folder, env=environment, stdin=given, capture_output=True, timeout=SECONDS, check=False,
+                cwd=folder, env=environment, stdin=given, capture_output=True, timeout=PATIENCE_SECONDS, check=False,
             )  # fmt: skip
         said = _last_line(ended.stderr.decode()) if ended.returncode else ""  # else progress, with its pace
         told = self._plain(ended.stdout.decode())

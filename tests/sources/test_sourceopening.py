@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
+from tests.canary.witnesses import package_frames_of
 
 Open = Callable[..., Source]
 Write = Callable[..., Path]
@@ -209,9 +209,7 @@ def test_no_refusal_shows_a_cell(open_bytes: Open, rows_of: Rows, data: bytes, o
         shown = repr((source, source.notes, source.mapping, source.description))
     except AudiencekitError as error:
         assert not isinstance(error, Bug)  # noqa: PT017
-        told = traceback.TracebackException.from_exception(error, capture_locals=True)
-        frames = [str(frame.locals) for frame in told.stack if "audiencekit/" in frame.filename]
-        shown = "\n".join([str(error), error.hint, repr(vars(error)), *frames])
+        shown = "\n".join([str(error), error.hint, repr(vars(error)), package_frames_of(error)])
         assert error.__cause__ is None  # noqa: PT017
         assert error.__context__ is None  # noqa: PT017
     assert [marker for marker in MARKERS if marker in shown] == []

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.moments import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parents[2]
 USES = 30
 
@@ -21,7 +23,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path_factory.mktemp("mypy"))]
     done = subprocess.run(
         [*command, *(f"tests/typed/{name}.py" for name in names)],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout

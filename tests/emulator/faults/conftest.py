@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from audiencekit.emulator.faults import read_faults
+from tests.moments import PATIENCE_SECONDS
 
-LIMIT_SECONDS = 20
 BODY = [
     {"operation_type": "Update", "params": {"users": [{"email": ["a1" * 32]}, {"email": ["b2" * 32]}]}},
     {"operation_type": "Update", "params": {"users": [{"email": ["c3" * 32]}]}},
@@ -74,7 +74,7 @@ class Bench:
         """Everything that comes back on one connection until it is closed. A reset raises ConnectionResetError."""
         reader, writer = await self.connect()
         try:
-            async with asyncio.timeout(LIMIT_SECONDS):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 for request in requests:
                     writer.write(request)
                 return await reader.read()

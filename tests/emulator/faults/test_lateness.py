@@ -9,6 +9,7 @@ import pytest
 
 from audiencekit.emulator.clock import Clock
 from audiencekit.emulator.faults.lateness import LateApplies
+from tests.moments import PATIENCE_SECONDS
 from tests.virtualtime import run_virtually
 
 
@@ -38,7 +39,7 @@ def test_time_alone_brings_the_moment() -> None:
         await asyncio.sleep(60)
         assert not done.is_set()
         now[0] = 200.0
-        await asyncio.wait_for(done.wait(), 5)
+        await asyncio.wait_for(done.wait(), PATIENCE_SECONDS)
 
     run_virtually(main())
 

@@ -10,6 +10,7 @@ import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults import read_faults
+from tests.moments import PATIENCE_SECONDS
 
 
 async def _until_fired(bench: Any, count: int = 1) -> None:
@@ -131,7 +132,7 @@ async def test_a_black_hole_takes_and_never_gives(open_bench: Any, where: str, a
         await _until_fired(bench)
         await _stays_silent(bench, reader)
         assert len(await bench.log()) == applied
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await bench.emulator.__aexit__(None, None, None)
     writer.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.emulator.strangers.leading import run_in_their_place
+from tests.moments import PATIENCE_SECONDS
 
 pytest.importorskip("requests_oauthlib")
 pytest.importorskip("twitter_ads")
@@ -41,4 +42,4 @@ def test_requests_believes_the_authority_alone(monkeypatch: pytest.MonkeyPatch) 
         assert session.get("https://ads-api.x.com/12/accounts").status_code == 200
         monkeypatch.delenv("REQUESTS_CA_BUNDLE")
         with pytest.raises(requests.exceptions.SSLError):
-            requests.get("https://ads-api.x.com/12/accounts", timeout=10)
+            requests.get("https://ads-api.x.com/12/accounts", timeout=PATIENCE_SECONDS)

@@ -21,6 +21,7 @@ import pytest
 from audiencekit.emulator import EmulatorOptions
 from audiencekit.testing import RunningEmulator, run_emulator
 from tests.emulator.strangers.leading import OPTIONS, environment_of
+from tests.moments import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.strangers
 PROGRAM = Path(__file__).parent / "go" / "call.go"
@@ -40,7 +41,7 @@ def test_gomodule_oauth1_makes_changes_and_deletes(tmp_path: Path) -> None:
             env={**os.environ, **environment_of(emulator), **paths},
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
     assert done.returncode == 0, done.stderr

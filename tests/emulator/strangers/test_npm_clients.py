@@ -12,6 +12,7 @@ import pytest
 
 from audiencekit.testing import run_emulator
 from tests.emulator.strangers.leading import OPTIONS, environment_of
+from tests.moments import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.strangers
 SCRIPT = Path(__file__).with_name("call.js")
@@ -31,7 +32,12 @@ def test_it_makes_and_changes_a_campaign(package: str) -> None:
     with run_emulator(OPTIONS) as emulator:
         environment = {**os.environ, **environment_of(emulator), "NODE_NO_WARNINGS": "1"}
         done = subprocess.run(
-            ["node", SCRIPT, package], env=environment, capture_output=True, text=True, timeout=60, check=False
+            ["node", SCRIPT, package],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == ["Spring & more: a+b 100%", "Summer", 1]

@@ -6,6 +6,7 @@ import pytest
 
 from audiencekit.testing import RunningEmulator
 from tests.emulator.strangers.leading import run_in_their_place
+from tests.moments import PATIENCE_SECONDS
 
 pytest.importorskip("tweepy")
 
@@ -18,7 +19,10 @@ pytestmark = pytest.mark.strangers
 def _get_bearer(emulator: RunningEmulator) -> str:
     keys = (emulator.env["AUDIENCEKIT_CONSUMER_KEY"], emulator.env["AUDIENCEKIT_CONSUMER_SECRET"])
     answer = requests.post(
-        "https://api.twitter.com/oauth2/token", auth=keys, data={"grant_type": "client_credentials"}, timeout=10
+        "https://api.twitter.com/oauth2/token",
+        auth=keys,
+        data={"grant_type": "client_credentials"},
+        timeout=PATIENCE_SECONDS,
     )
     return str(answer.json()["access_token"])
 

@@ -16,6 +16,7 @@ from audiencekit.emulator.webhooks.signing import SIGNATURE_HEADER, sign
 from tests.emulator.data_api.builder import ask, is_invalid
 from tests.emulator.streamrules.test_rules import change
 from tests.emulator.tweets.builder import write
+from tests.moments import PATIENCE_SECONDS
 
 BIO = {"event_type": "profile.update.bio", "payload": {"bio": "Spring is here"}}
 
@@ -45,7 +46,7 @@ class Receiver:
 
     async def next(self) -> Any:
         """The next event that it takes."""
-        return await asyncio.wait_for(self.taken.get(), 30)
+        return await asyncio.wait_for(self.taken.get(), PATIENCE_SECONDS)
 
 
 @pytest_asyncio.fixture

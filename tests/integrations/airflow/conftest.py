@@ -20,6 +20,7 @@ import pytest
 from audiencekit.api.opening import open_client
 from audiencekit.integrations.airflow.connection import settings_from
 from audiencekit.settings import Settings
+from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[3]
 NO_SERVICE = "127.0.0.1:9"  # where no service is
@@ -59,7 +60,7 @@ class Service:
     def ask(self, door: str, order: Any = None) -> str:
         """Return the answer of one of its doors."""
         body = None if order is None else json.dumps(order).encode()
-        with urlopen(Request(self.ads_url + door, data=body), timeout=30) as answer:
+        with urlopen(Request(self.ads_url + door, data=body), timeout=PATIENCE_SECONDS) as answer:
             return str(answer.read().decode())
 
     def uploads(self) -> int:

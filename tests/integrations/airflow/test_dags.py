@@ -23,6 +23,7 @@ from audiencekit.audiences.readiness import read_readiness
 from audiencekit.pipeline import upload
 from audiencekit.runs.storedreports import list_runs
 from tests.integrations.airflow.conftest import ROOT, Call, Service
+from tests.moments import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.airflow
 PEOPLE = 150  # 135 of them said yes
@@ -43,7 +44,7 @@ def airflow(home: Path, airflow_environment: dict[str, str]) -> Call:
     def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "airflow", *arguments],
-            env=airflow_environment | more, capture_output=True, text=True, check=False, timeout=900,
+            env=airflow_environment | more, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS,
         )  # fmt: skip
 
     assert call("db", "migrate").returncode == 0
@@ -81,7 +82,7 @@ def _write(path: Path, numbers: Iterable[int], bad: int = 0) -> Path:
 
 def _wait_for(what: Callable[[], object]) -> None:
     # Real time: what runs in processes of Airflow shows in what the service was asked, and nowhere earlier.
-    end = time.monotonic() + 600
+    end = time.monotonic() + PATIENCE_SECONDS
     while not what():
         assert time.monotonic() < end
         time.sleep(0.1)
@@ -184,7 +185,7 @@ def test_a_wait_ends_when_the_audience_is_ready(
         _wait_for(lambda: process.poll() is not None or service.looks(audience_id) >= 2)
         assert process.poll() is None
         upload(source, audience_id=audience_id, settings=service.settings(home / "waiting"))
-        assert process.wait(timeout=600) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
     told = [line for line in (home / "waiting.log").read_text().splitlines() if "trigger.py" in line]
     assert f"audience {audience_id} is not targetable yet" in told[0]
     assert f"audience {audience_id} is targetable; " in told[-1]
@@ -219,7 +220,7 @@ def test_a_task_that_is_ended_in_the_middle_goes_on(
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         _wait_for(lambda: process.poll() is not None or service.uploads() > before)
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=900)
+        process.wait(timeout=PATIENCE_SECONDS)
     assert re.search(
         "was interrupted before everything was sent|AirflowTaskTerminated", (home / "killed.log").read_text()
     )

@@ -20,6 +20,7 @@ from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
 from audiencekit.runs.journal.facts import Ending, PlannedBody, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.writer import RunJournal
+from tests.moments import PATIENCE_SECONDS
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 
 KILLED_IN_A_COMMIT = """
@@ -110,7 +111,9 @@ def test_a_journal_is_begun_once(planned: JournalFile, path: Path) -> None:
 
 def test_a_commit_that_a_kill_left_open_is_undone(planned: JournalFile, path: Path) -> None:
     """By the process that opens the journal next."""
-    killed = subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=60)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=PATIENCE_SECONDS
+    )
     assert killed.returncode == -9
     assert path.with_name("journal.sqlite-journal").exists(), "the kill came too early to mean anything"
     planned.close()
@@ -342,7 +345,7 @@ def test_a_damaged_rollback_journal_is_told(planned: JournalFile, path: Path) ->
     """A commit that a kill cut short is undone where it is sound; else the journal is damaged, or as it was."""
     planned.close()
     before = path.read_bytes()
-    subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=60)
+    subprocess.run([sys.executable, "-c", KILLED_IN_A_COMMIT, str(path)], check=False, timeout=PATIENCE_SECONDS)
     hot = path.with_name("journal.sqlite-journal")
     killed, left = path.read_bytes(), hot.read_bytes()
     draw, told = random.Random(5), []

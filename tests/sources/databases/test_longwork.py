@@ -17,6 +17,7 @@ from audiencekit.sources.databases.longwork import LongWork
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.patience import WAIT_ON
 from audiencekit.sources.sourceopening import open_source
+from tests.moments import PATIENCE_SECONDS
 
 MINUTES = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000000)
     SELECT i || '@example.com' AS email FROM n WHERE i < 0"""
@@ -44,7 +45,7 @@ def test_work_that_is_not_waited_for_is_cancelled() -> None:
         raise NotFinished("interrupted")
 
     def work() -> None:
-        assert ends.wait(10)
+        assert ends.wait(PATIENCE_SECONDS)
         steps.append("ended")
 
     before = WAIT_ON.set(no_more)
@@ -75,11 +76,11 @@ async def test_a_cancelled_upload_leaves_a_query_of_sqlite(tmp_path: Path) -> No
     assert not any(each.name.startswith("audiencekit-query") for each in threading.enumerate())
 
 
-@pytest.mark.parametrize("sql", ["SELECT 'a@example.com' AS email, pg_sleep(30)::text", "slow rows"])
+@pytest.mark.parametrize("sql", ["SELECT 'a@example.com' AS email, pg_sleep(3600)::text", "slow rows"])
 def test_a_query_of_postgresql_is_cancelled(sql: str, server: str) -> None:
     """Before its first row, and between rows."""
     if sql == "slow rows":
-        sql = "SELECT 'a@example.com' AS email, pg_sleep(CASE WHEN i = 250000 THEN 30 ELSE 0 END)::text"
+        sql = "SELECT 'a@example.com' AS email, pg_sleep(CASE WHEN i = 250000 THEN 3600 ELSE 0 END)::text"
         sql += " FROM generate_series(1, 300000) AS i"
     asked: list[int] = []
 

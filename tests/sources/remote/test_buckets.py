@@ -21,6 +21,7 @@ from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.prefetch import PIECE_BYTES
 from audiencekit.sources.remote.retries import Patience
 from audiencekit.sources.remote.schemes import open_address
+from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, serving
@@ -50,14 +51,15 @@ def endpoint() -> Iterator[str]:
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(600):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
         try:
-            opener.open(url, timeout=5).close()
+            opener.open(url, timeout=PATIENCE_SECONDS).close()
             return
         except OSError:
             assert process.poll() is None, "moto's server ended"
+            assert time.monotonic() < end, "moto's server does not answer"
             time.sleep(0.1)
-    raise TimeoutError("moto's server does not answer")
 
 
 @pytest.fixture
