@@ -175,7 +175,7 @@ class HttpTransport:
                 raise _unproven(address, "began before the request had left whole")
             body = await self._read_decisive_body(answer, address)
             if answer.is_followed:
-                raise _unproven(address, "was followed by another one that nobody asked for")
+                raise _unproven(address, "was followed by another one")
             return self._receive(answer, body)
 
     def _receive(self, answer: aiohttp.ClientResponse, body: bytes = b"") -> ApiResponse:
@@ -238,7 +238,7 @@ class HttpTransport:
     def _open_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             # HTTP/1.1 knows answers by their order alone (RFC 9112, section 9.3): on a connection that was used before,
-            # an answer that nobody asked for may be waiting. On a new one nothing can be.
+            # an answer to no request may be waiting. On a new one nothing can be.
             connector=aiohttp.TCPConnector(limit=self._connections.concurrency, force_close=True),
             response_class=ProvenAnswer,
             cookie_jar=aiohttp.DummyCookieJar(),

@@ -28,7 +28,7 @@ def _kept(answer: bytes) -> bytes:
 
 @pytest.mark.parametrize("status", [200, 400, 401, 408, 429, 504], ids=str)
 @pytest.mark.parametrize("request_", [GET, POST], ids=lambda request: request.method)
-async def test_what_comes_behind_an_answer_is_not_the_next_ones(
+async def test_the_answer_behind_an_answer_is_not_the_next_ones(
     status: int, request_: ApiRequest, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
     """An answer is followed by another one on the same connection, before the next request leaves."""
@@ -137,7 +137,7 @@ async def test_two_answers_in_one_packet_are_in_doubt(
 
 
 @pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP"])
-async def test_what_is_no_answer_behind_an_answer_is_in_doubt(
+async def test_junk_behind_an_answer_leaves_a_doubt(
     rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
     """Or it belongs to nothing, and the answer before it is whole."""

@@ -78,7 +78,7 @@ HARMS: Final = (
         Harm(16, {"kind": kind, "where": "before_apply"}, (0, 3, *_UNAVAILABLE))
         for kind in ("endless_pages", "circular_pages", "same_page")
     ),
-    # Answers that nobody asked for; a machine that is busy reads both at once.
+    # Answers to no request; a machine that is busy reads both at once.
     *(Harm(41, {"kind": kind}, (0, *_UNAVAILABLE)) for kind in ("twice", "unasked")),
     Harm(41, {"kind": "packet"}, _UNAVAILABLE),
     Harm(41, {"kind": "late"}, _UNAVAILABLE),
