@@ -245,9 +245,11 @@ class CountMismatch(ExchangeError):
 
 
 class ServiceError(ExchangeError):
-    """The service answered with an error. `codes` are its stable words; its messages may quote values and are not kept.
+    """The service answered with an error. `codes` are its stable words.
 
-    `operation_errors` maps the index of an operation to the codes given for it.
+    Its messages may quote values. `service_words` keeps them, bounded, only of endpoints that carry no people's data
+    (`api.refusals.read_words`), and no message of ours repeats them. `operation_errors` maps the index of an operation
+    to the codes given for it.
     """
 
     def __init__(
@@ -263,6 +265,7 @@ class ServiceError(ExchangeError):
         super().__init__(message, outcome=outcome, hint=hint)
         self.status, self.codes = status, codes
         self.operation_errors = operation_errors or {}
+        self.service_words = ""
 
 
 class RateLimited(ServiceError):
