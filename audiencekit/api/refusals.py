@@ -40,7 +40,7 @@ WITHOUT_PEOPLE: Final = frozenset(
     }
 )
 MAX_WORDS: Final = 300  # characters of the service's own words; ours
-# What may be an address, a phone number, a long id or a hash, wherever it stands.
+# A part of a text that may be an address, a phone number, a long id or a hash.
 _PERSONAL: Final = re.compile(r"@|%40|\d(?:[\s().+/-]*\d){6}|[0-9A-Fa-f]{32}")
 OperationErrors: TypeAlias = dict[int, tuple[str, ...]]
 
