@@ -240,10 +240,12 @@ class CountMismatch(ExchangeError):
 
 
 class ServiceError(ExchangeError):
-    """The service answered with an error. `codes` are its stable words; its messages may quote values and are not kept.
+    """The service answered with an error. `codes` are its stable words.
 
-    `operation_errors` maps the index of an operation to the codes given for it. `is_of_service` says whether the answer
-    has the form in which the service refuses; any other may be of a gateway in between, and its `outcome` is unknown.
+    Its messages may quote values. `service_words` keeps them, bounded, only of endpoints that carry no people's data
+    (`api.refusals.read_words`), and no message of ours repeats them. `operation_errors` maps the index of an operation
+    to the codes given for it. `is_of_service` says whether the answer has the form in which the service refuses; any
+    other may be of a gateway in between, and its `outcome` is unknown.
     """
 
     def __init__(
@@ -260,6 +262,7 @@ class ServiceError(ExchangeError):
         super().__init__(message, outcome=outcome, hint=hint)
         self.status, self.codes, self.is_of_service = status, codes, is_of_service
         self.operation_errors = operation_errors or {}
+        self.service_words = ""
 
 
 class RateLimited(ServiceError):

@@ -17,10 +17,11 @@ from audiencekit.api.credentials import read_credential, read_pairs, read_stream
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.oauth import encode_pairs
 from audiencekit.api.paths import check_identifier, check_version, fill_path
+from audiencekit.api.refusals import WITHOUT_PEOPLE, read_words
 from audiencekit.api.transport import Transport
 from audiencekit.api.validation.calls import CheckedCall, check_call
 from audiencekit.api.wire import Answer, read_answer
-from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, Unauthorized, UsageError
+from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, ServiceError, Unauthorized, UsageError
 from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 
@@ -83,9 +84,14 @@ class Calls:
         """
         endpoint = find_endpoint(name)
         request = await self._request(endpoint, parameters or {}, body)
+        response = await self._exchange(endpoint.name, request)
         try:
-            return _READERS[endpoint.answer](await self._exchange(endpoint.name, request))
-        except Unauthorized as error:
+            return _READERS[endpoint.answer](response)
+        except ServiceError as error:
+            if endpoint.group in WITHOUT_PEOPLE:
+                error.service_words = read_words(response.body)
+            if not isinstance(error, Unauthorized):
+                raise
             if request.bearer is not None:
                 self._bearer = None  # revoked elsewhere, it may be: the next call asks for another
             if _MAY_NOT in error.codes and (needed := describe_permissions(endpoint)):

@@ -1,7 +1,8 @@
 """An answer that is not a success -> the error of our tree. Pure.
 
 The service's messages and values may quote what was sent, so they are dropped here: what stays is the
-status, codes that look like codes, and names of parameters that the catalogue knows. An error page in HTML
+status, codes that look like codes, and names of parameters that the catalogue knows. `read_words` reads messages for
+endpoints that carry no people's data. An error page in HTML
 or an empty one leaves the status alone to decide (public service, page on error codes).
 """
 
@@ -27,7 +28,20 @@ from audiencekit.errors import (
     TemporarilyUnavailable,
     Unauthorized,
 )
+from audiencekit.shown import shown
 
+# Groups of endpoints whose requests name no people: of these alone the service's own words are kept.
+WITHOUT_PEOPLE: Final = frozenset(
+    {
+        *("account_media", "accounts", "audience_estimate", "campaigns", "cards", "conversation_cards"),
+        *("curated_categories", "custom_audience_permissions", "custom_audiences", "features", "funding_instruments"),
+        *("keyword_insights", "line_items", "media_creatives", "promoted", "recommendations", "reference"),
+        *("tailored_audience_permissions", "targeting", "tracking_tags"),
+    }
+)
+MAX_WORDS: Final = 300  # characters of the service's own words; ours
+# A part of a text that may be an address, a phone number, a long id or a hash.
+_PERSONAL: Final = re.compile(r"@|%40|\d(?:[\s().+/-]*\d){6}|[0-9A-Fa-f]{32}")
 OperationErrors: TypeAlias = dict[int, tuple[str, ...]]
 
 # Shorter than a hash in hex, so that none passes for a code; the longest published code has 58 characters.
@@ -76,6 +90,21 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
     )
     _add_waits(error, response)
     return error
+
+
+def read_words(response_body: bytes) -> str:
+    """The service's own words for a refusal, in one line of at most MAX_WORDS characters; "" where there are none.
+
+    A message that holds what may be an address, a phone number or a hash is left out.
+    """
+    document = read_document(response_body) or {}
+    entries = [*_entries(document.get("errors")), *_nested_entries(document.get("operation_errors"))]
+    given = (entry.get("message") for entry in entries)
+    kept = dict.fromkeys(
+        " ".join(text.split()) for text in given if isinstance(text, str) and not _PERSONAL.search(text)
+    )
+    words = shown("; ".join(filter(None, kept)))
+    return words if len(words) <= MAX_WORDS else f"{words[: MAX_WORDS - 1]}…"
 
 
 def read_operation_refusal(response: ApiResponse, document: Document) -> RequestRefused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,8 +14,11 @@ from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
-from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
+from audiencekit.errors import AudiencekitError, InputOutputFailed, ServiceError, UsageError
 from audiencekit.shown import shown
+
+if TYPE_CHECKING:
+    from audiencekit.api.wire import Answer
 
 
 @click.command(
@@ -63,6 +66,9 @@ def api(
         try:
             _call(name, _read_parameters(name, parameters), _read_body(body), every_page, as_json, **given)
         except AudiencekitError as error:
+            if isinstance(error, ServiceError) and error.service_words:
+                said = f"the service says: {error.service_words}"
+                error.hint = f"{error.hint}; {said}" if error.hint else said
             leave_with(error, as_json=as_json)
 
 
@@ -106,10 +112,20 @@ def _call(
             if as_json:
                 return asdict(answer)
             _tell_problems(answer.problems)
+            _tell_rest(answer)
             return answer.message if answer.data is None else answer.data
 
     with unsent_told(as_json=as_json):
         _print(asyncio.run(ask()))
+
+
+def _tell_rest(answer: Answer) -> None:
+    """Say on stderr how many entries the list has, where that was asked for, and that there are more than are shown."""
+    if answer.total_count is not None:
+        tell(f"total: {answer.total_count:,}")
+    if answer.next_cursor is not None:
+        more = f"`--all` shows all of them, the parameter cursor={shown(answer.next_cursor)} the next page"
+        tell(f"note: the list has more entries: {more}")
 
 
 def _tell_problems(problems: Any) -> None:

@@ -22,7 +22,14 @@ from audiencekit.cli.commandhelp import (
 from audiencekit.cli.completionwords import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.databasesource import needs_source, perhaps_from_database
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE, DEFAULT_MAX_REJECTED_SHARE, KEEP_SHARED, SHARED_PEOPLE
+from audiencekit.limits import (
+    DEFAULT_MAX_REJECTED_COLUMN_SHARE,
+    DEFAULT_MAX_REJECTED_SHARE,
+    KEEP_SHARED,
+    MAX_BODY_BYTES,
+    MIN_BODY_BYTES,
+    SHARED_PEOPLE,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PEOPLE: Final = re.compile("[0-9]{1,18}")
@@ -226,6 +233,20 @@ _FEW_PEOPLE = judgement_option(
     "--few-people", type=click.Choice(["tell", "refuse", "allow"]),
     help="Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
 )  # fmt: skip
+_SIZES = (
+    plan_option(
+        "--max-records-per-request", type=click.IntRange(1), metavar="N",
+        help="People in one request at most; as many as fit by default.",
+    ),
+    plan_option(
+        "--max-records-per-operation", type=click.IntRange(1), metavar="N",
+        help="People in one operation of a request at most; as many as fit by default.",
+    ),
+    plan_option(
+        "--max-body-bytes", type=click.IntRange(MIN_BODY_BYTES, MAX_BODY_BYTES), metavar="N",
+        help=f"Bytes of one request at most; {MAX_BODY_BYTES:,} by default.",
+    ),
+)  # fmt: skip
 _JUDGEMENT = (
     plan_option("--plan-time", metavar="TIME", help="Time from which the plan counts; now by default."),
     _REJECTED_SHARE,
@@ -246,6 +267,7 @@ def plan_options(function: F) -> F:
         *_JUDGEMENT,
         _FEW_PEOPLE,
         _CONFIRM_PARTNER_IDS,
+        *_SIZES,
     )(function)
 
 
@@ -280,7 +302,9 @@ def suppression_options(function: F) -> F:
 def list_options(function: F) -> F:
     """The same for a do-not-reach list, which takes effect at once and for less than 13 months."""
     text = "When entries expire; a day less than 13 months after the plan by default."
-    return stacked(*_OPERATIONS, plan_option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT)(function)
+    return stacked(*_OPERATIONS, plan_option("--expires-at", metavar="TIME", help=text), _TTL, *_JUDGEMENT, *_SIZES)(
+        function
+    )
 
 
 def sync_options(function: F) -> F:
@@ -295,6 +319,7 @@ def sync_options(function: F) -> F:
         _FAIL_ON_WARNINGS,
         _FEW_PEOPLE,
         _CONFIRM_PARTNER_IDS,
+        *_SIZES,
     )(function)
 
 

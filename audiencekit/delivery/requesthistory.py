@@ -12,6 +12,8 @@ from audiencekit.packedrequest import PackedRequest
 class RequestHistory:
     """Begins with the whole request; where that is refused, its parts follow, each with attempts of its own.
 
+    Of a request that is too large for the service only parts are sent.
+
     `error` is what ended it, None when all that could be confirmed is. `refused` are the rows that the service did
     not take when they were sent alone. `is_intended` says whether the journal knows of it.
     """
@@ -52,9 +54,10 @@ class RequestHistory:
         """The outcome of the request: a part of it that was taken makes the whole unknown."""
         if self._is_isolated:
             return Outcome.CONFIRMED
-        if {attempts.outcome for attempts in self._parts} & {Outcome.CONFIRMED, Outcome.UNKNOWN}:
+        outcomes = {attempts.outcome for attempts in self._parts}
+        if outcomes & {Outcome.CONFIRMED, Outcome.UNKNOWN}:
             return Outcome.UNKNOWN
-        return self.whole.outcome
+        return self.whole.outcome or (Outcome.REFUSED if Outcome.REFUSED in outcomes else None)
 
     @property
     def doubtful_at(self) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,22 @@ class OpenedBody(Protocol):
     def operation_of(self) -> npt.NDArray[np.int64]:
         """One number a record."""
 
-    def part(self, records: npt.NDArray[np.int64]) -> PackedRequest:
-        """A request with these records alone, which are given in ascending order."""
+    @property
+    def record_bytes(self) -> npt.NDArray[np.int64]:
+        """The bytes of each record, with its comma."""
+
+    @property
+    def operation_bytes(self) -> int:
+        """The bytes of one operation besides its records."""
+
+    def spread(self, records: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The operation of each of `records` in a request of their own, as a plan spreads them."""
+
+    def part(self, records: npt.NDArray[np.int64], operations: npt.NDArray[np.int64] | None = None) -> PackedRequest:
+        """A request with these records alone, which are given in ascending order.
+
+        `operations` is the operation of each, ascending; by default they stay together as they are.
+        """
 
 
 OpenBody: TypeAlias = Callable[[PackedRequest], OpenedBody | None]
@@ -95,7 +109,8 @@ class Delivered:
 
     `pending` are the requests that were taken and are not confirmed, in order; unless `is_read_to_end`, the
     plan holds more, which were never taken. `refused` are single rows of confirmed requests, in row order. `notes`
-    tell what a reader of the report should know. `error` is the first one that stopped the delivery, None when
+    tell what a reader of the report should know. `learned_size` says from which size on the service refuses requests,
+    None where it was not seen to. `error` is the first one that stopped the delivery, None when
     complete.
     """
 
@@ -111,6 +126,7 @@ class Delivered:
     error: AudiencekitError | None
     refused: tuple[RefusedRow, ...] = ()
     notes: tuple[str, ...] = ()
+    learned_size: dict[str, Any] | None = None
 
     @property
     def is_complete(self) -> bool:

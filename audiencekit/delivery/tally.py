@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from audiencekit.delivery.results import Delivered, RefusedRow, RequestResult
 from audiencekit.errors import AudiencekitError
 
@@ -40,7 +42,13 @@ class DeliveryTally:
         """Whether there is no request left, taken or not."""
         return self.is_read_to_end and not self._pending
 
-    def close(self, error: AudiencekitError | None, *, notes: tuple[str, ...] = ()) -> Delivered:
+    def close(
+        self,
+        error: AudiencekitError | None,
+        *,
+        notes: tuple[str, ...] = (),
+        learned_size: dict[str, Any] | None = None,
+    ) -> Delivered:
         """The sums so far, with what stopped the delivery."""
         return Delivered(
             confirmed=self._confirmed,
@@ -55,4 +63,5 @@ class DeliveryTally:
             error=error,
             refused=tuple(sorted(self._refused, key=lambda refused: refused.row)),
             notes=notes,
+            learned_size=learned_size,
         )

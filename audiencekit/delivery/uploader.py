@@ -18,7 +18,8 @@ from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.journal import Journal, NoJournal
 from audiencekit.delivery.requesthistory import RequestHistory
-from audiencekit.delivery.results import Delivered, RefusedRow
+from audiencekit.delivery.requestsizes import LearnedSizes, RequestSize
+from audiencekit.delivery.results import Delivered, OpenedBody, RefusedRow
 from audiencekit.delivery.sending import Sending
 from audiencekit.delivery.stop import Stop, end, take_back_cancellation
 from audiencekit.delivery.tally import DeliveryTally
@@ -72,7 +73,8 @@ class _Delivery:
         self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
         self._waves, self._tally = Waves(), DeliveryTally()
         self._sending = Sending(route, lanes=self._lanes, stop=self._stop, listener=listener)
-        self._isolating = asyncio.Lock()  # an opened body is large: one at a time
+        self._sizes = LearnedSizes()
+        self._isolating = asyncio.Lock()  # to open a body takes memory, and sizes are learned once: one at a time
         self._settled: dict[int, float] = {}
         self._confirmed_before = 0
         self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
@@ -97,7 +99,7 @@ class _Delivery:
         error = self._stop.error
         if self._tally.is_complete and isinstance(error, NotFinished):
             error = self._unrecorded  # the interruption came too late to keep anything back
-        return self._tally.close(error, notes=self._notes())
+        return self._tally.close(error, notes=self._notes(), learned_size=self._sizes.to_json())
 
     # --- the way of one request ---
 
@@ -160,15 +162,18 @@ class _Delivery:
             self._settled[wave] = max(self._settled[wave], self._clock.monotonic() - began)
 
     async def _settle(self, request: PackedRequest, history: RequestHistory) -> None:
-        await self._sending.settle(request, history.whole, announce=lambda: self._announce(request, history))
-        if history.whole.wants_isolation and not self._stop.is_called:
-            await self._stop.idly(self._isolating.acquire)
+        size = RequestSize.of(request)
+        if not self._sizes.is_over(size):
+            await self._sending.settle(request, history.whole, announce=lambda: self._announce(request, history))
+            if history.whole.is_confirmed:
+                self._sizes.take(size)
+            if not history.whole.wants_isolation:
+                return
+        if not self._stop.is_called:
             try:
-                await self._isolate(request, history)
+                await self._send_in_parts(request, history)
             except Exception as error:  # a body that cannot be cut up
                 history.end_isolation((), without_frames(error))
-            finally:
-                self._isolating.release()
 
     async def _announce(self, request: PackedRequest, history: RequestHistory) -> None:
         was_intended, history.is_intended = history.is_intended, True  # who is stopped now has it written all the same
@@ -181,25 +186,41 @@ class _Delivery:
             history.halt(without_frames(error))
             raise
 
-    async def _isolate(self, request: PackedRequest, history: RequestHistory) -> None:
-        """Sends `request` in parts until each record is confirmed or refused alone."""
-        assert history.whole.error is not None  # noqa: S101
-        opened = await _aside(request, functools.partial(self._route.open_body, request))
-        if opened is None:
-            return
+    async def _send_in_parts(self, request: PackedRequest, history: RequestHistory) -> None:
+        """Sends `request` in parts until each record is confirmed or refused alone.
+
+        While it is not known whether requests are too large, those that were refused wait for the first of them to
+        find out.
+        """
+        await self._stop.idly(self._isolating.acquire)
+        try:
+            opened = await _aside(request, functools.partial(self._route.open_body, request))
+            if opened is None:
+                return
+            is_known = self._sizes.measure is not None
+            if not is_known:
+                await self._isolate(request, history, opened)
+        finally:
+            self._isolating.release()
+        if is_known:
+            await self._isolate(request, history, opened)
+
+    async def _isolate(self, request: PackedRequest, history: RequestHistory, opened: OpenedBody) -> None:
         isolation = Isolation(
-            opened.operation_of,
+            opened,
             history.whole.error,
+            whole=RequestSize.of(request),
+            sizes=self._sizes,
             is_trusted=lambda: self._confirmed_before + self._tally.confirmed > 0,
         )
         while (group := isolation.next_group()) is not None:
             attempts = history.begin_part()
-            part = await _aside(request, functools.partial(opened.part, group.records))
+            part = await _aside(request, functools.partial(opened.part, group.records, group.operations))
             await self._sending.settle(part, attempts, announce=lambda: self._announce(request, history))
             if attempts.is_confirmed:
-                isolation.taken(group)
+                isolation.taken(group, RequestSize.of(part))
             elif attempts.wants_isolation and attempts.error is not None:
-                isolation.refused(group, attempts.error)
+                isolation.refused(group, attempts.error, RequestSize.of(part))
             else:
                 return
         isolation.finish()
@@ -233,7 +254,8 @@ class _Delivery:
             "the service refused requests below our own limit: another client uses the same quota":
                 self._sending.is_quota_shared,
         }  # fmt: skip
-        return tuple(note for note, holds in notes.items() if holds)
+        size = self._sizes.note
+        return (*(note for note, holds in notes.items() if holds), *([size] if size else []))
 
     # --- stopping ---
 

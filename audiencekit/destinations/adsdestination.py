@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.requestplan import BodyLimits, BodyWishes
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.limits import MAX_BODY_BYTES, PACED_REQUESTS_PER_MINUTE
 from audiencekit.preparation.plantimes import PlanTimes
@@ -17,9 +17,9 @@ class AdsDestination:
     max_body_bytes = MAX_BODY_BYTES
     requests_per_minute = PACED_REQUESTS_PER_MINUTE
 
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> OperationsForm:
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> OperationsForm:
         """Operations."""
-        return OperationsForm(times, profile, BodyLimits.within(max_body_bytes))
+        return OperationsForm(times, profile, BodyLimits.within(wishes))
 
 
 def ads_words(noun: str, *, listing: str) -> DestinationWords:

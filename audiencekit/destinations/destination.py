@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
-from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.requestplan import BodyWishes, PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
@@ -112,8 +112,8 @@ class Destination(Protocol):
     def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
         """The times of a plan made at `plan_time`. Raises UsageError for times that it does not take."""
 
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> RequestForm:
-        """The form of the requests of a plan with these times."""
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> RequestForm:
+        """The form of the requests of a plan with these times, and of the sizes that options wish for."""
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
         """Notes on sending so many records, for people."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from audiencekit.destinations.destination import TimeWishes
+from audiencekit.destinations.requests.requestplan import BodyWishes
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -59,7 +60,7 @@ class UnknownDestination:
         """Raises UsageError."""
         self._refuse()
 
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> Any:
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Any:
         """Raises UsageError."""
         self._refuse()
 

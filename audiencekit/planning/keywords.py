@@ -62,6 +62,8 @@ class SyncKeywords(SourceKeywords, total=False):
     consent_column: str | None
     shared_suppression: Literal["stop", "all", "none"]
     few_people: FewPeople | None
+    max_records_per_request: int | None
+    max_records_per_operation: int | None
     max_body_bytes: int | None
 
 
@@ -130,6 +132,8 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
             None,
             "Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
         ),
+        "max_records_per_request": Keyword(None, "Records of one request at most; as many as fit by default."),
+        "max_records_per_operation": Keyword(None, "Records of one operation at most; as many as fit by default."),
         "max_body_bytes": Keyword(None, f"Bytes of one request at most; {MAX_BODY_BYTES:,} by default."),
         "operation": Keyword(None, "What to do with every row; 'update' by default."),
         "operation_column": Keyword(None, "Column that says update or delete for each row."),

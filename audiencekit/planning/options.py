@@ -67,6 +67,8 @@ class Options:
     shared_people: int | None = SHARED_PEOPLE  # that a value may stand for; None for any number
     shared_suppression: Literal["stop", "all", "none"] = "stop"
     few_people: FewPeople = "tell"
+    max_records_per_request: int | None = None
+    max_records_per_operation: int | None = None
     max_body_bytes: int | None = None
     fails_on_warnings: bool = False  # a large loss refuses the plan
     examines: bool = False  # options are tried on the values that are rejected
@@ -119,9 +121,6 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
     _check_types(given)
     share = _read_share(given, "max_rejected_share")
     column_share = _read_share(given, "max_rejected_column_share")
-    body_bytes = given["max_body_bytes"]
-    if body_bytes is not None and not (isinstance(body_bytes, int) and MIN_BODY_BYTES <= body_bytes <= MAX_BODY_BYTES):
-        raise UsageError(f"{option('max_body_bytes')} must be from {MIN_BODY_BYTES:,} to {MAX_BODY_BYTES:,}")
     consent_column, consent = _read_consent(given["consent_column"])
     source = _source_options(given, consent_column)
     return Options(
@@ -151,7 +150,9 @@ def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: Few
         shared_people=_read_shared(given["shared_values"]),
         shared_suppression=given["shared_suppression"],
         few_people=given["few_people"] or few_people,
-        max_body_bytes=body_bytes,
+        max_records_per_request=_read_size(given, "max_records_per_request"),
+        max_records_per_operation=_read_size(given, "max_records_per_operation"),
+        max_body_bytes=_read_size(given, "max_body_bytes", MIN_BODY_BYTES, MAX_BODY_BYTES),
         fails_on_warnings=given["fail_on_warnings"],
     )
 
@@ -161,6 +162,18 @@ def _read_share(given: Mapping[str, Any], name: str) -> float:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError(f"{option(name)}: a share must be from 0 to 1")
     return share
+
+
+def _read_size(given: Mapping[str, Any], name: str, least: int = 1, most: int | None = None) -> int | None:
+    """A size of requests; None where none is asked for. Raises UsageError."""
+    size: int | None = given[name]
+    if size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, int) or size < least or (most is not None and size > most):
+        raise UsageError(
+            f"{option(name)} must be {f'from {least:,} to {most:,}' if most else 'a whole number from 1 on'}"
+        )
+    return size
 
 
 def _check_types(given: Mapping[str, Any]) -> None:

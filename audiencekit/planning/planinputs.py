@@ -75,7 +75,7 @@ class Terms:
     @property
     def form(self) -> RequestForm:
         """The form of the requests."""
-        return self.destination.form(self.times, self.profile, self.options.max_body_bytes)
+        return self.destination.form(self.times, self.profile, self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

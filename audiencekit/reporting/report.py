@@ -17,7 +17,8 @@ class Report:
     """The result of one run.
 
     A confirmed record does not mean that the service knows the person. `bytes` counts the planned bodies; `fill_ratio`
-    is None for fewer than two requests. `changes` are those of a sync. `suppression` counts the rows of each
+    is None for fewer than two requests. `learned_size` says from which size on the service refuses requests, None where
+    it was not seen to. `changes` are those of a sync. `suppression` counts the rows of each
     suppression source, and `combinations` the rows by the kinds of identifiers that they have. `miscounted` lists
     requests whose count by the service differs from the records sent. `audience_name` is the name when the run began,
     if known. `source_names` are the names of the files, without directories. `pace` counts the requests that ended in
@@ -38,6 +39,7 @@ class Report:
     attempts: int = 0
     bytes: int = 0
     fill_ratio: float | None = None
+    learned_size: dict[str, Any] | None = None
     records_sent: int = 0
     success_count: int = 0
     total_count: int = 0
@@ -98,6 +100,7 @@ class Report:
                 "attempts": self.attempts,
                 "bytes": self.bytes,
                 "fill_ratio": self.fill_ratio,
+                "learned_size": self.learned_size,
             },
             "reconciliation": {
                 "records_sent": self.records_sent,

@@ -47,7 +47,7 @@ def conclude(run: Run, planned: PlannedRun, sent: Sent) -> Report:
     except InputOutputFailed as error:
         failure = failure or error
     state: State = "complete" if failure is None else "incomplete"
-    report = report_of(run, planned, state, sent.sums, notes=sent.notes, pace=sent.pace)
+    report = report_of(run, planned, state, sent.sums, notes=sent.notes, pace=sent.pace, learned_size=sent.learned_size)
     if failure is None:
         return complete(run, report)
     raise fail(run, failure, report, sent.sums)

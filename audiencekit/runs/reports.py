@@ -28,8 +28,9 @@ def report_of(
     notes: tuple[str, ...] = (),
     rows_read: int | None = None,
     pace: dict[str, Any] | None = None,
+    learned_size: dict[str, Any] | None = None,
 ) -> Report:
-    """The report as things stand. `notes` and `pace` are those of the delivery."""
+    """The report as things stand. `notes`, `pace` and `learned_size` are those of the delivery."""
     sums = sums or run.earlier
     rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
     facts: dict[str, Any] = {"operation": run.facts.operation, "rows": rows}
@@ -52,6 +53,7 @@ def report_of(
         audience_name=run.facts.target.known_name(run.store.state_dir, run.facts.account_id),
         source_names=names_of(run.items),
         pace=pace or {},
+        learned_size=learned_size,
         earlier_paces=run.earlier_paces,
         **facts,
     )

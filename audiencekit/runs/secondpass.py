@@ -30,6 +30,7 @@ class Sent:
     failure: AudiencekitError | None
     notes: tuple[str, ...]
     pace: dict[str, Any]
+    learned_size: dict[str, Any] | None
 
 
 async def send_plan(
@@ -37,6 +38,7 @@ async def send_plan(
 ) -> Sent:
     """Send what is not confirmed, and finish the session. Raises nothing that a run can end with."""
     notes: tuple[str, ...] = ()
+    learned_size: dict[str, Any] | None = None
     failure: AudiencekitError | None
     sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
     try:
@@ -46,6 +48,7 @@ async def send_plan(
                 if delivered.is_complete:
                     await session.finish()
         sums, notes = _sums_after(run, delivered), delivered.notes
+        learned_size = delivered.learned_size
         if isinstance(delivered.error, NotFound):
             delivered.error.hint = where_to_look(run.facts)
         failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
@@ -57,7 +60,7 @@ async def send_plan(
     except asyncio.CancelledError:
         # The second interruption: what was under way is in doubt, as the journal says.
         sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
-    return Sent(sums, failure, notes, sending.pace())
+    return Sent(sums, failure, notes, sending.pace(), learned_size)
 
 
 def _sums_after(run: Run, delivered: Delivered) -> Sums:

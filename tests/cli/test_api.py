@@ -37,7 +37,11 @@ class _Echo(BaseHTTPRequestHandler):
         document: dict[str, Any] = {"data": echo, "request": {"params": query}}
         if parts.path.endswith("/custom_audiences") and self.command == "GET":
             more = "cursor" not in query
-            document = {"data": [{"id": "a" if more else "b", "n": 2**70}], "next_cursor": "c-2" if more else None}
+            total = {"total_count": 2} if "with_total_count" in query else {}
+            document = total | {
+                "data": [{"id": "a" if more else "b", "n": 2**70}],
+                "next_cursor": "c-2" if more else None,
+            }
         elif parts.path == "/oauth2/token":
             document = {"token_type": "bearer", "access_token": "bearer-canary"}
         elif parts.path == "/2/tweets":
@@ -47,7 +51,10 @@ class _Echo(BaseHTTPRequestHandler):
                 "data": [{"id": each} for each in query["ids"].split(",") if each != "404"],
                 "errors": [problem],
             }
-        answer = json.dumps(document if status == 200 else {"errors": [{"code": "SOME_CODE"}]}).encode()
+        said = "The Custom Audience is not targetable \x1b[2J" + "!" * 900
+        personal = "person@example.com is not valid"
+        errors = [{"code": "SOME_CODE", "message": text} for text in (personal, said)]
+        answer = json.dumps(document if status == 200 else {"errors": errors}).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
@@ -288,3 +295,37 @@ def test_rules_of_the_stream_are_not_deleted_unasked(run: Run, server: Any, tmp_
         code, _, err = run("change_stream_rules", *arguments)
         assert (code, "give --yes" in err, server.seen) == (2, True, [])
     assert run("change_stream_rules", 'add=[{"value": "spring"}]')[0] == 0
+
+
+def test_a_list_says_that_pages_are_left(run: Run) -> None:
+    """On stderr, with how to go on; the last page says nothing."""
+    code, out, told = run("list_custom_audiences", "account_id=a", "with_total_count=true")
+    assert (code, [each["id"] for each in json.loads(out)]) == (0, ["a"])
+    assert "total: 2" in told
+    assert "`--all`" in told
+    assert "cursor=c-2" in told
+    code, out, told = run("list_custom_audiences", "account_id=a", "cursor=c-2")
+    assert (code, told) == (0, "")
+
+
+def test_the_service_has_its_say_where_no_people_are_named(run: Run, tmp_path: Path) -> None:
+    """Escaped, bounded, and without a message that may hold an identifier; of endpoints with people nothing."""
+    code, _, told = run("list_campaigns", "account_id=gone")
+    assert code == 3
+    assert "the service says: The Custom Audience is not targetable \\x1b[2J!!!" in told
+    assert "person@" not in told
+    assert len(told) < 600
+    code, out, _ = run("list_campaigns", "account_id=gone", "--json")
+    assert "is not targetable" in json.loads(out)["error"]["hint"]
+    body = tmp_path / "body.json"
+    entry = {"email": ["a1" * 32]}
+    body.write_text(json.dumps([{"operation_type": "Update", "params": {"users": [entry]}}]))
+    for name, more in (
+        ("add_custom_audience_users", ["custom_audience_id=x"]),
+        ("batch_do_not_reach_users", ["do_not_reach_list_id=x"]),
+    ):
+        code, out, told = run(name, "account_id=gone", *more, "--body", str(body))
+        assert code == 3
+        assert "targetable" not in out + told
+    code, out, told = run("list_do_not_reach_lists", "account_id=gone")
+    assert "targetable" not in out + told

@@ -9,7 +9,9 @@ from typing import Any
 import click
 import pytest
 
+from audiencekit.cli import cli
 from audiencekit.cli.options import KindAndColumn, OutputPath, PeopleOrKeep, QueryFile, as_keywords
+from audiencekit.planning.keywords import Keywords, SyncKeywords
 
 KINDS = "write KIND=COLUMN with a kind of: "
 PEOPLE = "is neither a number of people from 1 on nor keep"
@@ -75,3 +77,31 @@ def test_a_query_is_read_from_its_file(tmp_path: Path) -> None:
 def test_options_become_keywords(given: dict[str, Any], keywords: dict[str, Any]) -> None:
     """Those that were not given are left out; nothing else is, a zero and a False included."""
     assert as_keywords(given) == keywords
+
+
+@pytest.mark.parametrize(
+    ("names", "keywords", "other"),
+    [
+        (["check"], Keywords, set()),
+        (["prepare"], Keywords, set()),
+        (["upload"], Keywords, set()),
+        (["sync"], SyncKeywords, set()),
+        (
+            ["do-not-reach", "upload"],
+            Keywords,
+            {"effective_at", "suppress", "consent_column", "confirm_partner_ids", "few_people"},
+        ),
+    ],
+    ids=str,
+)
+def test_every_keyword_is_an_option(names: list[str], keywords: type, other: set[str]) -> None:
+    """As docs/python/keywords.md says; `other` have no meaning for a do-not-reach list."""
+    command: click.Command = cli
+    for name in names:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        command = found
+    options = {parameter.name for parameter in command.params} | {"header", "suppress_header"}
+    missing = {name for name in keywords.__annotations__ if name not in options}
+    assert {name for name in missing if not name.startswith("suppress_")} == other

@@ -108,6 +108,6 @@ def test_every_option_that_is_named_exists() -> None:
     named = {found[1] for _, text in _texts() for found in OPTION.finditer(text)}
     assert len(named) > 30
     flags = _flags(cli)
-    only_python = {"max_body_bytes", "settings"}  # for a keyword that `upload` does not have
+    only_python = {"settings"}  # for a keyword that `upload` does not have
     unknown = {name for name in named if spelled(f"`{name}=`") not in flags}
     assert unknown == only_python

@@ -48,6 +48,9 @@ async def test_a_life_of_an_audience(terminal: Terminal, emulator: Emulator) -> 
     shown = (await terminal.run("sync", "list.csv", "--plan")).stdout
     assert "the same command continues it" in shown
     assert "can be resumed" not in shown
+    smaller = ("--max-records-per-request", "50", "--max-records-per-operation", "1", "--max-body-bytes", "20000")
+    planned = json.loads((await terminal.run("sync", "list.csv", "--plan", "--json", *smaller)).stdout)
+    assert (planned["plan"]["requests"], planned["plan"]["operations"]) == (3, 120)
     assert not emulator.store.requests.documents()
     report = json.loads((await terminal.run("sync", "list.csv", "--json")).stdout)
     assert (report["state"], report["operation"], report["rows"]["sent"]) == ("complete", "sync", 120)

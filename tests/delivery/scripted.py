@@ -44,6 +44,7 @@ class Packed:
     wave: int = 1
     records: int = 10
     body_bytes: int = 1000
+    operations: int = 1
 
     @property
     def body(self) -> Personal[bytes]:

@@ -9,8 +9,32 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.isolation import Isolation, SuspectGroup
+from audiencekit.delivery.requestsizes import LearnedSizes, RequestSize
 from audiencekit.errors import AudiencekitError, CountMismatch, Outcome, RequestRefused
 from audiencekit.limits import ISOLATION_REQUESTS
+
+
+class Body:
+    """The places of records of one size in a body."""
+
+    def __init__(self, operation_of: Any) -> None:
+        self.operation_of = np.array(operation_of, dtype=np.int64)
+        self.record_bytes = np.full(len(operation_of), 100, dtype=np.int64)
+        self.operation_bytes = 60
+
+    def spread(self, records: Any) -> Any:
+        count = min(len(records), 2_500)
+        return np.arange(len(records)) * count // len(records)
+
+    def size(self, records: Any, operations: Any = None) -> RequestSize:
+        count = len(np.unique(self.operation_of[records] if operations is None else operations))
+        return RequestSize(len(records), count, 1 + 100 * len(records) + 60 * count)
+
+
+def begin(operation_of: Any, error: Any, *, is_trusted: bool, sizes: LearnedSizes | None = None) -> Isolation:
+    body = Body(operation_of)
+    whole = body.size(np.arange(len(operation_of)))
+    return Isolation(body, error, whole=whole, sizes=sizes or LearnedSizes(), is_trusted=lambda: is_trusted)
 
 
 class Judge:
@@ -38,21 +62,22 @@ class Judge:
         """The search from its first refusal to its end."""
         error = self.judge(list(range(len(self.operation_of))))
         assert error is not None
-        isolation = Isolation(np.array(self.operation_of), error, is_trusted=lambda: is_trusted)
+        isolation = begin(self.operation_of, error, is_trusted=is_trusted)
         while (group := isolation.next_group()) is not None:
             self.asked += 1
             records = group.records.tolist()
             assert records == sorted(set(records))
             assert len(records)
             if (error := self.judge(records)) is not None:
-                isolation.refused(group, error)
+                isolation.refused(group, error, Body(self.operation_of).size(group.records, group.operations))
             else:
                 self.taken.extend(records)
-                isolation.taken(group)
+                isolation.taken(group, Body(self.operation_of).size(group.records, group.operations))
         isolation.finish()
         return isolation
 
 
+SMALL = RequestSize(1, 1, 161)
 NAMINGS = ["all", "first", "last", "zero", "beyond", "negative", "none", "one right, one beyond"]
 
 
@@ -137,17 +162,19 @@ def test_too_large_is_halved_until_it_fits() -> None:
     """413 blames the size: each half is sent, none is suspected, and nothing is given up."""
     records = 1_000
     error = RequestRefused("too large", status=413)
-    isolation = Isolation(np.zeros(records, dtype=np.int64), error, is_trusted=lambda: False)
+    isolation = begin(np.zeros(records), error, is_trusted=False)
     taken = asked = 0
     while (group := isolation.next_group()) is not None:
         asked += 1
+        size = Body(np.zeros(records)).size(group.records, group.operations)
         if len(group.records) > 300:
-            isolation.refused(group, error)
+            isolation.refused(group, error, size)
         else:
             taken += len(group.records)
-            isolation.taken(group)
+            isolation.taken(group, size)
     isolation.finish()
-    assert (taken, isolation.bad, isolation.halted_by, asked) == (records, {}, None, 6)
+    assert (taken, isolation.bad, isolation.halted_by) == (records, {}, None)
+    assert asked <= 6
 
 
 def mismatch(records: int) -> CountMismatch:
@@ -156,11 +183,11 @@ def mismatch(records: int) -> CountMismatch:
 
 def test_wrong_counts_are_halved_once() -> None:
     """Fault 17: two halves; when both count right, all is confirmed."""
-    isolation = Isolation(np.arange(9), mismatch(9), is_trusted=lambda: False)
+    isolation = begin(np.arange(9), mismatch(9), is_trusted=False)
     groups = []
     while (group := isolation.next_group()) is not None:
         groups.append(group.records.tolist())
-        isolation.taken(group)
+        isolation.taken(group, SMALL)
     isolation.finish()
     assert sorted(groups) == [[0, 1, 2, 3], [4, 5, 6, 7, 8]]
     assert isolation.halted_by is None
@@ -168,11 +195,11 @@ def test_wrong_counts_are_halved_once() -> None:
 
 def test_half_that_is_still_counted_wrong_halts() -> None:
     """Fault 17: what is wrong in a half as well is unconfirmed."""
-    isolation = Isolation(np.arange(9), mismatch(9), is_trusted=lambda: True)
+    isolation = begin(np.arange(9), mismatch(9), is_trusted=True)
     group = isolation.next_group()
     assert group is not None
     error = mismatch(4)
-    isolation.refused(group, error)
+    isolation.refused(group, error, SMALL)
     assert isolation.next_group() is None
     assert isolation.halted_by is error
 
@@ -180,14 +207,14 @@ def test_half_that_is_still_counted_wrong_halts() -> None:
 def test_search_has_an_end() -> None:
     """A service that changes its mind is asked a bounded number of times."""
     error = RequestRefused("refused", status=400)
-    isolation = Isolation(np.arange(50_000), error, is_trusted=lambda: True)
+    isolation = begin(np.arange(50_000), error, is_trusted=True)
     asked = 0
     while (group := isolation.next_group()) is not None:
         asked += 1
         if len(group.records) == 1 and asked % 2:
-            isolation.taken(group)
+            isolation.taken(group, SMALL)
         else:
-            isolation.refused(group, error)
+            isolation.refused(group, error, SMALL)
     assert asked <= ISOLATION_REQUESTS
     assert isolation.halted_by is error
 
@@ -197,17 +224,124 @@ def test_groups_are_compared_by_identity() -> None:
     assert SuspectGroup(np.arange(3)) != SuspectGroup(np.arange(3))
 
 
+class Limited:
+    """A service that takes so many records, operations or bytes a request, and refuses bad records by no name."""
+
+    def __init__(self, most: dict[str, int], bad: set[int] = frozenset(), status: int = 400) -> None:  # type: ignore[assignment]
+        self.most, self.bad, self.status = most, bad, status
+        self.sizes, self.asked = LearnedSizes(), 0
+
+    def refusal(self, records: Any, size: RequestSize) -> AudiencekitError | None:
+        self.asked += 1
+        if any(getattr(size, kind) > most for kind, most in self.most.items()):
+            return RequestRefused("too large", status=self.status)
+        return RequestRefused("bad", status=400) if self.bad & set(records.tolist()) else None
+
+    def send(self, operation_of: list[int]) -> Isolation | None:
+        """One request, whole if that is not known to be too large; every record must be taken once or bad."""
+        body, records = Body(operation_of), np.arange(len(operation_of))
+        whole, error = body.size(records), None
+        if not self.sizes.is_over(whole):
+            error = self.refusal(records, whole)
+            if error is None:
+                self.sizes.take(whole)
+                return None
+        isolation = Isolation(body, error, whole=whole, sizes=self.sizes, is_trusted=lambda: True)
+        taken: list[int] = []
+        while (group := isolation.next_group()) is not None:
+            size = body.size(group.records, group.operations)
+            if (refusal := self.refusal(group.records, size)) is None:
+                taken.extend(group.records.tolist())
+                isolation.taken(group, size)
+            else:
+                isolation.refused(group, refusal, size)
+        isolation.finish()
+        if isolation.halted_by is None:
+            assert sorted([*taken, *isolation.bad]) == records.tolist()
+        return isolation
+
+
+FULL = [place * 2_500 // 33_125 for place in range(33_125)]
+
+
+@pytest.mark.parametrize(
+    ("most", "measure", "ideal"),
+    [({"records": 2_500}, "records", 14), ({"operations": 1_000}, "operations", 3), ({"bytes": 1_000_000}, "bytes", 4)],
+)
+def test_a_size_is_learned_and_kept_to(most: dict[str, int], measure: str, ideal: int) -> None:
+    """Of 20 full requests the first pays for all; the others cost little more than they need."""
+    service = Limited(most, status=413 if measure == "bytes" else 400)
+    service.send(FULL)
+    assert service.asked <= ideal + 14
+    before = service.asked
+    for _ in range(19):
+        service.send(FULL)
+    assert service.asked - before <= 19 * (ideal + 2)
+    assert service.sizes.measure == measure
+    limit = next(iter(most.values()))
+    assert 0.85 * limit <= service.sizes.taken <= limit
+    if measure == "records":
+        assert service.sizes.note is not None
+        assert f"`max_records_per_request={service.sizes.taken}`" in service.sizes.note
+
+
+def test_too_large_names_the_bytes() -> None:
+    """413 is about bytes; the option is that of bytes."""
+    service = Limited({"bytes": 1_000_000}, status=413)
+    service.send(FULL)
+    assert service.sizes.measure == "bytes"
+    assert service.sizes.note is not None
+    assert f"`max_body_bytes={service.sizes.taken}`" in service.sizes.note
+
+
+@given(
+    limit=st.integers(5, 400),
+    kind=st.sampled_from(["records", "operations", "bytes"]),
+    bad=st.sets(st.integers(0, 999), max_size=6),
+    count=st.integers(1, 1_000),
+    operations=st.integers(1, 300),
+)
+def test_bad_records_are_found_under_a_limit_of_size(
+    limit: int, kind: str, bad: set[int], count: int, operations: int
+) -> None:
+    """Exactly the bad ones are given up, and what was learned is no smaller than what the service takes."""
+    most = {kind: limit * 160 if kind == "bytes" else limit}
+    service = Limited(most, {place for place in bad if place < count})
+    body = [place * min(operations, count) // count for place in range(count)]
+    for _ in range(2):
+        isolation = service.send(body)
+        if isolation is None:
+            assert not service.bad
+        elif isolation.halted_by is None:
+            assert set(isolation.bad) == service.bad
+        else:
+            assert len(service.bad) >= 5
+    assert (service.sizes.note is None) == (service.sizes.measure is None)
+
+
+@given(bad=st.sets(st.integers(0, 32_000), min_size=1, max_size=4))
+def test_bad_records_are_no_size(bad: set[int]) -> None:
+    """A service without a limit is not believed to have one, however many refusals bad records cause."""
+    service = Limited({}, bad)
+    isolation = service.send(FULL)
+    assert isolation is not None
+    assert set(isolation.bad) == bad
+    assert service.sizes.measure is None
+    assert service.asked <= 45 * len(bad)
+
+
 def test_a_page_of_a_gateway_refuses_no_record() -> None:
     """A record that meets it alone is not confirmed, and not rejected either."""
     page = RequestRefused("a page", status=400, outcome=Outcome.UNKNOWN, is_of_service=False)
-    isolation = Isolation(np.arange(8), page, is_trusted=lambda: True)
+    body, everything = Body(list(range(8))), np.arange(8)
+    isolation = Isolation(body, page, whole=body.size(everything), sizes=LearnedSizes(), is_trusted=lambda: True)
     taken = []
     while (group := isolation.next_group()) is not None:
         if 5 in group.records:
-            isolation.refused(group, page)
+            isolation.refused(group, page, body.size(group.records, group.operations))
         else:
             taken.extend(group.records.tolist())
-            isolation.taken(group)
+            isolation.taken(group, body.size(group.records, group.operations))
     assert isolation.halted_by is page
     assert isolation.bad == {}
     assert 5 not in taken

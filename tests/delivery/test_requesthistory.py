@@ -44,6 +44,10 @@ class Packed:
     wave: int = 0
 
     @property
+    def operations(self) -> int:
+        return -(-self.records // 2)
+
+    @property
     def body(self) -> Personal[bytes]:
         users = [{"email": [f"{MARKER}-{self.number}-{place}"]} for place in range(self.records)]
         pairs = [users[start : start + 2] for start in range(0, len(users), 2)]

@@ -19,7 +19,7 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import TimeWishes
 from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
-from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.requestplan import BodyWishes, PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
@@ -133,7 +133,7 @@ class JsonLines:
             raise UsageError(f"a mailbox keeps its people for good, from now on: {given[0]} has no meaning for it")
         return PlanTimes(plan_time=plan_time.replace(microsecond=0))
 
-    def form(self, times: PlanTimes, profile: Profile, max_body_bytes: int | None = None) -> Lines:
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Lines:
         return Lines(profile)
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:

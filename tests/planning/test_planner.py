@@ -101,6 +101,13 @@ def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
         planned = plan_run(source, Terms.pinned(options, PROFILE, now=datetime.now(UTC)), Means(stack=stack))
         assert len(planned.requests) > 8
         assert max(request.body_bytes for request in planned.requests) <= 2_000
+        options = read_keywords({"max_records_per_request": 30, "max_records_per_operation": 3}, PROFILE)
+        planned = plan_run(source, Terms.pinned(options, PROFILE, now=datetime.now(UTC)), Means(stack=stack))
+        assert [request.records for request in planned.requests] == [30, 30, 30, 30, 30, 30, 20]
+    for name in ("max_records_per_request", "max_records_per_operation"):
+        for odd in (0, -1, True, 2.5, "10"):
+            with pytest.raises(UsageError, match=name):
+                read_keywords({name: odd}, PROFILE)  # type: ignore[misc]
     for wrong in (0, 1_999, 5_000_001, "2000"):
         with pytest.raises(UsageError, match="max_body_bytes"):
             read_keywords({"max_body_bytes": wrong}, PROFILE)  # type: ignore[typeddict-item]

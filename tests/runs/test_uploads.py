@@ -98,6 +98,21 @@ async def test_a_run_on_a_list_is_resumed(
     assert _members(emulator, target) == ROWS == report.success_count
 
 
+@pytest.mark.parametrize("sizes", [{"max_records_per_request": 4}, {"max_body_bytes": 2_000}], ids=str)
+async def test_a_resumed_run_keeps_the_sizes_of_its_requests(
+    source: Path, emulator: Emulator, settings: Settings, target: Target, sizes: dict[str, Any]
+) -> None:
+    """They are in its journal: the requests are cut as before, and the same bytes are left to send."""
+    with pytest.raises(NotFinished) as caught:
+        await upload_to(target, source, settings=replace(settings, concurrency=1), limiter=EndsAfter(2), **sizes)
+    assert caught.value.document is not None
+    planned = caught.value.document["requests"]["planned"]
+    assert planned > 3
+    report = await resume_async("last", settings=settings)
+    assert (report.state, report.requests_planned) == ("complete", planned)
+    assert _members(emulator, target) == ROWS == report.success_count
+
+
 async def test_one_run_at_a_time_on_a_list(source: Path, settings: Settings, target: Target) -> None:
     """An audience of the same id is another thing."""
     with TargetLock(settings.state_dir, settings.require_account(), target, "other-run"):

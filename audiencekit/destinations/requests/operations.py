@@ -63,4 +63,4 @@ class OperationsForm:
         """Where each record of the body stands."""
         from audiencekit.destinations.requests.operationsbody import OperationsBody  # needed once in a great many runs
 
-        return OperationsBody(request)
+        return OperationsBody(request, self.limits)

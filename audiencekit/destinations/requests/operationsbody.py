@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
+from audiencekit.destinations.requests.requestplan import BodyLimits, spread_over
 from audiencekit.errors import Bug
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
 
 Indices = npt.NDArray[np.int64]
+
+
+_LIMITS: Final = BodyLimits()
 
 
 class _Frames(Personal[list[tuple[bytes, bytes]]]):
@@ -27,19 +31,44 @@ class OperationsBody:
     not one that `packing` made.
     """
 
-    def __init__(self, request: PackedRequest) -> None:
-        self._request = request
+    def __init__(self, request: PackedRequest, limits: BodyLimits = _LIMITS) -> None:
+        self._request, self._limits = request, limits
         self._frames, self._places, self.operation_of = _survey(request.body)
         if len(self.operation_of) != request.records or len(request.rows) != request.records:
             raise Bug(f"request {request.number} does not hold the records that it should")
 
-    def part(self, records: Indices) -> PackedRequest:
-        """The part with these records, which are given in ascending order."""
-        body = _cut(self._request.body, self._frames, self._places[records], self.operation_of[records])
+    @property
+    def record_bytes(self) -> Indices:
+        """The bytes of each record, with its comma."""
+        return self._places[:, 1] - self._places[:, 0] + 1
+
+    @property
+    def operation_bytes(self) -> int:
+        """The bytes of one operation besides its records, with the comma that the last of these does not have."""
+        before, after = self._frames.unwrap()[0]
+        return len(before) + len(after)
+
+    def spread(self, records: Indices) -> Indices:
+        """The operation of each of `records` in a request of their own, as a plan spreads them."""
+        frames = self._frames.unwrap()
+        is_first = np.array([frame == frames[0] for frame in frames])[self.operation_of[records]]
+        counts = int(is_first.sum()), int((~is_first).sum())
+        spread = spread_over(*counts, self._limits)
+        first, second = (_even(count, operations) for count, operations in zip(counts, spread, strict=True))
+        return np.concatenate([first, spread[0] + second])
+
+    def part(self, records: Indices, operations: Indices | None = None) -> PackedRequest:
+        """The part with these records, which are given in ascending order.
+
+        `operations` is the operation of each, ascending; by default they stay together as they are.
+        """
+        framed_as = self.operation_of[records]
+        operations = framed_as if operations is None else operations
+        body = _cut(self._request.body, self._frames, self._places[records], operations, framed_as)
         return PackedRequest(
             number=self._request.number,
             wave=self._request.wave,
-            operations=len(np.unique(self.operation_of[records])),
+            operations=len(np.unique(operations)),
             records=len(records),
             body=body,
             body_bytes=len(body.unwrap()),
@@ -69,7 +98,7 @@ def _survey(body: Personal[bytes | memoryview]) -> tuple[_Frames, npt.NDArray[np
         frames.append((before, after))
         position += len(after) - 1 + 1  # without the bracket; with a comma, or the bracket that closes the body
     opened = _Frames(frames), np.array(places, dtype=np.int64).reshape(-1, 2), np.array(operation_of, dtype=np.int64)
-    if _cut(body, *opened).unwrap() != whole:
+    if _cut(body, *opened, opened[2]).unwrap() != whole:
         raise AssertionError("the body is not one of ours")
     return opened
 
@@ -80,20 +109,30 @@ def _frame(operation: dict[str, Any]) -> tuple[bytes, bytes]:
     return closed[:cut], closed[cut:]
 
 
+def _even(count: int, operations: int) -> Indices:
+    """The operation of each of so many records, spread as `write_operations` does."""
+    cuts = np.arange(1, operations + 1) * count // max(operations, 1)
+    return cuts.searchsorted(np.arange(count), side="right").astype(np.int64)
+
+
 def _sizes(users: list[Any]) -> Iterator[int]:
     return (len(orjson.dumps(user)) for user in users)
 
 
 @guarded
 def _cut(
-    body: Personal[bytes | memoryview], frames: _Frames, places: npt.NDArray[np.int64], operation_of: Indices
+    body: Personal[bytes | memoryview],
+    frames: _Frames,
+    places: npt.NDArray[np.int64],
+    operation_of: Indices,
+    framed_as: Indices,
 ) -> RequestBody:
-    """Slices of the whole, operation by operation."""
+    """Slices of the whole, operation by operation; each has the frame of the operation that its records had there."""
     whole, framed = memoryview(body.unwrap()), frames.unwrap()
     first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))
     operations = []
     for start, end in zip(first_of, [*first_of[1:], len(operation_of)], strict=True):
-        before, after = framed[operation_of[start]]
+        before, after = framed[framed_as[start]]
         users = b",".join(whole[begin:stop] for begin, stop in places[start:end].tolist())
         operations.append(before + users + after)
     return RequestBody(b"[" + b",".join(operations) + b"]")

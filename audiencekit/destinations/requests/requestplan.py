@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +21,41 @@ Sizes: TypeAlias = npt.NDArray[np.integer[Any]]
 SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
+class BodyWishes(Protocol):
+    """The sizes of requests that options ask for, within those that the service takes; None where they do not."""
+
+    @property
+    def max_records_per_request(self) -> int | None:
+        """The records of one request at most."""
+
+    @property
+    def max_records_per_operation(self) -> int | None:
+        """The records of one operation at most."""
+
+    @property
+    def max_body_bytes(self) -> int | None:
+        """The bytes of one request at most."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits:
-    """The limits that bodies are cut by; smaller ones are for tests and for callers that isolate faults."""
+    """The limits that bodies are cut by; None where there is none."""
 
     max_operations: int = MAX_OPERATIONS
     max_body_bytes: int = MAX_BODY_BYTES
+    max_records_per_request: int | None = None
     max_records_per_operation: int | None = None
 
     @classmethod
-    def within(cls, max_body_bytes: int | None) -> Self:
-        """The limits of the service, with smaller bodies where asked for."""
-        return cls() if max_body_bytes is None else cls(max_body_bytes=max_body_bytes)
+    def within(cls, wishes: BodyWishes | None) -> Self:
+        """The limits of the service, with smaller requests where asked for."""
+        if wishes is None:
+            return cls()
+        return cls(
+            max_body_bytes=wishes.max_body_bytes or MAX_BODY_BYTES,
+            max_records_per_request=wishes.max_records_per_request,
+            max_records_per_operation=wishes.max_records_per_operation,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +179,11 @@ class _Body(NamedTuple):
 
 
 def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
-    """Greedy: each request takes as many records as operations and bytes allow."""
+    """Greedy: each request takes as many records as the limits allow."""
     while coming.fill(limits.max_body_bytes):
         count = _fitting(coming, overhead, limits)
         updates = min(coming.updates, count)
-        spread = _operations(updates, count - updates, limits)
+        spread = spread_over(updates, count - updates, limits)
         yield _Body(updates, count - updates, spread, 1 + coming.size(count) + sum(spread) * overhead)
         coming.drop(count)
 
@@ -170,12 +193,12 @@ def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
 
     def fits(count: int) -> bool:
         updates = min(coming.updates, count)
-        spread = sum(_operations(updates, count - updates, limits))
+        spread = sum(spread_over(updates, count - updates, limits))
         return spread <= limits.max_operations and 1 + coming.size(count) + spread * overhead <= limits.max_body_bytes
 
-    low, high = 1, len(coming)
-    # Most bodies have all operations that there may be.
-    likely = coming.count(limits.max_body_bytes - 1 - limits.max_operations * overhead)
+    low, high = 1, min(len(coming), limits.max_records_per_request or len(coming))
+    # Most bodies have all operations that there may be, or all records.
+    likely = min(coming.count(limits.max_body_bytes - 1 - limits.max_operations * overhead), high)
     for count in (likely, likely + 1):
         if low < count <= high:
             low, high = (count, high) if fits(count) else (low, count - 1)
@@ -185,19 +208,23 @@ def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
     return low
 
 
-def _operations(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, int]:
-    """How many operations the Updates and the Deletes of one body are spread over.
+def spread_over(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, int]:
+    """How many operations the Updates and the Deletes of one body are spread over: more than there may be if too many.
 
     One record an operation as long as there is room: then an index in `operation_errors` points at few people.
     """
-    if limits.max_records_per_operation is not None:
-        per = limits.max_records_per_operation
-        return -(-updates // per), -(-deletes // per)
-    room = limits.max_operations
+    room, per = limits.max_operations, limits.max_records_per_operation
     if updates + deletes <= room:
         return updates, deletes
-    for_deletes = 0 if not deletes else min(deletes, max(1, round(room * deletes / (updates + deletes))))
+    least_updates, least_deletes = (_least_operations(count, per) for count in (updates, deletes))
+    if least_updates + least_deletes > room:
+        return least_updates, least_deletes
+    share = round(room * deletes / (updates + deletes))
+    for_deletes = min(deletes, max(least_deletes, min(share, room - least_updates)))
     for_updates = min(updates, room - for_deletes)
-    if updates and not for_updates:
-        return 1, room - 1
     return for_updates, min(deletes, room - for_updates)
+
+
+def _least_operations(records: int, per: int | None) -> int:
+    """The fewest operations that hold `records` of one verb, at most `per` in each."""
+    return min(records, 1) if per is None else -(-records // per)

@@ -189,12 +189,13 @@ _KINDS: Final = {
     ),
     19: Kind(
         "too large",
-        "400 or 413 with `errors` only for what is over `most_operations` or `most_bytes`; without these, for all",
+        "400 or 413 with `errors` only for what is over one of the sizes; without any, for all",
         (_BEFORE,),
         act=records.refuse_size,
         settings={
             "status": settings.choice(400, 413),
             "most_operations": settings.whole(None, 2_500),
+            "most_records": settings.whole(None, 100_000),
             "most_bytes": settings.whole(None, 5_000_000),
         },
         when=records.is_too_large,

@@ -28,11 +28,15 @@ def list_operations(body: bytes) -> list[list[Any]]:
 
 def is_too_large(fault: Fault, situation: Situation) -> bool:
     """19: whether a request is over the limits that the fault sets; without any, each one is."""
-    operations, size = fault.settings["most_operations"], fault.settings["most_bytes"]
-    if operations is None and size is None:
-        return True
-    too_many = operations is not None and len(list_operations(situation.body)) > operations
-    return too_many or (size is not None and len(situation.body) > size)
+    names = ("most_operations", "most_records", "most_bytes")
+    most = {name: fault.settings[name] for name in names if fault.settings[name] is not None}
+    operations = list_operations(situation.body) if most.keys() - {"most_bytes"} else []
+    found = {
+        "most_operations": len(operations),
+        "most_records": sum(map(len, operations)),
+        "most_bytes": len(situation.body),
+    }
+    return not most or any(found[name] > limit for name, limit in most.items())
 
 
 def refuse_size(strike: Strike) -> Reply:

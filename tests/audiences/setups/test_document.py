@@ -26,6 +26,7 @@ country = "DE"
 columns = { email = "Mail", phone_number = "token" }
 suppress = "unsubscribed.csv"
 max_rejected_share = 0.2
+max_records_per_request = 2500
 
 [audiences.spring]
 list = "customers"
@@ -72,6 +73,7 @@ def test_a_whole_setup_is_read(tmp_path: Path) -> None:
         "columns": {"email": "Mail", "phone_number": "token"},
         "suppress": [str(tmp_path / "unsubscribed.csv")],
         "max_rejected_share": 0.1,
+        "max_records_per_request": 2500,
         "expires_at": date(2027, 6, 1),
         "allow_shrink": 0.5,
     }

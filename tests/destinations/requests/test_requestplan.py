@@ -116,8 +116,12 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
     sizes = data.draw(st.lists(st.integers(60, 900), min_size=1, max_size=60))
     deletes = data.draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
     limits = BodyLimits(
-        max_operations=data.draw(st.integers(2, 9)), max_body_bytes=data.draw(st.integers(2_500, 6_000))
+        max_operations=data.draw(st.integers(2, 9)),
+        max_body_bytes=data.draw(st.integers(2_500, 6_000)),
+        max_records_per_request=data.draw(st.none() | st.integers(1, 9)),
+        max_records_per_operation=data.draw(st.none() | st.integers(1, 4)),
     )
+    most, per = limits.max_records_per_request or len(sizes), limits.max_records_per_operation or len(sizes)
     planned = _plan(sizes, deletes, limits=limits)
     assert sum(request.updates for request in planned) == deletes.count(False)
     assert sum(request.deletes for request in planned) == deletes.count(True)
@@ -129,6 +133,9 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
         assert request.delete_operations <= request.deletes
         assert (request.updates > 0) == (request.update_operations > 0)
         assert (request.deletes > 0) == (request.delete_operations > 0)
+        assert request.records <= most
+        assert request.updates <= per * request.update_operations
+        assert request.deletes <= per * request.delete_operations
     ordered = [s for s, d in zip(sizes, deletes, strict=True) if not d] + [
         s for s, d in zip(sizes, deletes, strict=True) if d
     ]
@@ -137,6 +144,22 @@ def test_every_plan_keeps_the_limits_and_loses_nothing(data: st.DataObject) -> N
         position += request.records
         assert (request.first_update, request.first_delete) == (updates, removals)
         updates, removals = updates + request.updates, removals + request.deletes
-        assert request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > limits.max_body_bytes or (
-            request.body_bytes + ordered[position] + 1 > limits.max_body_bytes
+        takes_update = updates < deletes.count(False)
+        also = (request.updates + takes_update, request.deletes + (not takes_update))
+        assert (
+            request.body_bytes + ordered[position] + 1 + operation_bytes(TIMES) > limits.max_body_bytes
+            or request.records == most
+            or sum(-(-count // per) for count in also) > limits.max_operations
         )
+
+
+def test_smaller_requests_are_cut_exactly() -> None:
+    """By records of a request, and by records of an operation, of which a body has 2,500 at most."""
+    planned = _plan([EMAIL_ONLY] * 60_000, limits=BodyLimits(max_records_per_request=2_500))
+    assert [(request.records, request.operations) for request in planned] == [(2_500, 2_500)] * 24
+    planned = _plan([EMAIL_ONLY] * 60_000, limits=BodyLimits(max_records_per_operation=2))
+    assert [(request.records, request.operations) for request in planned] == [(5_000, 2_500)] * 12
+    planned = _plan([EMAIL_ONLY] * 7_000, [row >= 6_000 for row in range(7_000)],
+        limits=BodyLimits(max_records_per_operation=3))  # fmt: skip
+    assert [(request.updates, request.deletes) for request in planned] == [(6_000, 1_000)]
+    assert planned[0].operations == 2_500

@@ -103,6 +103,14 @@ async def test_a_duplicate_in_a_request_is_refused(bench: Any) -> None:
     assert len(await bench.log()) == 3
 
 
+async def test_a_limit_of_people(bench: Any) -> None:
+    """However many operations they are spread over."""
+    await bench.order(19, most_records=2)
+    assert (await bench.upload(_body([A, B], [C]))).status == 400
+    assert (await bench.upload(_body([A], [B]))).status == 200
+    assert len(await bench.log()) == 2
+
+
 @pytest.mark.parametrize("status", [400, 413])
 async def test_a_body_over_a_limit_is_refused_whole(bench: Any, status: int) -> None:
     """`errors` only; half of it passes."""
