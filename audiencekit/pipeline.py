@@ -114,7 +114,8 @@ async def resume_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report:
-    """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
+    """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`, the only one that can be
+    resumed. The report of the whole run.
 
     `audiencekit.resume` knows erasures, too (`audiences.resumption`).
 

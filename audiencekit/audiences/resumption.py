@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.history import find_in_history
+from audiencekit.audiences.history import find_resumable
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.machine.eventloop import blocking, cancellable
+from audiencekit.machine.keys import known_state_key
 from audiencekit.pipeline import resume_async as resume_run_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
@@ -23,12 +24,12 @@ async def resume_async(
 ) -> Report | Receipt:
     """Finish a run or an erasure that ended early; its report, or its receipt.
 
-    `run` is an id, the unique beginning of one, or `last`, the newest of all runs and erasures. One that is complete
-    stays as it is. Raises UsageError when `run` fits none or several, and the errors of
-    `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
+    `run` is an id, the unique beginning of one, or `last`, the only one of all runs and erasures that can be resumed.
+    One that is complete stays as it is when its id is given. Raises UsageError when `run` fits none or several, and
+    what `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
     """
     settings = settings or load_settings()
-    run_id, is_erasure = find_in_history(settings.state_dir, run)
+    run_id, is_erasure = find_resumable(settings.state_dir, run, known_state_key(settings.state_dir, settings.key))
     if is_erasure:
         return await resume_erasure_async(run_id, settings=settings, progress=progress, limiter=limiter)
     return await resume_run_async(run_id, settings=settings, progress=progress, limiter=limiter)

@@ -19,10 +19,16 @@ ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _N
 # Commands that end in good order, once they are at work (`cli.interruption`).
 _SENDING = (("upload",), ("resume",), ("sync",), ("renew",), ("forget",), ("do-not-reach", "upload"))
 _MESSAGE = "interrupted before the first request: nothing was sent"
-_DOCUMENT = (
-    '{\n  "state": "incomplete",\n  "error": {\n    "type": "NotFinished",\n'
-    f'    "message": "{_MESSAGE}",\n    "hint": "give the same command again"\n  }}\n}}\n'
-)
+_DOCUMENT = """{{
+  "state": "incomplete",
+  "continue_with": null,
+  "error": {{
+    "type": "{}",
+    "message": "{}",
+    "hint": "{}"
+  }}
+}}
+"""
 
 
 def sends(arguments: list[str]) -> bool:
@@ -51,12 +57,14 @@ def hand_over_interrupt() -> None:
 def _leave_unfinished(_ending: int, _frame: object) -> None:
     _write(2, f"error: {_MESSAGE}\n  what to do: give the same command again\n")
     if "--json" in sys.argv:
-        _write(1, _DOCUMENT)
+        _write(1, _DOCUMENT.format("NotFinished", _MESSAGE, "give the same command again"))
     os._exit(NOT_FINISHED)
 
 
 def _leave_interrupted(_ending: int, _frame: object) -> None:
     _write(2, "interrupted\n")
+    if "--json" in sys.argv:
+        _write(1, _DOCUMENT.format("Interrupted", "interrupted", ""))
     os._exit(INTERRUPTED)
 
 

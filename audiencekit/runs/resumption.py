@@ -135,5 +135,5 @@ def refuse_changes(facts: RunFacts) -> None:
         raise ResumeRefused(
             f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
             reason="changes",
-            hint=f"{facts.again} sends what is left",
+            hint=f"`{facts.again}` sends what is left",
         )

@@ -54,7 +54,7 @@ async def test_a_complete_run_is_left_as_it_is(source: Path, emulator: Emulator,
 
         tell = staticmethod(told.append)
 
-    again = await resume_async("last", settings=settings, progress=Listener())
+    again = await resume_async(done.run_id, settings=settings, progress=Listener())
     assert again == done
     assert "nothing is left to send" in told[0]
     assert len(sent(emulator)) == done.requests_planned
@@ -66,8 +66,9 @@ async def test_a_refused_run_stays_refused(tmp_path: Path, emulator: Emulator, s
     path.write_text("email\nnull\n")
     with pytest.raises(AudiencekitError) as refused:
         await upload_async(path, audience_id=emulator.audience_id, settings=settings)
+    assert refused.value.document is not None
     with pytest.raises(ResumeRefused, match="the run was refused") as caught:
-        await resume_async("last", settings=settings)
+        await resume_async(refused.value.document["run_id"], settings=settings)
     assert (caught.value.reason, caught.value.exit_code) == ("refused", 3)
     assert str(refused.value) in str(caught.value)
     assert caught.value.document == refused.value.document

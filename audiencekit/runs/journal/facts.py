@@ -15,8 +15,8 @@ SYNC, RENEW = "sync", "renew"
 UPDATES, DELETES = "U", "D"  # what a request holds
 _KEY_DIGITS: Final = 16
 _AGAIN: Final = {
-    SYNC: "`audiencekit sync SOURCE --audience {audience}`",
-    RENEW: "`audiencekit renew --audience {audience}`",
+    SYNC: "audiencekit sync SOURCE --audience {audience}",
+    RENEW: "audiencekit renew --audience {audience}",
 }
 
 
@@ -61,6 +61,11 @@ class RunFacts:
     def again(self) -> str:
         """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
         return _AGAIN.get(self.operation, "").format(audience=self.target.id)
+
+    @property
+    def going_on(self) -> str:
+        """The command that goes on with the run when it has ended early; SOURCE stands for the list of a sync."""
+        return self.again or f"audiencekit resume {self.run_id}"
 
 
 @dataclass(frozen=True, slots=True)
