@@ -15,6 +15,7 @@ AudiencekitError                    exit 1
 ├── IdentifierRejected (ValueError) exit 3    one value, in `normalize` or `hash_identifier`
 ├── ServiceUnavailable              exit 69
 ├── InputOutputFailed               exit 74
+│   └── FileHeld                    exit 75   another process holds a file of the state directory
 ├── NotFinished                     exit 75   part is sent, the rest can follow
 ├── AudienceBusy                    exit 75   another run works on the audience
 ├── CredentialsRefused              exit 77
@@ -178,6 +179,12 @@ class InputOutputFailed(AudiencekitError):
     """A file or directory could not be read or written."""
 
     exit_code = 74
+
+
+class FileHeld(InputOutputFailed):
+    """Another process holds a file of the state directory."""
+
+    exit_code = 75
 
 
 class NotFinished(AudiencekitError):

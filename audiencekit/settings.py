@@ -19,7 +19,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
-from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
+from audiencekit.limits import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_GRACE_SECONDS,
+    GRACE_MARGIN_SECONDS,
+    PACED_REQUESTS_PER_MINUTE,
+    REQUESTS_PER_WINDOW,
+)
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
@@ -35,7 +41,7 @@ CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where d
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people", "retention")
+RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
@@ -46,6 +52,7 @@ VARIABLES: Final = frozenset(
 )  # behind the prefix
 
 _HERE: Final = Path()
+MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
@@ -73,6 +80,7 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     retention: timedelta | None = None  # how long runs are kept; None: until `purge`
+    grace_seconds: int = DEFAULT_GRACE_SECONDS  # from a signal to the end of the process at most
     proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
@@ -104,6 +112,11 @@ class Settings:
             hint = f"set {PREFIX}BASE_URL, or choose the public service with {PREFIX}PROFILE=x"
             raise UsageError("the base address of the service is not known", hint=hint)
         return url.rstrip("/")
+
+    @property
+    def drain_seconds(self) -> float:
+        """The seconds that exchanges under way have after a signal, so that the process ends within its grace."""
+        return max(self.grace_seconds - GRACE_MARGIN_SECONDS, self.grace_seconds / 2)
 
     def for_account(self, name: str, account_id: str | None = None) -> Settings:
         """These settings for the account that a setup calls `name`. Without an id that of these settings stays."""
@@ -244,6 +257,7 @@ def load_settings(
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
         retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
+        grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
         proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,

@@ -12,6 +12,8 @@ import sys
 
 NOT_FINISHED = 75  # errors.NotFinished.exit_code
 INTERRUPTED = 130
+_FIRST = 1  # the number of the first process of a container
+_BY_SIGNAL = 128  # as a shell tells the end by a signal
 # They ask a process from outside to end: SIGHUP is not known to Windows, whose SIGBREAK is Ctrl-Break.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
@@ -40,18 +42,34 @@ def sends(arguments: list[str]) -> bool:
 def heed_first_signals() -> None:
     """Have the process leave at once when it is asked to: with 75 where it is to send, else at Ctrl-C with 130.
 
-    A signal that the parent process has ignored stays ignored.
+    A signal that the parent process has ignored stays ignored. Of the process with the number 1, as that of a
+    container, every signal is ignored that it has no handler for: there all have one.
     """
     is_to_send = sends(sys.argv[1:])
-    for ending in ENDINGS if is_to_send else (signal.SIGINT,):
-        if signal.getsignal(ending) is not signal.SIG_IGN:
-            signal.signal(ending, _leave_unfinished if is_to_send else _leave_interrupted)
+    for ending in ENDINGS:
+        if signal.getsignal(ending) is signal.SIG_IGN:
+            continue
+        if is_to_send:
+            signal.signal(ending, _leave_unfinished)
+        elif ending == signal.SIGINT:
+            signal.signal(ending, _leave_interrupted)
+        else:
+            let_end(ending)
+
+
+def let_end(ending: int) -> None:
+    """Have the signal `ending` end the process at once, as it ends any other program, also the process 1."""
+    signal.signal(ending, _leave_ended if os.getpid() == _FIRST else signal.SIG_DFL)
 
 
 def hand_over_interrupt() -> None:
     """Ctrl-C is KeyboardInterrupt again in a command that sends nothing: it is caught now."""
     if signal.getsignal(signal.SIGINT) is _leave_interrupted:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave_ended(ending: int, _frame: object) -> None:
+    os._exit(_BY_SIGNAL + ending)
 
 
 def _leave_unfinished(_ending: int, _frame: object) -> None:

@@ -53,6 +53,12 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     key = facts.key(state_key)
     journal = JournalFile.begin(directory / JOURNAL, facts, key)
     stack.callback(journal.close)
+    try:
+        store.note_begun(run_id)
+    except InputOutputFailed:
+        journal.close()
+        remove(directory, lambda _: None)
+        raise
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note,
@@ -120,6 +126,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         sources = given_again(facts.sources, given)
         refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
+        store.note_resumed(run_id)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),

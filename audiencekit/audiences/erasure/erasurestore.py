@@ -55,6 +55,7 @@ class ErasureStore(Store):
         pass_point("before begin")
         _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
         self.keep(receipt)
+        self.note_begun(receipt.erasure_id)
         pass_point("after begin")
 
     def keep(self, receipt: Receipt) -> None:
