@@ -88,6 +88,7 @@ class Settings:
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict
     )  # of accounts of a setup, by their names
+    has_own_account: bool = False  # the account was given for this command, and is not that of the environment
     account_name: str = ""  # that of the account in its setup, whose own credentials come before the common ones
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
@@ -105,6 +106,11 @@ class Settings:
             raise UsageError("the address of the ads API is not known", hint=hint)
         return url
 
+    @property
+    def address(self) -> str:
+        """The address of the ads API as runs remember it; empty when there is none."""
+        return (self.ads_url or self.profile.ads_url or "").rstrip("/")
+
     def require_base_url(self) -> str:
         """The address where people log in. Raises UsageError when neither the settings nor the profile give one."""
         url = self.base_url or self.profile.base_url
@@ -120,7 +126,8 @@ class Settings:
 
     def for_account(self, name: str, account_id: str | None = None) -> Settings:
         """These settings for the account that a setup calls `name`. Without an id that of these settings stays."""
-        return replace(self, account_name=name, account_id=account_id or self.account_id)
+        is_own = self.has_own_account or bool(account_id)
+        return replace(self, account_name=name, account_id=account_id or self.account_id, has_own_account=is_own)
 
     @property
     def own_secrets(self) -> Mapping[str, Secret]:
@@ -249,6 +256,7 @@ def load_settings(
         base_url=found.get("base_url"),
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
+        has_own_account=given.get("account_id") is not None,
         secrets=_read_secrets(environment, SECRET_NAMES),
         named_secrets=_read_named_secrets(environment),
         state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),

@@ -84,15 +84,15 @@ def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> 
     leave_with_foreseen(work, as_json=as_json, **service)
 
 
-def foresee_resumption(run_id: str, *, as_json: bool) -> NoReturn:
+def foresee_resumption(run_id: str, *, as_json: bool, account_id: str | None, new_address: bool) -> NoReturn:
     """Of `resume`, for a run."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Remaining]:
         from audiencekit.runs.remaining import find_remaining_async
 
-        return find_remaining_async(run_id, settings=settings, progress=progress)
+        return find_remaining_async(run_id, settings=settings, progress=progress, new_address=new_address)
 
-    leave_with_foreseen(work, as_json=as_json)
+    leave_with_foreseen(work, as_json=as_json, account_id=account_id)
 
 
 def refuse_named_dry_run(run_id: str | None) -> None:

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+account_option = service_option(
+    "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
+)
+
+
 def service_options(function: F) -> F:
     """Which account of which service."""
     return stacked(
-        service_option(
-            "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
-        ),
+        account_option,
         service_option("--profile", help="Which service: spec or x."),
     )(function)
 

@@ -26,7 +26,7 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sendingcommands import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import account_option, pace_options, send, service_options
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -104,12 +104,16 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 
 @click.command(cls=Command, examples=("resume", "resume 20261122-21"))
 @run_argument
+@account_option
+@click.option("--new-address", is_flag=True, help="The service has moved: go on at the address of the settings.")
 @pace_options
 @max_minutes_option
 @dry_run_option
 @json_option
 def resume(
     run: str,
+    account_id: str | None,
+    new_address: bool,
     dry_run: bool,
     as_json: bool,
     concurrency: int | None,
@@ -126,7 +130,7 @@ def resume(
     found = command_settings()
     run_id, is_erasure = find_resumable(found.state_dir, run, known_state_key(found.state_dir, found.key))
     if dry_run and not is_erasure:
-        foresee_resumption(run_id, as_json=as_json)
+        foresee_resumption(run_id, as_json=as_json, account_id=account_id, new_address=new_address)
     if dry_run:
         tell("dry run: nothing was changed; audiences that are not confirmed would be asked again")
         show_receipt(run_id, as_json=as_json)
@@ -134,15 +138,15 @@ def resume(
     if is_erasure:
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
-            max_minutes=max_minutes,
+            max_minutes=max_minutes, account_id=account_id, new_address=new_address,
         )  # fmt: skip
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.pipeline import resume_async
 
-        return resume_async(run_id, settings=settings, progress=progress)
+        return resume_async(run_id, settings=settings, progress=progress, new_address=new_address)
 
     send(
-        work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
+        work, as_json=as_json, account_id=account_id, concurrency=concurrency, requests_per_minute=requests_per_minute,
         max_minutes=max_minutes,
     )  # fmt: skip

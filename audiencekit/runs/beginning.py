@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,13 @@ from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.purge.removal import remove
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown_destination, refuse_what_came_once
+from audiencekit.runs.resumption import (
+    given_again,
+    refuse_another_service,
+    refuse_changes,
+    refuse_unknown_destination,
+    refuse_what_came_once,
+)
 from audiencekit.runs.run import Run
 from audiencekit.runs.runorder import Succession
 from audiencekit.runs.store import RunStore, new_run_id
@@ -131,6 +138,16 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
         earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
+    )  # fmt: skip
+
+
+def refuse_other_settings(run: Run, settings: Settings, *, new_address: bool = False) -> None:
+    """Raises ResumeRefused where `settings` name another account or address than those that `run` was begun at."""
+    facts = run.facts
+    named = replace(settings, profile=run.settings.profile)
+    refuse_another_service(
+        f"run {facts.run_id}", address=facts.address, account_id=facts.account_id, settings=named,
+        new_address=new_address,
     )  # fmt: skip
 
 

@@ -135,9 +135,9 @@ def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:
 
 
 def _how_to_resume(run: Run) -> str:
-    return f"`{run.facts.going_on}`"
+    return run.facts.going_on(names_account=run.settings.has_own_account)
 
 
 def _continuation(run: Run) -> dict[str, str]:
     """What the document of an unfinished run has beside its report: the command that goes on with it."""
-    return {CONTINUE_WITH: run.facts.going_on}
+    return {CONTINUE_WITH: _how_to_resume(run).strip("`")}

@@ -12,7 +12,7 @@ from audiencekit.machine.keys import known_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
-from audiencekit.runs.beginning import reopen_run, start_run
+from audiencekit.runs.beginning import refuse_other_settings, reopen_run, start_run
 from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
@@ -53,7 +53,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
             return await execute(run, session, limiter=pace, progress=progress)
 
 
-async def resume_run(run: str, options: RunOptions) -> Report:
+async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
     """Do as `pipeline.resume_async`."""
     settings, progress = options.settings, options.progress
     if run == LAST:
@@ -67,6 +67,7 @@ async def resume_run(run: str, options: RunOptions) -> Report:
             progress.tell(f"run {run_id} is complete: nothing is left to send")
             return report
         stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
         target, settings = reopened.facts.target, reopened.settings
         session = target.connect(settings)
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:

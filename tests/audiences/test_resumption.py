@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,23 @@ def test_without_an_event_loop_it_is_the_promised_name(settings: Settings) -> No
         audiencekit.resume("last", settings=settings)
     with pytest.raises(UsageError, match="there is no such erasure"):
         audiencekit.resume("forget-x", settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [({"ads_url": "http://localhost:1"}, "address"), ({"account_id": "x1"}, "account")]
+)
+async def test_an_erasure_is_not_finished_elsewhere(
+    emulator: Emulator, settings: Settings, change: dict[str, str], reason: str
+) -> None:
+    """A receipt that says `confirmed` of a sandbox would be wrong; the same people there are another erasure."""
+    erasure_id = await _erase_in_vain(emulator, settings)
+    other = replace(settings, **change)
+    with pytest.raises(ResumeRefused) as caught:
+        await resume_async(erasure_id, settings=other)
+    assert caught.value.reason == reason
+    store = ErasureStore(settings.state_dir)
+    receipt = store.receipt(erasure_id)
+    assert (receipt.state, receipt.address) == ("incomplete", settings.address)
+    found = store.unfinished(receipt.fingerprint, other.account_id or "", other.address, do_not_reach=False)
+    assert found is None
+    assert isinstance(await resume_async(erasure_id, settings=settings), Receipt)

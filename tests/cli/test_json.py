@@ -189,3 +189,18 @@ def test_a_sync_that_failed_names_itself(run: Run, service: Service, tmp_path: P
     service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
     told = _failed(run, "sync", "one.csv", "--audience", service.audience_id, code=77, **service.env)
     assert told["continue_with"] == f"audiencekit sync SOURCE --audience {service.audience_id}"
+
+
+def test_the_command_that_goes_on_names_an_account_that_was_given(run: Run, service: Service, tmp_path: Path) -> None:
+    """The environment of the next command names another one: it is refused without it."""
+    (tmp_path / "one.csv").write_text("email\nada@example.com\n")
+    account, env = service.env["AUDIENCEKIT_ACCOUNT_ID"], {**service.env, "AUDIENCEKIT_ACCOUNT_ID": "other1"}
+    upload = ("upload", "one.csv", "--audience", service.audience_id, "--account", account)
+    service.order({"fault": 24, "kind": "account", "match": {"method": "POST", "path": "*/users"}})
+    going_on = _failed(run, *upload, code=77, **env)["continue_with"]
+    service.clear()
+    name, *words = going_on.split()
+    assert (name, words[-2:]) == ("audiencekit", ["--account", account])
+    assert "--account" in _failed(run, *words[:-2], code=3, **env)["error"]["hint"]
+    done = run(*words, "--json", **env)
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (0, "complete"), done.stderr
