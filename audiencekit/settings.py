@@ -46,6 +46,9 @@ HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
+FILED: Final = (KEY_NAME, "limiter", "proxy")  # these hold secrets, too
+FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
+_QUOTES: Final = ("'", '"')
 _OTHERS: Final = (KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
     name.upper() for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, *_OTHERS)
@@ -242,7 +245,9 @@ def load_settings(
     in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}
     for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
-        if value := environment.get(PREFIX + name.upper(), "").strip():
+        variable = PREFIX + name.upper()
+        value = _read_secret(environment, variable) if name in FILED else environment.get(variable, "").strip()
+        if value:
             found[name] = value
     if "state_dir" in found:
         found["state_dir"] = _read_state_dir(found["state_dir"])
@@ -297,8 +302,45 @@ def _read_few_people(text: str) -> FewPeople:
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
-    values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in names}
+    values = {name: _read_secret(environment, PREFIX + name.upper()) for name in names}
     return {name: Secret(value) for name, value in values.items() if value}
+
+
+def _read_secret(environment: Mapping[str, str], variable: str) -> str:
+    """What `variable` holds, or the file that `variable`_FILE names; empty for neither.
+
+    Raises UsageError, which never shows it, for both, for a file that cannot be read, and for what was written so that
+    it cannot be a secret.
+    """
+    given, file = environment.get(variable, "").strip(), environment.get(variable + FILE_SUFFIX, "").strip()
+    if given and file:
+        raise UsageError(f"{variable} and {variable}{FILE_SUFFIX} are both set", hint="give the secret in one way")
+    name = variable + FILE_SUFFIX if file else variable
+    value = _read_secret_file(name, file) if file else given
+    if value.startswith("\ufeff"):
+        raise UsageError(f"{name}: the value begins with a byte order mark", hint="save it without one")
+    if len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES:
+        hint = "take the quotes out: a shell removes them, `docker --env-file` and files of secrets keep them"
+        raise UsageError(f"{name}: the value begins and ends with a quotation mark", hint=hint)
+    return value
+
+
+def _read_secret_file(variable: str, file: str) -> str:
+    path = _expanded(file)
+    if not path.is_absolute():
+        raise UsageError(f"{variable} is not an absolute path", hint="give the full path, from / or ~/")
+    reason = "it is not text in UTF-8"
+    try:
+        value = read_file(path.resolve(), MAX_FILE_BYTES).decode("utf-8").strip()
+    except OSError as error:
+        value, reason = "", error.strerror or type(error).__name__
+    except UnicodeDecodeError:
+        value = ""
+    else:
+        reason = "it is empty"
+    if not value:
+        raise UsageError(f"the file that {variable} names cannot be taken: {reason}", hint="it holds the secret alone")
+    return value
 
 
 def variable_part(account_name: str) -> str:
@@ -313,14 +355,17 @@ def own_prefix(account_name: str) -> str:
 
 def is_read(variable: str) -> bool:
     """Whether a variable of the environment with our prefix is a setting, or a credential of a named account."""
-    return variable.removeprefix(PREFIX) in VARIABLES or _NAMED.fullmatch(variable) is not None
+    name = variable.removeprefix(PREFIX)
+    if (secret := name.removesuffix(FILE_SUFFIX)) != name and secret.lower() in (*SECRET_NAMES, *FILED):
+        return True
+    return name in VARIABLES or _NAMED.fullmatch(variable.removesuffix(FILE_SUFFIX)) is not None
 
 
 def _read_named_secrets(environment: Mapping[str, str]) -> dict[str, dict[str, Secret]]:
     found: dict[str, dict[str, Secret]] = {}
-    for variable, value in environment.items():
-        if (match := _NAMED.fullmatch(variable)) and value.strip():
-            found.setdefault(match[1], {})[match[2].lower()] = Secret(value.strip())
+    for variable in dict.fromkeys(each.removesuffix(FILE_SUFFIX) for each in environment):
+        if (match := _NAMED.fullmatch(variable)) and (value := _read_secret(environment, variable)):
+            found.setdefault(match[1], {})[match[2].lower()] = Secret(value)
     return found
 
 

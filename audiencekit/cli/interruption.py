@@ -7,12 +7,12 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from audiencekit.cli.commandsettings import silent_settings
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
 from audiencekit.machine.cancellation import interruptible
 from audiencekit.machine.firstsignals import ENDINGS, let_end
 from audiencekit.machine.loopsignals import hold_back, is_detached_from, let_through, on_ending
-from audiencekit.settings import load_settings
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:
-    seconds = load_settings(directory=None).drain_seconds
+    seconds = silent_settings(directory=None).drain_seconds
     patience = f"requests under way, if any, have {seconds:g} seconds to finish; Ctrl-C again stops at once"
     tell("stopping now" if task.cancelling() else f"stopping: {patience}")
     task.cancel()

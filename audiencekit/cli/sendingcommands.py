@@ -44,9 +44,11 @@ def pace_options(function: F) -> F:
 def sending_settings(**given: Any) -> Settings:
     """The settings of a command that seals files; a state key that will lie beside these is told once, at first."""
     from audiencekit.machine.keyplaces import place_of_key
+    from audiencekit.machine.statedirectory import make_directory
 
     settings = command_settings(**given)
     if place_of_key(settings.state_dir, settings.key) is None:
+        make_directory(settings.state_dir)  # which may fail: then there is nothing to tell
         beside = "a new state key is kept in the state directory, beside the files that it opens"
         tell(f"note: {beside}: `audiencekit key move` moves it")
     return settings
