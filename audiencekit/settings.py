@@ -307,7 +307,7 @@ def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[
 
 
 def _read_secret(environment: Mapping[str, str], variable: str) -> str:
-    """What `variable` holds, or the file that `variable`_FILE names; empty for neither.
+    """The value of `variable`, or of the file that `variable`_FILE names; empty for neither.
 
     Raises UsageError, which never shows it, for both, for a file that cannot be read, and for what was written so that
     it cannot be a secret.
@@ -320,7 +320,7 @@ def _read_secret(environment: Mapping[str, str], variable: str) -> str:
     if value.startswith("\ufeff"):
         raise UsageError(f"{name}: the value begins with a byte order mark", hint="save it without one")
     if len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES:
-        hint = "take the quotes out: a shell removes them, `docker --env-file` and files of secrets keep them"
+        hint = "take the quotes out: a shell removes them, docker and files of secrets keep them"
         raise UsageError(f"{name}: the value begins and ends with a quotation mark", hint=hint)
     return value
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 
 from audiencekit import __version__
-from audiencekit.destinations.adsdestination import AdsDestination
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.preparation.plantimes import format_time
@@ -58,7 +57,7 @@ class RunArguments:
             started_at=format_time(now),
             audiencekit=__version__,
             keep_spool=self.options.keep_spool,
-            address=settings.address if isinstance(self.target.destination, AdsDestination) else "",
+            address=settings.address,
             salt=secrets.token_hex(_SALT_BYTES),
         )
 

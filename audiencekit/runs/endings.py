@@ -139,5 +139,5 @@ def _how_to_resume(run: Run) -> str:
 
 
 def _continuation(run: Run) -> dict[str, str]:
-    """What the document of an unfinished run has beside its report: the command that goes on with it."""
+    """The key of an unfinished run beside those of its report: the command that goes on with it."""
     return {CONTINUE_WITH: _how_to_resume(run).strip("`")}

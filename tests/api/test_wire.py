@@ -241,7 +241,7 @@ def test_rubbish_is_never_a_confirmed_upload(body: bytes) -> None:
     ],
 )
 def test_an_answer_that_a_gateway_has_wrapped_says_so(body: bytes, coding: str, told: str) -> None:
-    """What is to be mended is the gateway: a coding that nobody asked for, or a mark before the document."""
+    """The gateway is to be mended: a coding that was not asked for, or a mark before the document."""
     headers = {"content-encoding": coding} if coding else {}
     with pytest.raises(MalformedAnswer) as caught:
         read_answer(ApiResponse(status=200, headers=headers, body=body, received_at=0.0))

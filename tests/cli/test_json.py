@@ -41,7 +41,7 @@ def test_the_walk_finds_the_commands() -> None:
 
 
 def _calls(path: tuple[str, ...], command: click.Command) -> list[list[str]]:
-    """Ways in which nobody can use the command."""
+    """Lines that cannot be parsed."""
     given = ["list.csv" for one in command.params if isinstance(one, click.Argument) and one.required]
     calls = [["--no-such-option"], [*given, "too", "many", "--no-such-option"]]
     for one in command.params:
@@ -76,7 +76,7 @@ def test_a_usage_error_is_one_json_document(
     assert failures > 1
 
 
-def test_what_is_behind_two_dashes_asks_for_nothing(run: Run) -> None:
+def test_an_option_behind_two_dashes_asks_for_nothing(run: Run) -> None:
     """A file of that name."""
     assert run("check", "--", "--json").stdout == ""
 
@@ -172,7 +172,7 @@ def test_a_usage_error_leaves_no_run(run: Run, service: Service, tmp_path: Path,
     assert (state / "begun").read_text() == ""
 
 
-def test_what_no_run_was_begun_of_is_not_refused_for_good(run: Run, service: Service, tmp_path: Path) -> None:
+def test_a_failure_before_a_run_is_not_refused_for_good(run: Run, service: Service, tmp_path: Path) -> None:
     """69: the service is away; 74: the state directory cannot be used."""
     (tmp_path / "one.csv").write_text("email\nada@example.com\n")
     upload = ("upload", "one.csv", "--audience", service.audience_id)

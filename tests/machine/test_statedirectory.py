@@ -227,7 +227,7 @@ except InputOutputFailed as error:
 
 @pytest.mark.parametrize("mode", [0o777, 0o2775], ids=["emptyDir", "fsGroup"])
 def test_a_pod_without_root_has_its_state_below_a_volume(mode: int) -> None:
-    """A uid that nobody knows, of the group of root, on a bind mount of one file system; the hint names the way."""
+    """A uid without a name, of the group of root, on a bind mount of one file system; the hint names the way."""
     with tempfile.TemporaryDirectory() as place:  # where another user comes to
         os.chmod(place, 0o755)
         volume = Path(place) / "a volume"

@@ -29,7 +29,7 @@ class RunFacts:
     `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
     or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
     `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
-    `address` is that of the service, empty for a destination of another one, and for runs of older versions.
+    `address` is that of the service in the settings, empty without one, and for runs of older versions.
     `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
     """
 
