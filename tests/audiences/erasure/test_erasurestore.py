@@ -105,7 +105,7 @@ def test_the_same_people_are_found_while_their_erasure_is_unfinished(store: Eras
     assert store.unfinished("f1", "18ce5other", "https://ads.example.com", do_not_reach=False) is None
     assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=True) is None
     store.complete(_receipt(), NOW)
-    assert store.unfinished("", "18ce54d4x5t", do_not_reach=False) is None
+    assert store.unfinished("", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
 
 
 def test_an_id_or_its_beginning_finds_an_erasure(store: ErasureStore) -> None:
