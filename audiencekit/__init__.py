@@ -66,7 +66,7 @@ _NAMES = {
     "audiencekit.delivery.ratelimiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "
-        "DefinitionRefused EndlessList ExchangeError HostRefused IdentifierRejected InputOutputFailed "
+        "DefinitionRefused EndlessList ExchangeError FileHeld HostRefused IdentifierRejected InputOutputFailed "
         "MalformedAnswer MappingRefused MemoryRefused NotFinished NotFound Outcome PlanRefused "
         "RateLimited Redirected Refused RequestRefused ResumeRefused ServiceError ServiceUnavailable "
         "SnapshotRefused SourceRefused TemporarilyUnavailable TransportFailed "

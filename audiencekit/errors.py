@@ -15,6 +15,7 @@ AudiencekitError                    exit 1
 ├── IdentifierRejected (ValueError) exit 3    one value, in `normalize` or `hash_identifier`
 ├── ServiceUnavailable              exit 69
 ├── InputOutputFailed               exit 74
+│   └── FileHeld                    exit 75   another process holds a file of the state directory
 ├── NotFinished                     exit 75   part is sent, the rest can follow
 ├── AudienceBusy                    exit 75   another run works on the audience
 ├── CredentialsRefused              exit 77
@@ -37,9 +38,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from audiencekit.shown import shown
+
+CONTINUE_WITH: Final = "continue_with"  # in the document of an error: the command that goes on with its run
+
+
+_REFUSING: Final = (2, 3, 77)  # exit codes: UsageError, Refused, CredentialsRefused
 
 
 class Outcome(StrEnum):
@@ -59,6 +65,15 @@ class AudiencekitError(Exception):
         super().__init__(shown(message))
         self.hint = shown(hint)
         self.document: dict[str, Any] | None = None  # what is known of the run that failed: counts, as its report
+
+    @property
+    def state(self) -> str:
+        """`refused` when nothing was sent and the same would be refused again, else `incomplete`.
+
+        The document of the error decides; without one no run was begun, and the exit code does.
+        """
+        known = (self.document or {}).get("state")
+        return str(known or ("refused" if self.exit_code in _REFUSING else "incomplete"))
 
     def bare(self) -> Self:
         """This error without traceback, cause and context."""
@@ -163,6 +178,12 @@ class InputOutputFailed(AudiencekitError):
     """A file or directory could not be read or written."""
 
     exit_code = 74
+
+
+class FileHeld(InputOutputFailed):
+    """Another process holds a file of the state directory."""
+
+    exit_code = 75
 
 
 class NotFinished(AudiencekitError):

@@ -113,16 +113,21 @@ async def resume_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    new_address: bool = False,
 ) -> Report:
-    """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`. The report of the whole run.
+    """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`, the only one that can be
+    resumed. The report of the whole run.
 
     `audiencekit.resume` knows erasures, too (`audiences.resumption`).
 
     The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
     before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing
-    sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, or when
-    the run was refused for good; AudienceBusy while a run is at work on its target; and what `upload_async` raises.
+    sent, when the source, the columns or the options are not those of then, when the journal cannot be trusted, when
+    the run was refused for good, or when `settings` name another account or address than those it was begun at (with
+    `new_address` the service has moved); AudienceBusy while a run is at work on its target; and what `upload_async`
+    raises.
     """
     from audiencekit.runs.uploads import resume_run
 
-    return await resume_run(run, RunOptions.of(settings=settings, progress=progress, limiter=limiter))
+    options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
+    return await resume_run(run, options, new_address=new_address)

@@ -19,7 +19,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.durations import parse_age
 from audiencekit.errors import CredentialsRefused, UsageError
-from audiencekit.limits import DEFAULT_CONCURRENCY, PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW
+from audiencekit.limits import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_GRACE_SECONDS,
+    GRACE_MARGIN_SECONDS,
+    PACED_REQUESTS_PER_MINUTE,
+    REQUESTS_PER_WINDOW,
+)
 from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.privatefiles import read_file
@@ -36,17 +42,21 @@ CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where d
 ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
-RULES: Final = ("allow_host", "limiter", "few_people", "retention")
+RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds")
 HOST_LIMITER: Final = "host"
 REDIS_ADDRESSES: Final = ("redis://", "rediss://", "unix://")
 SECRET_NAMES: Final = (*APPLICATION, *TOKEN)
 KEY_NAME, KEY_COMMAND, AGE_IDENTITY, KNOWN_HOSTS = "key", "key_command", "age_identity", "known_hosts"
+FILED: Final = (KEY_NAME, "limiter", "proxy")  # these hold secrets, too
+FILE_SUFFIX: Final = "_FILE"  # behind the name of a variable: it names a file with the secret
+_QUOTES: Final = ("'", '"')
 _OTHERS: Final = (KEY_NAME, KEY_COMMAND, "new_key", AGE_IDENTITY, KNOWN_HOSTS)
 VARIABLES: Final = frozenset(
     name.upper() for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, *_OTHERS)
 )  # behind the prefix
 
 _HERE: Final = Path()
+MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
 _NAMED: Final = re.compile(rf"{PREFIX}ACCOUNT_([A-Z0-9_]+)_({'|'.join(SECRET_NAMES).upper()})")
 
@@ -74,6 +84,7 @@ class Settings:
     concurrency: int = DEFAULT_CONCURRENCY
     limiter: Secret | None = None  # the address of a Redis server, which may hold a password; None: this host's own
     retention: timedelta | None = None  # how long runs are kept; None: until `purge`
+    grace_seconds: int = DEFAULT_GRACE_SECONDS  # from a signal to the end of the process at most
     proxy: Secret | None = None  # its address, which may hold a password; None: connections are made straight
     ca_bundle: Path | None = None  # the authorities that alone are believed; None: those of the machine
     named_addresses: frozenset[str] = frozenset()  # by the environment or the program: loopback must be one of them
@@ -81,6 +92,7 @@ class Settings:
     named_secrets: Mapping[str, Mapping[str, Secret]] = field(
         default_factory=dict
     )  # of accounts of a setup, by their names
+    has_own_account: bool = False  # the account was given for this command, and is not that of the environment
     account_name: str = ""  # that of the account in its setup, whose own credentials come before the common ones
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
 
@@ -98,6 +110,11 @@ class Settings:
             raise UsageError("the address of the ads API is not known", hint=hint)
         return url
 
+    @property
+    def address(self) -> str:
+        """The address of the ads API as runs remember it; empty when there is none."""
+        return (self.ads_url or self.profile.ads_url or "").rstrip("/")
+
     def require_base_url(self) -> str:
         """The address where people log in. Raises UsageError when neither the settings nor the profile give one."""
         url = self.base_url or self.profile.base_url
@@ -106,9 +123,15 @@ class Settings:
             raise UsageError("the base address of the service is not known", hint=hint)
         return url.rstrip("/")
 
+    @property
+    def drain_seconds(self) -> float:
+        """The seconds that exchanges under way have after a signal, so that the process ends within its grace."""
+        return max(self.grace_seconds - GRACE_MARGIN_SECONDS, self.grace_seconds / 2)
+
     def for_account(self, name: str, account_id: str | None = None) -> Settings:
         """These settings for the account that a setup calls `name`. Without an id that of these settings stays."""
-        return replace(self, account_name=name, account_id=account_id or self.account_id)
+        is_own = self.has_own_account or bool(account_id)
+        return replace(self, account_name=name, account_id=account_id or self.account_id, has_own_account=is_own)
 
     @property
     def own_secrets(self) -> Mapping[str, Secret]:
@@ -223,7 +246,9 @@ def load_settings(
     in_file = {} if path is None else _read_file(path)
     found: dict[str, Any] = {}
     for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES):
-        if value := environment.get(PREFIX + name.upper(), "").strip():
+        variable = PREFIX + name.upper()
+        value = _read_secret(environment, variable) if name in FILED else environment.get(variable, "").strip()
+        if value:
             found[name] = value
     if "state_dir" in found:
         found["state_dir"] = _read_state_dir(found["state_dir"])
@@ -237,6 +262,7 @@ def load_settings(
         base_url=found.get("base_url"),
         allowed_hosts=frozenset(str(found.get("allow_host", "")).replace(",", " ").split()),
         account_id=found.get("account_id"),
+        has_own_account=given.get("account_id") is not None,
         secrets=_read_secrets(environment, SECRET_NAMES),
         named_secrets=_read_named_secrets(environment),
         state_dir=_expanded(found["state_dir"]).absolute() if "state_dir" in found else _default_state_dir(),
@@ -245,6 +271,7 @@ def load_settings(
         concurrency=_number(found, "concurrency", DEFAULT_CONCURRENCY, 256),
         limiter=_read_limiter(str(found.get("limiter", HOST_LIMITER))),
         retention=parse_age(str(found["retention"]), f"{PREFIX}RETENTION") if "retention" in found else None,
+        grace_seconds=_number(found, "grace_seconds", DEFAULT_GRACE_SECONDS, MOST_GRACE_SECONDS),
         few_people=_read_few_people(str(found.get("few_people", "tell"))),
         proxy=Secret(str(found["proxy"])) if "proxy" in found else None,
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
@@ -276,8 +303,45 @@ def _read_few_people(text: str) -> FewPeople:
 
 
 def _read_secrets(environment: Mapping[str, str], names: Iterable[str]) -> dict[str, Secret]:
-    values = {name: environment.get(PREFIX + name.upper(), "").strip() for name in names}
+    values = {name: _read_secret(environment, PREFIX + name.upper()) for name in names}
     return {name: Secret(value) for name, value in values.items() if value}
+
+
+def _read_secret(environment: Mapping[str, str], variable: str) -> str:
+    """The value of `variable`, or of the file that `variable`_FILE names; empty for neither.
+
+    Raises UsageError, which never shows it, for both, for a file that cannot be read, and for what was written so that
+    it cannot be a secret.
+    """
+    given, file = environment.get(variable, "").strip(), environment.get(variable + FILE_SUFFIX, "").strip()
+    if given and file:
+        raise UsageError(f"{variable} and {variable}{FILE_SUFFIX} are both set", hint="give the secret in one way")
+    name = variable + FILE_SUFFIX if file else variable
+    value = _read_secret_file(name, file) if file else given
+    if value.startswith("\ufeff"):
+        raise UsageError(f"{name}: the value begins with a byte order mark", hint="save it without one")
+    if len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES:
+        hint = "take the quotes out: a shell removes them, docker and files of secrets keep them"
+        raise UsageError(f"{name}: the value begins and ends with a quotation mark", hint=hint)
+    return value
+
+
+def _read_secret_file(variable: str, file: str) -> str:
+    path = _expanded(file)
+    if not path.is_absolute():
+        raise UsageError(f"{variable} is not an absolute path", hint="give the full path, from / or ~/")
+    reason = "it is not text in UTF-8"
+    try:
+        value = read_file(path.resolve(), MAX_FILE_BYTES).decode("utf-8").strip()
+    except OSError as error:
+        value, reason = "", error.strerror or type(error).__name__
+    except UnicodeDecodeError:
+        value = ""
+    else:
+        reason = "it is empty"
+    if not value:
+        raise UsageError(f"the file that {variable} names cannot be taken: {reason}", hint="it holds the secret alone")
+    return value
 
 
 def variable_part(account_name: str) -> str:
@@ -292,14 +356,17 @@ def own_prefix(account_name: str) -> str:
 
 def is_read(variable: str) -> bool:
     """Whether a variable of the environment with our prefix is a setting, or a credential of a named account."""
-    return variable.removeprefix(PREFIX) in VARIABLES or _NAMED.fullmatch(variable) is not None
+    name = variable.removeprefix(PREFIX)
+    if (secret := name.removesuffix(FILE_SUFFIX)) != name and secret.lower() in (*SECRET_NAMES, *FILED):
+        return True
+    return name in VARIABLES or _NAMED.fullmatch(variable.removesuffix(FILE_SUFFIX)) is not None
 
 
 def _read_named_secrets(environment: Mapping[str, str]) -> dict[str, dict[str, Secret]]:
     found: dict[str, dict[str, Secret]] = {}
-    for variable, value in environment.items():
-        if (match := _NAMED.fullmatch(variable)) and value.strip():
-            found.setdefault(match[1], {})[match[2].lower()] = Secret(value.strip())
+    for variable in dict.fromkeys(each.removesuffix(FILE_SUFFIX) for each in environment):
+        if (match := _NAMED.fullmatch(variable)) and (value := _read_secret(environment, variable)):
+            found.setdefault(match[1], {})[match[2].lower()] = Secret(value)
     return found
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 import pyarrow.parquet as pq
 import pytest
+from ruamel.yaml import YAML
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.flexible.document import read_document
@@ -228,3 +229,33 @@ async def test_the_receiver_takes_what_is_proven_and_nothing_else(tmp_path: Path
         finally:
             process.terminate()
             await process.wait()
+
+
+@pytest.mark.parametrize(
+    ("state", "first_night", "code"),
+    [(None, False, 1), ("", False, 1), ("20261128-010203-80001f3a\n", False, 0), (None, True, 0)],
+)
+def test_the_github_sample_refuses_to_sync_without_its_state(
+    tmp_path: Path, state: str | None, first_night: bool, code: int
+) -> None:
+    """Its own step, as a shell of a runner executes it: `begun` is written by every run."""
+    workflow = YAML(typ="safe").load(SAMPLES / "github" / "nightly-sync.yml")
+    steps = workflow["jobs"]["sync"]["steps"]
+    (place,) = (place for place, step in enumerate(steps) if "refuse" in step.get("name", ""))
+    (sync,) = (place for place, step in enumerate(steps) if "audiencekit@" in step.get("uses", ""))
+    (restored,) = (place for place, step in enumerate(steps) if "cache/restore" in step.get("uses", ""))
+    assert restored < place < sync
+    assert steps[place]["if"] == "${{ !inputs.first_night }}"
+    assert workflow["on"]["workflow_dispatch"]["inputs"]["first_night"]["default"] is False
+    if state is not None:
+        (tmp_path / "state").mkdir()
+        (tmp_path / "state" / "begun").write_text(state)
+    if not first_night:
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[place]["run"]]
+        done = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert bool(done.stdout) == (code == 1)
+        if code:
+            assert "evicted" in done.stdout
+            assert "erased people" in done.stdout
+            assert done.stdout.count("\n") == 1  # an annotation ends with its line

@@ -14,7 +14,18 @@ from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
 from audiencekit.machine.credentialstore import TOKEN, StoredCredentials
 from audiencekit.personal import Secret
-from audiencekit.settings import ADDRESSES, CHOICES, FILE_KEYS, KEY_NAME, NETWORK, RULES, SECRET_NAMES, load_settings
+from audiencekit.settings import (
+    ADDRESSES,
+    CHOICES,
+    FILE_KEYS,
+    KEY_NAME,
+    NETWORK,
+    RULES,
+    SECRET_NAMES,
+    Settings,
+    is_read,
+    load_settings,
+)
 
 SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
 SECRETS = {
@@ -248,3 +259,69 @@ def test_a_working_directory_that_cannot_be_looked_into_has_no_file(
 
     monkeypatch.setattr(Path, "is_file", forbid)
     assert load_settings({}, directory=tmp_path).profile.name == "spec"
+
+
+FILED = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET", "ACCOUNT_SHOP_DE_ACCESS_TOKEN"]
+
+
+def _secret_of(settings: Settings, name: str) -> str:
+    if name.startswith("ACCOUNT_"):
+        return settings.named_secrets["SHOP_DE"]["access_token"].unwrap()
+    return settings.secrets[name.lower()].unwrap()
+
+
+@pytest.mark.parametrize("name", FILED)
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_secret_can_lie_in_a_file(tmp_path: Path, name: str, end: str) -> None:
+    """As docker and Kubernetes hand it over, behind links; the end of its line is no part of it."""
+    (tmp_path / "data").write_bytes(f"s3cret{end}".encode())
+    (tmp_path / "secret").symlink_to(tmp_path / "data")
+    variable = f"AUDIENCEKIT_{name}_FILE"
+    settings = load_settings({variable: str(tmp_path / "secret")}, directory=None, state_dir=tmp_path)
+    assert _secret_of(settings, name) == "s3cret"
+    assert is_read(variable)
+    with pytest.raises(UsageError, match="are both set") as caught:
+        load_settings({variable: str(tmp_path / "secret"), f"AUDIENCEKIT_{name}": "other"}, directory=None)
+    assert "other" not in str(caught.value) + caught.value.hint
+
+
+def test_the_other_secrets_can_lie_in_files(tmp_path: Path) -> None:
+    """The state key, and addresses that hold a password."""
+    texts = {"KEY": "ab" * 32, "LIMITER": "redis://:s3cret@127.0.0.1/1", "PROXY": "http://u:s3cret@127.0.0.1:3128"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    environment = {f"AUDIENCEKIT_{name}_FILE": str(tmp_path / name) for name in texts}
+    settings = load_settings(environment, directory=None, state_dir=tmp_path)
+    found = (settings.key, settings.limiter, settings.proxy)
+    assert [each.unwrap() for each in found if isinstance(each, Secret)] == list(texts.values())
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "No such file"), (b"", "empty"), (b"\n", "empty"), (b"\xff\xfes", "not text in UTF-8")]
+)
+def test_a_file_that_holds_no_secret_is_refused(tmp_path: Path, content: bytes | None, told: str) -> None:
+    """So is a path that depends on the working directory."""
+    path = tmp_path / "secret"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UsageError, match=told):
+        load_settings({"AUDIENCEKIT_ACCESS_TOKEN_FILE": str(path)}, directory=None)
+    with pytest.raises(UsageError, match="not an absolute path"):
+        load_settings({"AUDIENCEKIT_ACCESS_TOKEN_FILE": "secret"}, directory=None)
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+@pytest.mark.parametrize(
+    ("value", "told"), [("'s3cret'", "quotation"), ('"s3cret"', "quotation"), ("\ufeffs3cret", "order mark")]
+)
+@pytest.mark.parametrize("name", ["CONSUMER_SECRET", "KEY", "ACCOUNT_SHOP_DE_ACCESS_TOKEN"])
+def test_a_secret_that_was_written_wrongly_is_told_without_it(
+    tmp_path: Path, name: str, value: str, told: str, in_file: bool
+) -> None:
+    """Before a request is made: the service would only say that it does not know us."""
+    (tmp_path / "secret").write_text(value, encoding="utf-8")
+    given = {f"AUDIENCEKIT_{name}_FILE": str(tmp_path / "secret")} if in_file else {f"AUDIENCEKIT_{name}": value}
+    with pytest.raises(UsageError, match=told) as caught:
+        load_settings(given, directory=None)
+    assert next(iter(given)) in str(caught.value)
+    assert "s3cret" not in str(caught.value) + caught.value.hint

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from audiencekit.api.catalogue import PARAMETER_NAMES
@@ -28,6 +29,7 @@ from audiencekit.errors import (
     TemporarilyUnavailable,
     Unauthorized,
 )
+from audiencekit.limits import FARTHEST_RESET_SECONDS
 from audiencekit.shown import shown
 
 # Groups of endpoints whose requests name no people: of these alone the service's own words are kept.
@@ -169,6 +171,13 @@ def _add_waits(error: ServiceError, response: ApiResponse) -> None:
             error.reset_at = (response.received_at if answered_at is None else answered_at) + retry_after
         # A reset is a time of the service's clock: a wait for it subtracts this.
         error.answered_at = answered_at
+        _say_until(error, response.received_at if answered_at is None else answered_at)
+
+
+def _say_until(error: RateLimited, now: float) -> None:
+    """Say until when the service asks to wait, by its clock, where that is a time and no mistake."""
+    if error.reset_at is not None and 0 < error.reset_at - now <= FARTHEST_RESET_SECONDS:
+        error.args = (f"{error}, until {datetime.fromtimestamp(error.reset_at, UTC):%H:%M:%S} UTC",)
 
 
 def _entries(given: Any) -> Iterator[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,8 @@ from audiencekit.limits import MAX_CURSOR_LENGTH
 from audiencekit.serviceids import is_service_id
 
 _CURSOR: Final = re.compile(rf"[!-~]{{1,{MAX_CURSOR_LENGTH}}}")  # visible ASCII: it goes into an address
+_UNDONE: Final = ("", "identity", "gzip", "deflate")  # content codings that the transport has undone
+_CODING: Final = re.compile(r"[a-z0-9-]{1,16}(, ?[a-z0-9-]{1,16}){0,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +87,19 @@ def read_success(response: ApiResponse) -> Document:
         raise read_refusal(response)
     document = read_document(response.body)
     if document is None:
-        raise _malformed(response.status, "is not one whole JSON object")
+        raise _malformed(response.status, _why_unread(response))
     return document
+
+
+def _why_unread(response: ApiResponse) -> str:
+    """Why a body is no document, named where a gateway is the cause: a coding that is not undone, or a mark."""
+    coding = response.headers.get("content-encoding", "").strip().lower()
+    if coding not in _UNDONE:
+        named = coding if _CODING.fullmatch(coding) else "of another name"
+        return f"is in a content coding that is not read ({named})"
+    if response.body.startswith(codecs.BOM_UTF8):
+        return "begins with a byte order mark, and is no JSON so"
+    return "is not one whole JSON object"
 
 
 def read_counts(answer: Answer) -> Counts:

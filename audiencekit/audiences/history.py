@@ -8,8 +8,8 @@ from typing import Any
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.runorder import Succession
-from audiencekit.runs.store import ERASURE_HOME, RunStore, find_id
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, find_id
+from audiencekit.runs.storedreports import list_runs, the_resumable
 
 
 def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
@@ -29,6 +29,14 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
     """
     run_id = find_id(run, _newest_first(state_dir), "erasure" if run.startswith(ERASURE_HOME.prefix) else "run")
     return run_id, run_id in ErasureStore(state_dir).ids()
+
+
+def find_resumable(state_dir: Path, run: str, key: StateKey | None = None) -> tuple[str, bool]:
+    """The same for a run or erasure that is to be resumed: `last` is the one that can be, as `the_resumable` says.
+
+    Raises UsageError and AudienceBusy. With `key` the journals of runs are checked.
+    """
+    return find_in_history(state_dir, the_resumable(list_history(state_dir, key)) if run == LAST else run)
 
 
 def _newest_first(state_dir: Path) -> list[str]:

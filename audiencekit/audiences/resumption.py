@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.history import find_in_history
+from audiencekit.audiences.history import find_resumable
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.machine.eventloop import blocking, cancellable
+from audiencekit.machine.keys import known_state_key
 from audiencekit.pipeline import resume_async as resume_run_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
@@ -20,18 +23,21 @@ async def resume_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    new_address: bool = False,
 ) -> Report | Receipt:
     """Finish a run or an erasure that ended early; its report, or its receipt.
 
-    `run` is an id, the unique beginning of one, or `last`, the newest of all runs and erasures. One that is complete
-    stays as it is. Raises UsageError when `run` fits none or several, and the errors of
+    `run` is an id, the unique beginning of one, or `last`, the only one of all runs and erasures that can be resumed.
+    One that is complete stays as it is when its id is given. It goes on at the account and the address that it was
+    begun at; with `new_address` the service has moved. Raises UsageError when `run` fits none or several, and what
     `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
     """
     settings = settings or load_settings()
-    run_id, is_erasure = find_in_history(settings.state_dir, run)
+    run_id, is_erasure = find_resumable(settings.state_dir, run, known_state_key(settings.state_dir, settings.key))
+    given: dict[str, Any] = {"settings": settings, "progress": progress, "limiter": limiter, "new_address": new_address}
     if is_erasure:
-        return await resume_erasure_async(run_id, settings=settings, progress=progress, limiter=limiter)
-    return await resume_run_async(run_id, settings=settings, progress=progress, limiter=limiter)
+        return await resume_erasure_async(run_id, **given)
+    return await resume_run_async(run_id, **given)
 
 
 resume = blocking(resume_async)

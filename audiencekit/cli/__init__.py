@@ -14,9 +14,9 @@ import click
 
 from audiencekit.cli.commandhelp import Context, write_sections
 from audiencekit.cli.globaloptions import begin_manner, end_manner, whole_tool_options
-from audiencekit.cli.output import complain, insist, take_any_letter, unwritten
+from audiencekit.cli.output import complain, insist, say_failure, take_any_letter, unwritten
 from audiencekit.cli.version import say_version
-from audiencekit.errors import AudiencekitError
+from audiencekit.errors import AudiencekitError, Bug, UsageError
 from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
 from audiencekit.machine.memoryreserve import release_reserve
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
@@ -130,6 +130,11 @@ def _show(error: click.ClickException) -> None:
     insist(told.getvalue().rstrip("\n").replace(message, message.expandtabs() if is_ours else shown(message)))
 
 
+def _help_of(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return "" if context is None else f"`{context.command_path} --help`"
+
+
 def _run() -> int:
     try:
         hand_over_interrupt()
@@ -142,17 +147,21 @@ def _run() -> int:
         return left.code if isinstance(left.code, int) else int(left.code is not None)
     except (click.exceptions.Abort, KeyboardInterrupt):
         insist("interrupted")
+        say_failure(kind="Interrupted", message="interrupted")
         return INTERRUPTED
     except click.ClickException as error:
         _show(error)
+        say_failure(kind=UsageError.__name__, message=shown(error.format_message()), hint=_help_of(error))
         return error.exit_code
     except AudiencekitError as error:
         release_reserve()
+        say_failure(error)
         complain(error)
         return error.exit_code
     except BaseException as error:  # a panic of a library in Rust is no Exception
         release_reserve()
         if shortage := shortage_of(error):
+            say_failure(shortage)
             complain(shortage)
             return shortage.exit_code
         if isinstance(error, OSError) and _is_clicks(error):
@@ -163,6 +172,7 @@ def _run() -> int:
             f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__))
         )
         insist(f"bug: {type(error).__name__} in {places}; please report this line")
+        say_failure(kind=Bug.__name__, message=f"{type(error).__name__} in {places}", hint="please report this")
         return 1
 
 

@@ -10,7 +10,7 @@ import click
 from audiencekit.cli.client import with_client
 from audiencekit.cli.commandhelp import CommandGroup
 from audiencekit.cli.confirmation import confirm, require_terminal
-from audiencekit.cli.dryruns import foresee_do_not_reach
+from audiencekit.cli.dryruns import foresee_do_not_reach, refuse_named_dry_run
 from audiencekit.cli.options import (
     as_keywords,
     dry_run_option,
@@ -19,6 +19,7 @@ from audiencekit.cli.options import (
     list_options,
     max_minutes_option,
     rejections_option,
+    run_id_option,
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
@@ -112,6 +113,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 @list_options
 @rejections_option
 @keep_spool_option
+@run_id_option
 @service_options
 @pace_options
 @max_minutes_option
@@ -122,6 +124,7 @@ def upload_list(
     as_json: bool,
     rejections: str | None,
     keep_spool: bool,
+    run_id: str | None,
     account_id: str | None,
     profile: str | None,
     concurrency: int | None,
@@ -135,6 +138,7 @@ def upload_list(
     and takes no one out of an audience.
     """
     if given.pop("dry_run"):
+        refuse_named_dry_run(run_id)
         given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_do_not_reach(source, given)
 
@@ -143,7 +147,7 @@ def upload_list(
 
         return do_not_reach_upload_async(
             source, settings=settings, rejections=rejections, progress=progress, keep_spool=keep_spool,
-            **as_keywords(given),
+            run_id=run_id, **as_keywords(given),
         )  # fmt: skip
 
     send(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from audiencekit.cli.audiencenaming import audience_id_of
 from audiencekit.cli.dryrun import leave_with_dry_plan, leave_with_foreseen
 from audiencekit.cli.options import as_keywords
+from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.preview import Preview
@@ -83,15 +84,22 @@ def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> 
     leave_with_foreseen(work, as_json=as_json, **service)
 
 
-def foresee_resumption(run_id: str, *, as_json: bool) -> NoReturn:
+def foresee_resumption(run_id: str, *, as_json: bool, account_id: str | None, new_address: bool) -> NoReturn:
     """Of `resume`, for a run."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Remaining]:
         from audiencekit.runs.remaining import find_remaining_async
 
-        return find_remaining_async(run_id, settings=settings, progress=progress)
+        return find_remaining_async(run_id, settings=settings, progress=progress, new_address=new_address)
 
-    leave_with_foreseen(work, as_json=as_json)
+    leave_with_foreseen(work, as_json=as_json, account_id=account_id)
+
+
+def refuse_named_dry_run(run_id: str | None) -> None:
+    """Raises UsageError for the name of a run in a dry run, which keeps none."""
+    if run_id is not None:
+        hint = "`audiencekit resume RUN --dry-run` says what is left of a run"
+        raise UsageError("--run-id and --dry-run exclude each other: a dry run keeps no run", hint=hint)
 
 
 def _divided(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -70,13 +70,13 @@ def forget(
     )  # fmt: skip
 
 
-def resume_erasure(erasure: str, *, as_json: bool, **given: Any) -> NoReturn:
+def resume_erasure(erasure: str, *, as_json: bool, new_address: bool, **given: Any) -> NoReturn:
     """Finish an erasure that ended early, print its receipt, and leave."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
         from audiencekit.audiences.erasure.forgetting import resume_erasure_async
 
-        return resume_erasure_async(erasure, settings=settings, progress=progress)
+        return resume_erasure_async(erasure, settings=settings, progress=progress, new_address=new_address)
 
     erase(work, as_json=as_json, **given)
 

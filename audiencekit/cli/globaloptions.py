@@ -27,6 +27,7 @@ class Manner:
     is_quiet: bool = False
     is_verbose: bool = False
     log: LogFile | None = None
+    has_said_json: bool = False
 
     def is_coloured(self, stream: Any) -> bool:
         """Whether what is written to `stream` is coloured: on a terminal, but for NO_COLOR and `--color`."""
@@ -51,6 +52,11 @@ def begin_manner() -> None:
 
         stop_listening()
     _MANNER.set(Manner())
+
+
+def note_json_said() -> None:
+    """Note that stdout has had its one JSON document."""
+    _MANNER.set(replace(manner(), has_said_json=True))
 
 
 def note_command(context: click.Context) -> None:

@@ -7,11 +7,11 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from audiencekit.cli.commandsettings import silent_settings
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
-from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.cancellation import interruptible
-from audiencekit.machine.firstsignals import ENDINGS
+from audiencekit.machine.firstsignals import ENDINGS, let_end
 from audiencekit.machine.loopsignals import hold_back, is_detached_from, let_through, on_ending
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ async def _work(work: Coroutine[Any, Any, T], max_minutes: float | None) -> T:
 
 def _too_late(ending: int, _frame: object) -> None:
     """Let the second one end the process: the reader of the output may be gone."""
-    signal.signal(ending, signal.SIG_DFL)
+    let_end(ending)
 
 
 def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
@@ -66,6 +66,7 @@ def _run_out(task: asyncio.Task[Any], minutes: float) -> None:
 
 
 def _interrupt(task: asyncio.Task[Any]) -> None:
-    patience = f"requests under way, if any, have {DRAIN_SECONDS:.0f} seconds to finish; Ctrl-C again stops at once"
+    seconds = silent_settings(directory=None).drain_seconds
+    patience = f"requests under way, if any, have {seconds:g} seconds to finish; Ctrl-C again stops at once"
     tell("stopping now" if task.cancelling() else f"stopping: {patience}")
     task.cancel()

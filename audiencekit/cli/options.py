@@ -329,6 +329,11 @@ max_minutes_option = service_option(
 keep_spool_option = result_option(
     "--keep-spool", is_flag=True, help="Keep the records, sealed, so that `resume` needs no source."
 )
+run_id_option = result_option(
+    "--run-id",
+    metavar="ID",
+    help="Name the run: the same command with the same ID finishes it, and sends nothing twice.",
+)
 shared_members_option = click.option(
     "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
     help="Refuse an identifier that stands for more than N members; or keep it, and take out all who have it.",

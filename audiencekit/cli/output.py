@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -10,9 +11,9 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from audiencekit.cli.globaloptions import manner, stderr_is_coloured
+from audiencekit.cli.globaloptions import manner, note_json_said, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
-from audiencekit.errors import AudiencekitError, InputOutputFailed
+from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.machine.memoryreserve import release_reserve
 from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
 
@@ -90,6 +91,7 @@ _COLOURS: Final = {
 def say_json(document: str) -> None:
     """A JSON document to stdout. Raises as `say` does."""
     text = shown_json(document)
+    note_json_said()
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -159,10 +161,36 @@ def leave_with(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     document = error.document
     try:
         if as_json:
-            failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
-            print_told({**(document or {"state": "refused"}), "error": failure})
+            print_told(_failed(error))
         elif document is not None and "run_id" in document:
             print_report(document, as_json=False)
     finally:
         complain(error)
     sys.exit(error.exit_code)
+
+
+def say_failure(error: AudiencekitError | None = None, *, kind: str = "", message: str = "", hint: str = "") -> None:
+    """The one JSON document of a command that failed before it printed any, where `--json` is on its line.
+
+    Of an error that is none of ours, its `kind`, `message` and `hint` are told. stdout that fails is of no matter.
+    """
+    if not _is_json_asked() or manner().has_said_json:
+        return
+    with contextlib.suppress(InputOutputFailed):
+        if error is not None:
+            print_told(_failed(error))
+        else:
+            state = "refused" if kind == UsageError.__name__ else "incomplete"
+            failure = {"type": kind, "message": message, "hint": hint}
+            print_told({"state": state, CONTINUE_WITH: None, "error": failure})
+
+
+def _is_json_asked() -> bool:
+    """Whether `--json` is among the options, also of a line that cannot be parsed."""
+    words = sys.argv[1:]
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _failed(error: AudiencekitError) -> dict[str, Any]:
+    failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+    return {"state": error.state, CONTINUE_WITH: None, **(error.document or {}), "error": failure}

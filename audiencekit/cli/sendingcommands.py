@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+account_option = service_option(
+    "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
+)
+
+
 def service_options(function: F) -> F:
     """Which account of which service."""
     return stacked(
-        service_option(
-            "--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default."
-        ),
+        account_option,
         service_option("--profile", help="Which service: spec or x."),
     )(function)
 
@@ -41,9 +44,11 @@ def pace_options(function: F) -> F:
 def sending_settings(**given: Any) -> Settings:
     """The settings of a command that seals files; a state key that will lie beside these is told once, at first."""
     from audiencekit.machine.keyplaces import place_of_key
+    from audiencekit.machine.statedirectory import make_directory
 
     settings = command_settings(**given)
     if place_of_key(settings.state_dir, settings.key) is None:
+        make_directory(settings.state_dir)  # which may fail: then there is nothing to tell
         beside = "a new state key is kept in the state directory, beside the files that it opens"
         tell(f"note: {beside}: `audiencekit key move` moves it")
     return settings

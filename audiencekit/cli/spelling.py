@@ -13,6 +13,7 @@ from audiencekit.optiontext import OPTION
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {
     "audience_id": "--audience",
+    "account_id": "--account",
     "columns": "--map",
     "suppress_columns": "--suppress-map",
     "header": "--no-header",

@@ -10,7 +10,7 @@ import click
 from audiencekit.cli.audiencenaming import audience_id_of, audience_option
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.dryruns import foresee_resumption, foresee_upload
+from audiencekit.cli.dryruns import foresee_resumption, foresee_upload, refuse_named_dry_run
 from audiencekit.cli.forget import resume_erasure, show_receipt
 from audiencekit.cli.options import (
     as_keywords,
@@ -21,11 +21,12 @@ from audiencekit.cli.options import (
     plan_options,
     rejections_option,
     run_argument,
+    run_id_option,
     source_options,
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sendingcommands import pace_options, send, service_options
+from audiencekit.cli.sendingcommands import account_option, pace_options, send, service_options
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 @suppression_options
 @rejections_option
 @keep_spool_option
+@run_id_option
 @service_options
 @pace_options
 @max_minutes_option
@@ -57,6 +59,7 @@ def upload(
     as_json: bool,
     rejections: str | None,
     keep_spool: bool,
+    run_id: str | None,
     account_id: str | None,
     profile: str | None,
     concurrency: int | None,
@@ -69,6 +72,7 @@ def upload(
     People are put in; --operation delete takes them out.
     """
     if given.pop("dry_run"):
+        refuse_named_dry_run(run_id)
         given |= {"rejections": rejections, "as_json": as_json, "account_id": account_id, "profile": profile}
         foresee_upload(source, audience, given)
 
@@ -80,7 +84,7 @@ def upload(
         _tell_of_sync(settings, audience_id)
         return await upload_async(
             source, audience_id=audience_id, settings=settings, rejections=rejections, progress=progress,
-            keep_spool=keep_spool, **keywords,
+            keep_spool=keep_spool, run_id=run_id, **keywords,
         )  # fmt: skip
 
     send(
@@ -100,12 +104,16 @@ def _tell_of_sync(settings: Settings, audience_id: str) -> None:
 
 @click.command(cls=Command, examples=("resume", "resume 20261122-21"))
 @run_argument
+@account_option
+@click.option("--new-address", is_flag=True, help="The service has moved: go on at the address of the settings.")
 @pace_options
 @max_minutes_option
 @dry_run_option
 @json_option
 def resume(
     run: str,
+    account_id: str | None,
+    new_address: bool,
     dry_run: bool,
     as_json: bool,
     concurrency: int | None,
@@ -114,13 +122,15 @@ def resume(
 ) -> None:
     """Finish a run: send what is not confirmed.
 
-    RUN is an id, the beginning of one, or `last`. The same bytes are sent as before.
+    RUN is an id, the beginning of one, or `last`, the only run that can be resumed. The same bytes are sent as before.
     """
-    from audiencekit.audiences.history import find_in_history
+    from audiencekit.audiences.history import find_resumable
+    from audiencekit.machine.keys import known_state_key
 
-    run_id, is_erasure = find_in_history(command_settings().state_dir, run)
+    found = command_settings()
+    run_id, is_erasure = find_resumable(found.state_dir, run, known_state_key(found.state_dir, found.key))
     if dry_run and not is_erasure:
-        foresee_resumption(run_id, as_json=as_json)
+        foresee_resumption(run_id, as_json=as_json, account_id=account_id, new_address=new_address)
     if dry_run:
         tell("dry run: nothing was changed; audiences that are not confirmed would be asked again")
         show_receipt(run_id, as_json=as_json)
@@ -128,15 +138,15 @@ def resume(
     if is_erasure:
         resume_erasure(
             run_id, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
-            max_minutes=max_minutes,
+            max_minutes=max_minutes, account_id=account_id, new_address=new_address,
         )  # fmt: skip
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Report]:
         from audiencekit.pipeline import resume_async
 
-        return resume_async(run_id, settings=settings, progress=progress)
+        return resume_async(run_id, settings=settings, progress=progress, new_address=new_address)
 
     send(
-        work, as_json=as_json, concurrency=concurrency, requests_per_minute=requests_per_minute,
+        work, as_json=as_json, account_id=account_id, concurrency=concurrency, requests_per_minute=requests_per_minute,
         max_minutes=max_minutes,
     )  # fmt: skip

@@ -20,7 +20,8 @@ class Route:
 
     `send` is one exchange and raises an ExchangeError for a request that is not confirmed, counts that differ included.
     `open_body` gives back the places of the records in a body that is refused, or None where it cannot be sent in
-    parts. `concurrency` requests are under way at once. The clock is that of `policy`.
+    parts. `concurrency` requests are under way at once, and have `drain_seconds` to finish after a cancellation. The
+    clock is that of `policy`.
     """
 
     send: Send
@@ -28,13 +29,13 @@ class Route:
     limiter: RateLimiter
     policy: RetryPolicy
     concurrency: int = DEFAULT_CONCURRENCY
+    drain_seconds: float = DRAIN_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """For exchanges under way after a cancellation; of a wave, after an attempt that may be applied late."""
+    """Of a wave, after an attempt that may be applied late."""
 
-    drain_seconds: float = DRAIN_SECONDS
     settle_seconds: float = SETTLE_SECONDS
 
 

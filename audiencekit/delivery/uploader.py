@@ -260,7 +260,7 @@ class _Delivery:
     # --- stopping ---
 
     async def _drain(self, workers: list[asyncio.Task[None]]) -> None:
-        alarm = asyncio.create_task(self._clock.sleep(self._waits.drain_seconds))
+        alarm = asyncio.create_task(self._clock.sleep(self._route.drain_seconds))
         try:
             while not alarm.done() and (busy := [worker for worker in workers if not worker.done()]):
                 await asyncio.wait([*busy, alarm], return_when=asyncio.FIRST_COMPLETED)

@@ -12,6 +12,8 @@ import sys
 
 NOT_FINISHED = 75  # errors.NotFinished.exit_code
 INTERRUPTED = 130
+_FIRST = 1  # the number of the first process of a container
+_BY_SIGNAL = 128  # as a shell tells the end by a signal
 # They ask a process from outside to end: SIGHUP is not known to Windows, whose SIGBREAK is Ctrl-Break.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
@@ -19,10 +21,16 @@ ENDINGS: tuple[signal.Signals, ...] = tuple(getattr(signal, name) for name in _N
 # Commands that end in good order, once they are at work (`cli.interruption`).
 _SENDING = (("upload",), ("resume",), ("sync",), ("renew",), ("forget",), ("do-not-reach", "upload"))
 _MESSAGE = "interrupted before the first request: nothing was sent"
-_DOCUMENT = (
-    '{\n  "state": "incomplete",\n  "error": {\n    "type": "NotFinished",\n'
-    f'    "message": "{_MESSAGE}",\n    "hint": "give the same command again"\n  }}\n}}\n'
-)
+_DOCUMENT = """{{
+  "state": "incomplete",
+  "continue_with": null,
+  "error": {{
+    "type": "{}",
+    "message": "{}",
+    "hint": "{}"
+  }}
+}}
+"""
 
 
 def sends(arguments: list[str]) -> bool:
@@ -34,12 +42,24 @@ def sends(arguments: list[str]) -> bool:
 def heed_first_signals() -> None:
     """Have the process leave at once when it is asked to: with 75 where it is to send, else at Ctrl-C with 130.
 
-    A signal that the parent process has ignored stays ignored.
+    A signal that the parent process has ignored stays ignored. Of the process with the number 1, as that of a
+    container, every signal is ignored that it has no handler for: there all have one.
     """
     is_to_send = sends(sys.argv[1:])
-    for ending in ENDINGS if is_to_send else (signal.SIGINT,):
-        if signal.getsignal(ending) is not signal.SIG_IGN:
-            signal.signal(ending, _leave_unfinished if is_to_send else _leave_interrupted)
+    for ending in ENDINGS:
+        if signal.getsignal(ending) is signal.SIG_IGN:
+            continue
+        if is_to_send:
+            signal.signal(ending, _leave_unfinished)
+        elif ending == signal.SIGINT:
+            signal.signal(ending, _leave_interrupted)
+        else:
+            let_end(ending)
+
+
+def let_end(ending: int) -> None:
+    """Have the signal `ending` end the process at once, as it ends any other program, also the process 1."""
+    signal.signal(ending, _leave_ended if os.getpid() == _FIRST else signal.SIG_DFL)
 
 
 def hand_over_interrupt() -> None:
@@ -48,15 +68,21 @@ def hand_over_interrupt() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _leave_ended(ending: int, _frame: object) -> None:
+    os._exit(_BY_SIGNAL + ending)
+
+
 def _leave_unfinished(_ending: int, _frame: object) -> None:
     _write(2, f"error: {_MESSAGE}\n  what to do: give the same command again\n")
     if "--json" in sys.argv:
-        _write(1, _DOCUMENT)
+        _write(1, _DOCUMENT.format("NotFinished", _MESSAGE, "give the same command again"))
     os._exit(NOT_FINISHED)
 
 
 def _leave_interrupted(_ending: int, _frame: object) -> None:
     _write(2, "interrupted\n")
+    if "--json" in sys.argv:
+        _write(1, _DOCUMENT.format("Interrupted", "interrupted", ""))
     os._exit(INTERRUPTED)
 
 

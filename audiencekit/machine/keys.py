@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import AudiencekitError, CredentialsRefused, UsageError
+from audiencekit.machine.filelocks import check_locks
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
 from audiencekit.machine.keyentry import read_entry, read_entry_name
 from audiencekit.machine.keyrotation import settle_rotation
@@ -134,6 +135,7 @@ def existing_state_key(state_dir: Path, given: GivenKey) -> StateKey | None:
 def check_state(state_dir: Path, given: GivenKey) -> None:
     """Returns when a run can write into `state_dir`, and has its key or can make it. Raises as these do."""
     check_writable(state_dir)
+    check_locks(state_dir)
     existing_state_key(state_dir, given)
 
 

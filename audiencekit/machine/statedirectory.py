@@ -21,6 +21,9 @@ from audiencekit.machine.privatefiles import explained, make_private_directory
 
 _WRITABLE: Final = 0o022  # by group or others
 _ELSEWHERE: Final = "or name another directory with AUDIENCEKIT_STATE_DIR"
+_MOUNTS: Final = Path("/proc/self/mountinfo")
+_PLACE: Final = 4  # the field of the place where it is mounted (proc(5)), with odd characters as \040
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,127}", re.ASCII)
 
 
@@ -83,12 +86,14 @@ def check_root(root: Path) -> None:
             raise InputOutputFailed(
                 f"the state directory {str(root)!r} belongs to another user (uid {status.st_uid}), who could change"
                 " what is kept there",
-                hint=f"`chown -R {own_user()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
+                hint=_below(real)
+                or f"`chown -R {own_user()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
             )
         if others_may(status, _WRITABLE):
             raise InputOutputFailed(
                 f"others may write in the state directory {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
-                hint=f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
+                hint=_below(real)
+                or f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
             )
         for above in real.parents:
             _check_above(above, root)
@@ -119,13 +124,31 @@ def _check_above(above: Path, root: Path) -> None:
     """
     status = os.stat(above)
     mode = status.st_mode
-    if (
-        others_may(status, stat.S_IWOTH)
-        and not mode & stat.S_ISVTX
-        and not (status.st_uid == 0 and os.path.ismount(above))
-    ):
+    if others_may(status, stat.S_IWOTH) and not mode & stat.S_ISVTX and not (status.st_uid == 0 and is_volume(above)):
         raise InputOutputFailed(
             f"any user may put another directory in the place of the state directory {str(root)!r}: all users may write"
             f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",
             hint=f"`chmod o-w {shlex.quote(str(above))}` or `chmod +t {shlex.quote(str(above))}`, {_ELSEWHERE}",
         )
+
+
+def is_volume(directory: Path) -> bool:
+    """Whether something is mounted at `directory`, also a directory of the same file system, as containers get it."""
+    if os.path.ismount(directory):
+        return True
+    try:
+        lines = _MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:  # not Linux, or not shown here
+        return False
+    places = (line.split(" ")[_PLACE] for line in lines if line.count(" ") >= _PLACE)
+    return str(directory) in (_ESCAPED.sub(lambda found: chr(int(found[1], 8)), place) for place in places)
+
+
+def _below(volume: Path) -> str:
+    """The remedy without root for a volume that is not ours alone: a directory below it, which is made for us."""
+    if not is_volume(volume):
+        return ""
+    return (
+        f"this is a volume: set AUDIENCEKIT_STATE_DIR to a directory below it, such as {str(volume / 'audiencekit')!r},"
+        " which is made; a pod needs the same `runAsUser` each time"
+    )

@@ -25,6 +25,11 @@ def can_be_locked(file: int) -> bool:
     return _take(file, wait=False)
 
 
+def try_locks(file: int) -> None:
+    """Lock the open `file`, which no one else knows. Raises OSError."""
+    _take(file, wait=False)
+
+
 def _take(file: int, *, wait: bool) -> bool:
     msvcrt: Any = importlib.import_module("msvcrt")  # of which other systems know no types
     os.lseek(file, _PLACE, os.SEEK_SET)

@@ -18,6 +18,7 @@ from audiencekit.shown import shown_lines
 from audiencekit.sources.source import Source
 
 LINE_EVERY_SECONDS: Final = 5.0
+ALIVE_EVERY_SECONDS: Final = 60.0  # without any other line, as in a long wait
 MESSAGES_AT_ONCE: Final = 3  # of a sort, in that time
 _LOG: Final = logging.getLogger(__name__)
 _NUMBER: Final = re.compile(r"\d[\d,.]*")
@@ -114,7 +115,10 @@ class ReadingProgress:
 
 
 class LineProgress:
-    """One plain line when a stage starts, every few seconds, and when it ends; never the same twice."""
+    """One plain line when a stage starts, every few seconds, and when it ends; never the same twice.
+
+    As a context manager it writes a line a minute, too, while nothing else is said: a job that is silent looks dead.
+    """
 
     def __init__(
         self,
@@ -126,6 +130,8 @@ class LineProgress:
         self._stream, self._monotonic, self._every_seconds = stream, monotonic, every_seconds
         self._stage, self._started, self._spoken = "", 0.0, 0.0
         self._first = self._last = Position(0, 0, "", {})
+        self._written = 0.0
+        self._over = threading.Event()
         self._told: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
 
     def tell(self, message: str) -> None:
@@ -138,7 +144,7 @@ class LineProgress:
         told = self._told.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
         if len(told) < MESSAGES_AT_ONCE or now - told[0] >= self._every_seconds:
             told.append(now)
-            self._write(shown_lines(message))
+            self._write(shown_lines(message), now)
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Write the line if it is time for one, or the stage is done."""
@@ -151,14 +157,28 @@ class LineProgress:
         seconds = now - self._started
         pace = [*position.rates(self._first, seconds), position.left(self._first, seconds)]
         told = ", ".join(filter(None, pace))
-        self._write(f"{stage}: {position.amount()}" + (f" ({told})" if told else ""))
+        self._write(f"{stage}: {position.amount()}" + (f" ({told})" if told else ""), now)
 
-    def _write(self, line: str) -> None:
+    def say_alive(self) -> None:
+        """Write that the work goes on, and how far it is, if nothing was written for ALIVE_EVERY_SECONDS."""
+        now = self._monotonic()
+        if now - self._written >= ALIVE_EVERY_SECONDS:
+            where = f": {self._stage}: {self._last.amount()}" if self._stage else ""
+            self._write(f"still at work{where}", now)
+
+    def _write(self, line: str, now: float) -> None:
+        self._written = now
         self._stream.write(f"{line}\n")
         self._stream.flush()
 
+    def _stay_alive(self) -> None:
+        while not self._over.wait(ALIVE_EVERY_SECONDS / 6):
+            self.say_alive()
+
     def __enter__(self) -> Self:
+        self._written = self._monotonic()
+        threading.Thread(target=self._stay_alive, name="audiencekit-alive", daemon=True).start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        return None
+        self._over.set()

@@ -57,6 +57,7 @@ class RunArguments:
             started_at=format_time(now),
             audiencekit=__version__,
             keep_spool=self.options.keep_spool,
+            address=settings.address,
             salt=secrets.token_hex(_SALT_BYTES),
         )
 

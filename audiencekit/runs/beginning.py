@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from audiencekit.destinations.target import Target
-from audiencekit.errors import AudienceBusy, AudiencekitError
+from audiencekit.errors import (
+    CONTINUE_WITH,
+    AudienceBusy,
+    AudiencekitError,
+    InputOutputFailed,
+    ResumeRefused,
+    UsageError,
+)
 from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
 from audiencekit.runs.arguments import RunArguments, settings_of
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.purge.removal import remove
 from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import given_again, refuse_changes, refuse_unknown_destination, refuse_what_came_once
+from audiencekit.runs.resumption import (
+    given_again,
+    refuse_another_service,
+    refuse_changes,
+    refuse_unknown_destination,
+    refuse_what_came_once,
+)
 from audiencekit.runs.run import Run
+from audiencekit.runs.runorder import Succession
 from audiencekit.runs.store import RunStore, new_run_id
 from audiencekit.runs.storedreports import known_of, paces_of, read_report
 from audiencekit.settings import Settings
@@ -26,7 +45,7 @@ from audiencekit.sources.files import FilePath
 def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     """A new run, under the given id or a new one; `stack` gives up its lock and its journal.
 
-    Runs past the retention are purged first.
+    Runs past the retention are purged first. When `stack` is left with a UsageError, nothing is kept of the run.
 
     Raises AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
@@ -36,14 +55,34 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
     directory = store.create(run_id)
+    stack.push(partial(_leave_nothing_of, directory))
     facts = arguments.facts(run_id, now)
     key = facts.key(state_key)
     journal = JournalFile.begin(directory / JOURNAL, facts, key)
     stack.callback(journal.close)
+    try:
+        store.note_begun(run_id)
+    except InputOutputFailed:
+        journal.close()
+        remove(directory, lambda _: None)
+        raise
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=arguments.items, note=note,
     )  # fmt: skip
+
+
+def _leave_nothing_of(
+    directory: Path, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+) -> None:
+    """Remove the new run in `directory` after a UsageError: such a run is none, and cannot be resumed."""
+    if not isinstance(error, UsageError):
+        return
+    error.document = None
+    try:
+        remove(directory, Succession(directory.parents[1]).forget)
+    except InputOutputFailed as failure:
+        error.hint = "; ".join(filter(None, (error.hint, str(failure))))
 
 
 def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
@@ -59,8 +98,12 @@ def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[F
         return _reopened(run_id, store, settings, stack, given)
     except AudiencekitError as error:
         failure = error
-    if not isinstance(failure, AudienceBusy) and getattr(failure, "reason", "") not in NOTHING_SENT:
+    if isinstance(failure, AudienceBusy):
+        failure.document = {"state": "incomplete"}
+    elif getattr(failure, "reason", "") not in NOTHING_SENT:
         failure.document = _known_report(store, run_id, settings)
+    if failure.document is not None and not isinstance(failure, ResumeRefused):
+        failure.document |= {CONTINUE_WITH: f"audiencekit resume {run_id}"}
     raise failure.bare()
 
 
@@ -90,10 +133,21 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
         sources = given_again(facts.sources, given)
         refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
+        store.note_resumed(run_id)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
         spool_key=state_key.derive(SPOOL, run_id), settings=settings, items=tuple(sources),
         earlier=journal.sums(), plan=journal.plan(), earlier_paces=paces_of(store, run_id),
+    )  # fmt: skip
+
+
+def refuse_other_settings(run: Run, settings: Settings, *, new_address: bool = False) -> None:
+    """Raises ResumeRefused where `settings` name another account or address than those that `run` was begun at."""
+    facts = run.facts
+    named = replace(settings, profile=run.settings.profile)
+    refuse_another_service(
+        f"run {facts.run_id}", address=facts.address, account_id=facts.account_id, settings=named,
+        new_address=new_address,
     )  # fmt: skip
 
 

@@ -7,7 +7,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TypeVar
 
-from audiencekit.errors import AudiencekitError, InputOutputFailed, MemoryRefused, Refused, ResumeRefused, UsageError
+from audiencekit.errors import (
+    CONTINUE_WITH,
+    AudiencekitError,
+    InputOutputFailed,
+    MemoryRefused,
+    Refused,
+    ResumeRefused,
+    UsageError,
+)
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.reporting.rejections import append_refused
 from audiencekit.reporting.report import Report, State
@@ -64,7 +72,7 @@ def complete(run: Run, report: Report) -> Report:
     except InputOutputFailed as error:
         failure = error
     failure.hint = f"everything was sent; {_how_to_resume(run)} writes that down"
-    failure.document = replace(report, state="incomplete").to_json()
+    failure.document = {**replace(report, state="incomplete").to_json(), **_continuation(run)}
     raise failure.bare()
 
 
@@ -82,6 +90,8 @@ def leave_untouched(run: Run, error: E) -> E:
     """`error`, with the stored report of the run as its document; nothing of the run is changed."""
     with suppress(InputOutputFailed):  # killed before there was a report
         error.document = updated(check_report(run.store.read(run.facts.run_id)), run.earlier)
+        if not isinstance(error, ResumeRefused):
+            error.document |= _continuation(run)
     return error
 
 
@@ -105,7 +115,7 @@ def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
     report = replace(report, state=state, problems=problems, finished_at=time_of_end(run))
     if not final:
         error.hint = "; ".join(filter(None, (error.hint, f"{_how_to_resume(run)} sends the rest")))
-    error.document = report.to_json()
+    error.document = report.to_json() | ({} if final else _continuation(run))
     try:
         store_report(run, report)
         if final:
@@ -125,4 +135,9 @@ def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:
 
 
 def _how_to_resume(run: Run) -> str:
-    return run.facts.again or f"`audiencekit resume {run.facts.run_id}`"
+    return run.facts.going_on(names_account=run.settings.has_own_account)
+
+
+def _continuation(run: Run) -> dict[str, str]:
+    """The key of an unfinished run beside those of its report: the command that goes on with it."""
+    return {CONTINUE_WITH: _how_to_resume(run).strip("`")}

@@ -8,7 +8,7 @@ from typing import Any
 
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
-from audiencekit.runs.beginning import reopen_run
+from audiencekit.runs.beginning import refuse_other_settings, reopen_run
 from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.firstpass import plan_again
@@ -38,7 +38,9 @@ class Remaining:
         return f"run {self.run_id}: would send {self.requests:,} of {self.planned:,} requests: {size}"
 
 
-async def find_remaining_async(run: str, *, settings: Settings, progress: Progress) -> Remaining:
+async def find_remaining_async(
+    run: str, *, settings: Settings, progress: Progress, new_address: bool = False
+) -> Remaining:
     """The rest that `resume_async` would send. The source is read again and compared; nothing is sent.
 
     Raises what refuses to resume the run.
@@ -48,6 +50,7 @@ async def find_remaining_async(run: str, *, settings: Settings, progress: Progre
         if (report := ended(reopened)) is not None:
             return Remaining(run_id=report.run_id, requests=0, planned=report.requests_planned, records=0, bytes=0)
         stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
         read = await plan_again(reopened, progress, stack)
         requests = read.planned.requests
         if read.planned.refusals:

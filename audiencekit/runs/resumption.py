@@ -12,7 +12,9 @@ from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.spool import SpoolDamaged
+from audiencekit.optiontext import option
 from audiencekit.runs.journal.facts import RunFacts
+from audiencekit.settings import Settings
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.databases.databasequery import DatabaseQuery
 from audiencekit.sources.files import FilePath, absolute_path, stored_path
@@ -126,6 +128,30 @@ def refuse_unknown_destination(facts: RunFacts) -> None:
             " was sent",
             reason="destination",
             hint=f"{INSTALL}; then resume the run",
+        )
+
+
+def refuse_another_service(
+    what: str, *, address: str, account_id: str, settings: Settings, new_address: bool = False
+) -> None:
+    """Raises ResumeRefused where `what` was begun at another account, or at another `address`, than `settings` name.
+
+    With `new_address` the service has moved. An `address` that is empty is not known.
+    """
+    if settings.account_id not in (None, "", account_id):
+        raise ResumeRefused(
+            f"{what} was begun for account {account_id}, and the settings name account {settings.account_id}: nothing"
+            " more was sent",
+            reason="account",
+            hint=f"say that this is the account that you mean: {option('account_id', account_id)}",
+        )
+    if address not in ("", settings.address) and not new_address:
+        raise ResumeRefused(
+            f"{what} was begun at {address}, and the settings name {settings.address or 'no address'}: nothing more was"
+            " sent",
+            reason="address",
+            hint="set AUDIENCEKIT_ADS_URL to the address of then; if the service itself has moved, say"
+            f" {option('new_address', True)}",
         )
 
 

@@ -44,12 +44,13 @@ class Run:
     note: str = ""
 
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
-        """Whether it was begun with these arguments, for this account. What the source holds is not looked at."""
+        """Whether it was begun with these arguments, for this account there. What the source holds is not looked at."""
         return (
             self.facts.sources == [stored_path(path) for path in paths]
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
+            and self.facts.address in ("", settings.address)
         )
 
     @property

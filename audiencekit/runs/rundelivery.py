@@ -23,7 +23,14 @@ async def deliver_run(
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
             planned.packed(lambda number: number not in confirmed),
-            Route(session.send, planned.form.open_body, limiter, time.retry_policy(), run.settings.concurrency),
+            Route(
+                session.send,
+                planned.form.open_body,
+                limiter,
+                time.retry_policy(),
+                run.settings.concurrency,
+                drain_seconds=run.settings.drain_seconds,
+            ),
             journal=journal,
             listener=Listener(on_progress=sending.add, on_failure=sending.tell_failure, tell=sending.progress.tell),
             earlier=None if run.plan is None else _earlier(run, time),

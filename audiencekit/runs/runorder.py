@@ -1,8 +1,8 @@
 """In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as it is.
 
-The file `begun` of the state directory has an id on each line. It is written anew, whole, before anything is begun,
-under a lock that the kernel gives back. What is not in it, as a run of an older version, has its place by its time,
-behind the last of those with an earlier one.
+The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the kernel
+gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in it, as a
+run of an older version, has its place by its time, behind the last of those with an earlier one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from audiencekit.machine.filelocks import locked
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 
 BEGUN: Final = "begun"
+UNSURE: Final = "?"  # behind an id that may never have begun
 MAX_BYTES: Final = 64_000_000
 
 # When something was begun, by the clock of then: second, as reports write it, and moment in epoch seconds.
@@ -35,25 +36,47 @@ class Succession:
         """The ids of `places`, the one that was begun last at the end. Where no list can be read, their times tell."""
         listed: list[str] = []
         with contextlib.suppress(InputOutputFailed):
-            listed = self._read()
+            listed = list(self._read())
         return [each for each in _merged(listed, places) if each in places]
 
     def begin(self, run_id: str, others: Mapping[str, RunPlace]) -> None:
-        """Put `run_id`, which is not there yet, behind all others. What was removed is forgotten.
+        """Put `run_id`, which is not listed yet, behind all others. What was removed is forgotten.
 
         Raises InputOutputFailed when the list cannot be read or written.
         """
         with self._alone():
             there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
-            order = [each for each in _merged(self._read(), others) if each in there and each != run_id]
-            self._write([*order, run_id])
+            listed = self._read()
+            order = [each for each in _merged(listed, others) if each in there and each != run_id]
+            begun = {each: listed.get(each) or self._says_something(each) for each in order}
+            self._write({**begun, run_id: True})
+
+    def insert(self, run_id: str, places: Mapping[str, RunPlace]) -> None:
+        """Note that `run_id` had begun; unlisted, it comes where it belongs by its time. Raises as `begin`."""
+        with self._alone():
+            listed = {**self._read()}
+            order = [each for each in _merged(listed, places) if each in listed or each == run_id]
+            self._write({each: each == run_id or listed[each] for each in order})
+
+    def knows(self, run_id: str) -> bool:
+        """Whether `run_id` had begun; True when no list can be read, since it cannot be excluded then."""
+        try:
+            return self._read().get(run_id, False)
+        except InputOutputFailed:
+            return True
 
     def forget(self, run_id: str) -> None:
         """Take `run_id` off the list. Raises as `begin`."""
         with self._alone():
             listed = self._read()
             if run_id in listed:
-                self._write(each for each in listed if each != run_id)
+                del listed[run_id]
+                self._write(listed)
+
+    def _says_something(self, run_id: str) -> bool:
+        """Whether an unlisted run has written anything: else it may never have begun."""
+        files = (path for home in self._homes for path in (home / run_id).glob("*"))
+        return any(path.stat().st_size for path in files if path.is_file())
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -63,17 +86,21 @@ class Succession:
         ):
             yield
 
-    def _write(self, ids: Iterable[str]) -> None:
+    def _write(self, begun: Mapping[str, bool]) -> None:
         for left in self._directory.glob(f".{BEGUN}-*"):  # by a kill: no other process writes now
             left.unlink()
-        replace_file(self._path, "".join(f"{each}\n" for each in ids).encode())
+        replace_file(
+            self._path, "".join(f"{each}{'' if is_sure else UNSURE}\n" for each, is_sure in begun.items()).encode()
+        )
 
-    def _read(self) -> list[str]:
+    def _read(self) -> dict[str, bool]:
+        """Each id, in order, and whether it is sure that it had begun."""
         with explained("the list of what was begun cannot be read", self._path):
             try:
-                return read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
+                lines = read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
             except FileNotFoundError:
-                return []
+                return {}
+        return {line.removesuffix(UNSURE): not line.endswith(UNSURE) for line in lines}
 
 
 def _merged(listed: Iterable[str], places: Mapping[str, RunPlace]) -> list[str]:

@@ -123,10 +123,21 @@ class Store:
             make_directory(self.state_dir, self.home.name)
             if os.path.lexists(directory):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-            self._succession.begin(run_id, self.places())
             directory.mkdir(mode=0o700)
             sync_directory(directory.parent)
         return directory
+
+    def note_begun(self, run_id: str) -> None:
+        """Put `run_id` behind all others in the list of what was begun, once it says so itself: so the list proves it.
+
+        Raises InputOutputFailed.
+        """
+        self._succession.begin(run_id, {name: place for name, place in self.places().items() if name != run_id})
+
+    def note_resumed(self, run_id: str) -> None:
+        """Put `run_id` in its place in that list, if a kill kept it out of it. Raises InputOutputFailed."""
+        if not self._succession.knows(run_id):
+            self._succession.insert(run_id, self.places())
 
     def directory(self, run_id: str) -> Path:
         """Where `run_id` lives, whether it exists or not. Raises UsageError for what is no id."""

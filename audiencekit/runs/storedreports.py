@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from audiencekit.destinations.target import Target
-from audiencekit.errors import AudiencekitError, InputOutputFailed, ResumeRefused
+from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import StateKey
 from audiencekit.reporting.counts import RowCounts, rows_among
@@ -21,6 +21,8 @@ from audiencekit.runs.reports import miscounts_for_report
 from audiencekit.runs.resumption import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore
 from audiencekit.sources.files import names_of
+
+_MOST_LISTED: Final = 20  # runs in one message
 
 
 def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
@@ -39,6 +41,37 @@ def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dic
     """The one of `list_runs` for `run_id`."""
     store = RunStore(state_dir)
     return _with_prospects(store.summary(run_id), store, state_dir, key)
+
+
+def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
+    """The id of the one run that `resume` without an id means, of the entries in the list of runs, newest first.
+
+    It is the only one that can be resumed. Where there is none, it is the newest if that one has not ended: to resume
+    it says why it cannot go on. Raises UsageError when several can be resumed or all have ended, AudienceBusy while the
+    only ones that have not are at work.
+    """
+    able = [run for run in found if run["resumable"]]
+    if len(able) == 1:
+        return str(able[0]["run_id"])
+    if able:
+        listed = ", ".join(f"{run['run_id']} ({_in_short(run)})" for run in able[:_MOST_LISTED])
+        more = f" and {len(able) - _MOST_LISTED:,} more" if len(able) > _MOST_LISTED else ""
+        raise UsageError(
+            f"{len(able):,} runs can be resumed: {listed}{more}", hint="name one of them: `audiencekit resume RUN`"
+        )
+    for run in found:
+        if run["running"]:
+            told = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
+            raise AudienceBusy(told, run_id=run["run_id"], hint="wait until it has ended")
+    if found and found[0]["state"] in ("incomplete", UNREADABLE):
+        return str(found[0]["run_id"])
+    newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
+    raise UsageError(f"no run can be resumed{newest}", hint="`audiencekit runs` lists them")
+
+
+def _in_short(run: Mapping[str, Any]) -> str:
+    target = run.get("target") or {}
+    return f"{run.get('operation', 'run')} {target.get('id', '')}".rstrip()
 
 
 def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:
@@ -217,6 +250,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             "audience_id": facts.target.audience_id,
             "audience_name": facts.target.known_name(state_dir, facts.account_id),
             "source_names": list(names_of(facts.sources)),
+            "operation": facts.operation,
         }
         summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
         if ending is not None and summary["state"] == "incomplete":  # its report is gone

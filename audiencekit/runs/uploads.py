@@ -8,16 +8,18 @@ from typing import Unpack
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import open_limiter
 from audiencekit.destinations.target import Target
+from audiencekit.machine.keys import known_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
-from audiencekit.runs.beginning import reopen_run, start_run
+from audiencekit.runs.beginning import refuse_other_settings, reopen_run, start_run
 from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.namedruns import NamedRun
 from audiencekit.runs.runkeywords import RunOptions, UploadKeywords
-from audiencekit.runs.store import RunStore
+from audiencekit.runs.store import LAST, RunStore
+from audiencekit.runs.storedreports import list_runs, the_resumable
 from audiencekit.sources.files import AnySource, items_of, paths_of
 
 
@@ -51,16 +53,21 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
             return await execute(run, session, limiter=pace, progress=progress)
 
 
-async def resume_run(run: str, options: RunOptions) -> Report:
+async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
     """Do as `pipeline.resume_async`."""
     settings, progress = options.settings, options.progress
-    run_id = RunStore(settings.state_dir).find(run)
+    if run == LAST:
+        key = known_state_key(settings.state_dir, settings.key)
+        run_id = the_resumable(list_runs(settings.state_dir, key))
+    else:
+        run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:
         reopened = reopen_run(run_id, settings, stack)
         if (report := ended(reopened)) is not None:
             progress.tell(f"run {run_id} is complete: nothing is left to send")
             return report
         stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
         target, settings = reopened.facts.target, reopened.settings
         session = target.connect(settings)
         async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:

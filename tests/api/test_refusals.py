@@ -231,6 +231,22 @@ def test_rate_limited_knows_the_reset(headers: dict[str, str], reset_at: float |
 
 
 @pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ({"x-rate-limit-reset": "784111837", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, ", until 08:50:37 UTC"),
+        ({"retry-after": "30", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, ", until 08:50:07 UTC"),
+        ({"x-rate-limit-reset": "784111777000", "date": "Sun, 06 Nov 1994 08:49:37 GMT"}, "asks to wait"),
+        ({}, "asks to wait"),
+    ],
+)
+def test_a_429_says_until_when(headers: dict[str, str], told: str) -> None:
+    """By the clock of the service, unless it gave no time or a mistake."""
+    message = str(read_refusal(_response(429, _error(code="TOO_MANY_REQUESTS"), headers=headers)))
+    assert told in message
+    assert ("until" in message) == ("date" in headers and "784111777000" not in headers.values())
+
+
+@pytest.mark.parametrize(
     ("status", "value", "seconds"),
     [(503, "120", 120.0), (503, "Tue, 14 Nov 2023 22:13:50 GMT", 30.0), (500, "0", 0.0), (503, "soon", None)],
 )

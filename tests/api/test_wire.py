@@ -227,3 +227,23 @@ def test_rubbish_is_never_a_confirmed_upload(body: bytes) -> None:
     """Random bytes under status 200 never read as counts."""
     with pytest.raises(MalformedAnswer):
         read_counts(read_answer(_response(body)))
+
+
+@pytest.mark.parametrize(
+    ("body", "coding", "told"),
+    [
+        (b"\x1f\x8b\x08", "x-gzip", "content coding that is not read (x-gzip)"),
+        (b"\x1f\x8b\x08", "GZIP, br", "content coding that is not read (gzip, br)"),
+        (b"junk", "ada@example.com", "content coding that is not read (of another name)"),
+        (b'\xef\xbb\xbf{"data": {}}', "", "byte order mark"),
+        (b"junk", "gzip", "is not one whole JSON object"),
+        (b"junk", "", "is not one whole JSON object"),
+    ],
+)
+def test_an_answer_that_a_gateway_has_wrapped_says_so(body: bytes, coding: str, told: str) -> None:
+    """The gateway is to be mended: a coding that was not asked for, or a mark before the document."""
+    headers = {"content-encoding": coding} if coding else {}
+    with pytest.raises(MalformedAnswer) as caught:
+        read_answer(ApiResponse(status=200, headers=headers, body=body, received_at=0.0))
+    assert told in str(caught.value)
+    assert "example.com" not in str(caught.value)

@@ -19,6 +19,7 @@ from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
 from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings
+from tests.runs.started import create_begun
 
 
 async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
@@ -63,7 +64,7 @@ def test_of_one_second_the_last_one_is_last(tmp_path: Path) -> None:
     """Runs of older versions that were killed before they said anything, and one more, are told apart by their ids."""
     store, ids = RunStore(tmp_path), [new_run_id(1_795_224_600 + moment / 100) for moment in (12, 47, 83)]
     for run_id in (ids[1], ids[2], ids[0]):
-        store.create(run_id)
+        create_begun(store, run_id)
     (tmp_path / BEGUN).unlink()
     assert [one["run_id"] for one in list_history(tmp_path)] == ids[::-1]
     assert find_in_history(tmp_path, "last") == (ids[2], False)
@@ -75,7 +76,7 @@ def test_ids_that_callers_chose_tell_no_time(tmp_path: Path) -> None:
     own = [new_run_id(second + fraction) for fraction in (0.5, 0.9)]
     ids = ["the-first-list", "a-second-list", own[0], "0-killed-at-once", own[1]]
     for run_id, fraction in zip(ids, (0.2, 0.3, 0.0, 0.7, 0.0), strict=True):
-        directory = store.create(run_id)
+        directory = create_begun(store, run_id)
         if run_id.endswith("list"):
             store.write(run_id, {"state": "complete", "started_at": "2026-11-21T01:30:01Z"})
         os.utime(directory, (second + fraction, second + fraction))

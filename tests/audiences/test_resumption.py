@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.resumption import resume_async
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
-from audiencekit.errors import NotFinished, UsageError
-from audiencekit.pipeline import upload_async
+from audiencekit.errors import AudienceBusy, NotFinished, PlanRefused, ResumeRefused, UsageError
+from audiencekit.pipeline import resume_async as resume_run_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs.locks import TargetLock
 from audiencekit.settings import Settings
+from tests.runs.begun import EndsAfter
 
 
 async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:
@@ -30,31 +32,93 @@ async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:
     return erasure_id
 
 
-def _begun_at(settings: Settings, erasure_id: str, started_at: str) -> None:
-    store = ErasureStore(settings.state_dir)
-    receipt = store.receipt(erasure_id)
-    receipt.started_at = started_at
-    store.keep(receipt)
-
-
 async def _upload(directory: Path, emulator: Emulator, settings: Settings) -> Report:
     source = directory / "people.csv"
     source.write_text("email\nbob@example.org\n")
     return await upload_async(source, audience_id=emulator.audience_id, settings=settings)
 
 
-async def test_last_is_the_newest_of_both(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
-    """A newer erasure is finished and gives its receipt; a newer run its report, whatever the clock of then said."""
-    await _upload(tmp_path, emulator, settings)
+async def _cut_short(directory: Path, emulator: Emulator, settings: Settings, name: str) -> str:
+    """An upload that ended before its first request; its id."""
+    source = directory / f"{name}.csv"
+    source.write_text("email\nbob@example.org\n")
+    with pytest.raises(NotFinished) as caught:
+        await upload_async(source, audience_id=emulator.audience_id, settings=settings, limiter=EndsAfter(0))
+    assert caught.value.document is not None
+    run_id = str(caught.value.document["run_id"])
+    assert caught.value.document["continue_with"] == f"audiencekit resume {run_id}"
+    return run_id
+
+
+async def test_last_is_what_can_be_resumed_and_not_what_is_newest(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """The run of another job that is complete is left alone, also by the function that knows runs only."""
+    first = await _cut_short(tmp_path, emulator, settings, "one")
+    other = await _upload(tmp_path, emulator, settings)
+    finished = await resume_async("last", settings=settings)
+    assert isinstance(finished, Report)
+    assert (finished.run_id, finished.state) == (first, "complete")
+    second = await _cut_short(tmp_path, emulator, settings, "two")
+    (tmp_path / "none.csv").write_text("email\nnull\n")
+    with pytest.raises(PlanRefused):
+        await upload_async(tmp_path / "none.csv", audience_id=emulator.audience_id, settings=settings)
+    assert (await resume_run_async("last", settings=settings)).run_id == second
+    assert other.state == "complete"
+
+
+async def test_last_is_an_erasure_where_that_alone_can_be_resumed(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """It gives its receipt; a newer run that is complete changes nothing."""
     erasure_id = await _erase_in_vain(emulator, settings)
+    await _upload(tmp_path, emulator, settings)
     finished = await resume_async("last", settings=settings)
     assert isinstance(finished, Receipt)
     assert (finished.erasure_id, finished.state) == (erasure_id, "complete")
-    _begun_at(settings, erasure_id, "2099-01-01T00:00:00Z")
+
+
+async def test_of_several_that_can_be_resumed_last_is_none(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """All are listed, and nothing is sent."""
+    ids = [await _cut_short(tmp_path, emulator, settings, name) for name in ("one", "two")]
+    ids.append(await _erase_in_vain(emulator, settings))
+    before = len(emulator.store.requests.documents())
+    with pytest.raises(UsageError) as caught:
+        await resume_async("last", settings=settings)
+    assert "3 runs can be resumed" in str(caught.value)
+    assert all(run_id in str(caught.value) for run_id in ids)
+    assert len(emulator.store.requests.documents()) == before
+
+
+async def test_where_all_is_complete_last_is_none(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """The complete run of someone is not shown as if it were the one that was asked for."""
     report = await _upload(tmp_path, emulator, settings)
-    found = await resume_async("last", settings=settings)
-    assert isinstance(found, Report)
-    assert (found.run_id, found.state) == (report.run_id, "complete")
+    with pytest.raises(UsageError, match=f"no run can be resumed: the newest, {report.run_id}, is complete"):
+        await resume_async("last", settings=settings)
+
+
+async def test_a_run_at_work_is_not_resumed(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
+    """It is waited for: 75, with its id."""
+    run_id = await _cut_short(tmp_path, emulator, settings, "one")
+    target = Target.audience(emulator.audience_id)
+    with (
+        TargetLock(settings.state_dir, settings.require_account(), target, run_id),
+        pytest.raises(AudienceBusy, match=f"run {run_id} is at work") as caught,
+    ):
+        await resume_async("last", settings=settings)
+    assert caught.value.run_id == run_id
+
+
+async def test_the_only_run_that_cannot_be_resumed_says_why(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """Where it is the newest, and nothing else is left."""
+    run_id = await _cut_short(tmp_path, emulator, settings, "one")
+    (settings.state_dir / "runs" / run_id / "journal.sqlite").write_bytes(b"junk" * 100)
+    with pytest.raises(ResumeRefused, match="the journal is damaged"):
+        await resume_async("last", settings=settings)
 
 
 async def test_an_id_says_what_it_is(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
@@ -67,7 +131,27 @@ async def test_an_id_says_what_it_is(tmp_path: Path, emulator: Emulator, setting
 
 def test_without_an_event_loop_it_is_the_promised_name(settings: Settings) -> None:
     """Which refuses what there is not, before anything is asked of the service."""
-    with pytest.raises(UsageError, match="there is no such run"):
+    with pytest.raises(UsageError, match="no run can be resumed: there is none"):
         audiencekit.resume("last", settings=settings)
     with pytest.raises(UsageError, match="there is no such erasure"):
         audiencekit.resume("forget-x", settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [({"ads_url": "http://localhost:1"}, "address"), ({"account_id": "x1"}, "account")]
+)
+async def test_an_erasure_is_not_finished_elsewhere(
+    emulator: Emulator, settings: Settings, change: dict[str, str], reason: str
+) -> None:
+    """A receipt that says `confirmed` of a sandbox would be wrong; the same people there are another erasure."""
+    erasure_id = await _erase_in_vain(emulator, settings)
+    other = replace(settings, **change)
+    with pytest.raises(ResumeRefused) as caught:
+        await resume_async(erasure_id, settings=other)
+    assert caught.value.reason == reason
+    store = ErasureStore(settings.state_dir)
+    receipt = store.receipt(erasure_id)
+    assert (receipt.state, receipt.address) == ("incomplete", settings.address)
+    found = store.unfinished(receipt.fingerprint, other.account_id or "", other.address, do_not_reach=False)
+    assert found is None
+    assert isinstance(await resume_async(erasure_id, settings=settings), Receipt)

@@ -114,4 +114,4 @@ def test_a_dry_resumption_says_what_is_left(run: Run, service: Service, tmp_path
     assert (left["dry_run"], left["requests"], left["planned"], left["records"]) == (True, 1, 1, ROWS)
     done = run("resume", **service.env)
     assert done.returncode == 0, done.stderr
-    assert "nothing is left to send" in run("resume", "--dry-run", **service.env).stdout
+    assert "nothing is left to send" in run("resume", left["run_id"], "--dry-run", **service.env).stdout

@@ -12,21 +12,13 @@ import pytest
 
 import audiencekit.cli
 from audiencekit.emulator.faults.texts import FORGED
-from tests.commandtree import commands_of
+from tests.commandtree import all_commands
 
 HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"
 SERVERS = ("demo", "emulator")  # which would begin to work for some of these
 
 
-def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in commands_of(group):
-        if isinstance(command, click.Group):
-            yield from _commands(command, (*path, name))
-        elif name not in SERVERS:
-            yield (*path, name), command
-
-
-COMMANDS = dict(_commands(audiencekit.cli.cli))
+COMMANDS = {path: command for path, command in all_commands(audiencekit.cli.cli) if path[-1] not in SERVERS}
 
 
 def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]:

@@ -102,7 +102,7 @@ def test_a_killed_upload_is_shown_and_resumed(run: Run, begin: Begin, service: S
     assert done.stdout.splitlines()[-1] == "state: complete"
     assert "confirmed   3 of 3 planned, 3 attempts" in done.stdout
     assert json.loads(service.get(f"/__members/{service.ready['audience_id']}"))["count"] == 130_000
-    again = run("resume", "--json")
+    again = run("resume", listed["run_id"], "--json")
     assert (again.returncode, json.loads(again.stdout)["state"]) == (0, "complete")
     assert "nothing is left to send" in again.stderr
     assert len([entry for entry in json.loads(service.get("/__requests")) if entry["path"].endswith("/users")]) == 3

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from audiencekit.cli.interruption import run_until_interrupted
-from audiencekit.errors import NotFinished
+from audiencekit.errors import NotFinished, UsageError
 from audiencekit.machine.ownprocess import ENDINGS
+from audiencekit.settings import load_settings
 from tests.virtualtime import run_virtually
 
 
@@ -131,3 +132,23 @@ def test_time_that_is_over_does_not_hurry_a_run_that_is_stopping(capsys: pytest.
 
     assert run_until_interrupted(slow(), max_minutes=10 / 60) == "drained"
     assert "reached its limit" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("grace", "seconds"), [(None, 25), ("10", 5), ("60", 55), ("4", 2)])
+def test_the_time_to_finish_ends_within_the_grace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], grace: str | None, seconds: int
+) -> None:
+    """Kubernetes gives 30 seconds by default, docker 10: some of them are for the journal and the report."""
+    if grace is not None:
+        monkeypatch.setenv("AUDIENCEKIT_GRACE_SECONDS", grace)
+    assert load_settings(directory=None).drain_seconds == seconds
+    assert run_until_interrupted(_work(), max_minutes=0.5) == "stopped"
+    assert f"have {seconds} seconds to finish" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("grace", ["0", "-1", "ten", "2.5", "3601"])
+def test_a_grace_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, grace: str) -> None:
+    """Before anything is begun."""
+    monkeypatch.setenv("AUDIENCEKIT_GRACE_SECONDS", grace)
+    with pytest.raises(UsageError, match="grace_seconds must be a whole number"):
+        load_settings(directory=None)

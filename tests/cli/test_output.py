@@ -91,8 +91,8 @@ def _failure(kind: type[PlanRefused | UsageError], document: dict[str, Any] | No
         (PlanRefused, None, False, 3, None),
         (PlanRefused, {"state": "refused"}, False, 3, None),
         (PlanRefused, REPORT, False, 3, "state: incomplete"),
-        (UsageError, None, True, 2, {"state": "refused"}),
-        (PlanRefused, REPORT, True, 3, REPORT),
+        (UsageError, None, True, 2, {"state": "refused", "continue_with": None}),
+        (PlanRefused, REPORT, True, 3, {**REPORT, "continue_with": None}),
     ],
 )
 def test_a_failure_leaves_with_what_is_known_and_its_code(

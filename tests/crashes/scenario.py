@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audiencekit.emulator import Emulator
+from audiencekit.runs.store import RunStore
 
 ROWS = 36
 CONCURRENCY = 3
@@ -65,6 +66,11 @@ def requests_applied(emulator: Emulator) -> int:
     """Requests to the users endpoint that the service applied."""
     requests = emulator.store.requests.documents()
     return sum(entry["path"].endswith("/users") and entry["status"] == 200 for entry in requests)
+
+
+def newest_run(tmp_path: Path) -> str:
+    """The id of the run that was begun last."""
+    return RunStore(tmp_path / "state").ids()[0]
 
 
 def requests_in_flight(state_dir: Path) -> int:

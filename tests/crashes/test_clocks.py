@@ -27,8 +27,10 @@ async def test_last_is_the_run_that_was_begun_last(driver: Driver, emulator: Emu
     first, ahead, last = begun
     assert first == RUN_ID
     assert ahead > last
-    resumed = await driver.run(tmp_path, env, "resume", "last", "--json")
-    assert resumed.code == 0, resumed.err
-    assert json.loads(resumed.out)["run_id"] == last
+    shown = await driver.run(tmp_path, env, "report", "last", "--json")
+    assert json.loads(shown.out)["run_id"] == last
+    several = await driver.run(tmp_path, env, "resume", "last", "--json")
+    assert (several.code, json.loads(several.out)["error"]["type"]) == (2, "UsageError")
+    assert f"{last} (update {emulator.audience_id}), {ahead} (" in several.out
     listed = await driver.run(tmp_path, env, "runs", "--json")
     assert [run["run_id"] for run in json.loads(listed.out)] == [last, ahead, first]

@@ -40,7 +40,7 @@ async def test_a_killed_run_from_standard_input_is_finished_exactly(
     for kill in jobs[1:]:
         assert ended.code == -9, ended.err
         in_flight += requests_in_flight(tmp_path / "state")
-        ended = await driver.run(tmp_path, env, "resume", "last", "--json", kill=kill)
+        ended = await driver.run(tmp_path, env, "resume", RUN_ID, "--json", kill=kill)
         if _came_to_nothing(ended):
             assert not log_of(emulator)
             ended = await driver.run(tmp_path, env, *upload, stdin=str(tmp_path / "rows.csv"))
@@ -64,9 +64,9 @@ async def test_a_spool_that_was_changed_sends_nothing(driver: Driver, emulator: 
     await driver.run(tmp_path, env, *upload, stdin=str(tmp_path / "rows.csv"), kill=kill)
     content, sent = kept.read_bytes(), log_of(emulator)
     kept.write_bytes(content[:-40] + bytes(40))
-    ended = await driver.run(tmp_path, env, "resume", "last", "--json")
+    ended = await driver.run(tmp_path, env, "resume", RUN_ID, "--json")
     assert (ended.code, json.loads(ended.out)["error"]["type"]) == (3, "ResumeRefused")
     assert KEPT in ended.out
     assert log_of(emulator) == sent
     kept.write_bytes(content)
-    assert (await driver.run(tmp_path, env, "resume", "last", "--json")).code == 0
+    assert (await driver.run(tmp_path, env, "resume", RUN_ID, "--json")).code == 0

@@ -25,6 +25,7 @@ from tests.crashes.scenario import (
     check_finished,
     environment,
     log_of,
+    newest_run,
     requests_in_flight,
     upload_command,
 )
@@ -104,7 +105,7 @@ async def test_a_killed_run_is_finished_exactly(
 
 async def _go_on(driver: Driver, tmp_path: Path, env: dict[str, str], kill: dict[str, Any] | None) -> Ended:
     """From another directory: nothing may depend on where a run was begun."""
-    return await driver.run(tmp_path / "elsewhere", env, "resume", "last", "--json", kill=kill)
+    return await driver.run(tmp_path / "elsewhere", env, "resume", newest_run(tmp_path), "--json", kill=kill)
 
 
 def _was_not_begun(ended: Ended) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import POINTS
+from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, upload_command
 
@@ -24,7 +25,7 @@ async def test_a_run_without_memory_is_finished_afterwards(
     short = await driver.run(tmp_path, env, *upload, kill={"point": point, "nth": 1, "memory": True})
     assert (short.code, "error: there is not enough memory\n  what to do: " in short.err) == (74, True), short.err
     assert not any(word in short.err for word in ("Traceback", "bug:", "@example.com")), short.err
-    again = ["resume", "last", "--json"] if any(tmp_path.glob("state/runs/*/journal.sqlite")) else upload
+    again = ["resume", RUN_ID, "--json"] if any(tmp_path.glob("state/runs/*/journal.sqlite")) else upload
     ended = await driver.run(tmp_path, env, *again)
     assert ended.code == 0, ended.err
     check_finished(emulator, source, json.loads(ended.out), in_flight=CONCURRENCY)

@@ -42,7 +42,7 @@ async def test_refused_rows_are_told_once_whatever_is_killed(
         rule = {"prefix": _hash(PEOPLE[number])[:32]}
         emulator.faults.add([read_fault({"fault": 20, "match": {"path": "*/users"}, "bad": rule})])
     env = environment(emulator, tmp_path)
-    begin, go_on = ["upload", "list.csv", "--audience", emulator.audience_id, "--json"], ["resume", "last", "--json"]
+    begin, go_on = ["upload", "list.csv", "--audience", emulator.audience_id, "--json"], ["resume", RUN_ID, "--json"]
     for number, kill in enumerate([*kills, None]):
         job: dict[str, Any] | None = None if kill is None else {"point": kill[0], "nth": kill[1]}
         ended = await driver.run(tmp_path, env, *(go_on if number else begin), kill=job)

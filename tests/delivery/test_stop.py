@@ -199,10 +199,10 @@ def test_interruption_ends_waits(virtually: Any, clock: Clock) -> None:
 
 
 def test_drain_has_an_end(virtually: Any, clock: Clock) -> None:
-    """An exchange that hangs is cut off after 30 s; its outcome is unknown."""
+    """An exchange that hangs is cut off after 25 s; its outcome is unknown."""
     upload = Upload(clock, plan(9), {2: [10_000.0]}, concurrency=2)
     delivered = virtually(interrupted(upload, 0.7))
-    assert upload.ended_at == pytest.approx(30.7)
+    assert upload.ended_at == pytest.approx(25.7)
     assert isinstance(delivered.error, NotFinished)
     cut_off = [(result.number, result.outcome, result.error) for result in delivered.pending]
     assert cut_off == [(2, Outcome.UNKNOWN, None)]
@@ -270,4 +270,4 @@ def test_interruption_while_draining_an_error_keeps_the_error(virtually: Any, cl
     upload = Upload(clock, plan(9), {1: [revoked()], 2: [10_000.0]}, concurrency=2)
     delivered = virtually(interrupted(upload, 5.0))
     assert isinstance(delivered.error, Unauthorized)
-    assert upload.ended_at == pytest.approx(35.0)
+    assert upload.ended_at == pytest.approx(30.0)

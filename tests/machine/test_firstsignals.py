@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,39 @@ def test_a_command_that_still_imports_leaves_with_75(tmp_path: Path, ending: sig
     assert (process.returncode, out) == (75, "")
     assert err.startswith("error: interrupted before the first request: nothing was sent\n")
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has namespaces of processes")
+@pytest.mark.parametrize("arguments", [("check", "-"), ("hash", "email"), ("forget",)], ids=" ".join)
+def test_the_process_1_of_a_container_ends_by_sigterm(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """The kernel passes on no signal to it that it has no handler for."""
+    unshare = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this user may not make a namespace of processes")
+    env = environment(tmp_path / "state")
+    command = [*unshare, sys.executable, "-m", "audiencekit", *arguments]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=env, **quiet) as outer:
+        try:
+            inner = _first_child(outer.pid)
+            _wait_for_handler(inner, signal.SIGTERM)
+            os.kill(inner, signal.SIGTERM)
+            assert outer.wait(timeout=300) in (75, 128 + signal.SIGTERM)
+        finally:
+            outer.kill()
+
+
+def _first_child(pid: int) -> int:
+    while not (children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        time.sleep(0.01)
+    return int(children[0])
+
+
+def _wait_for_handler(pid: int, ending: signal.Signals) -> None:
+    """Return when the process has a handler for the signal, by what the kernel says of it; fail after minutes."""
+    for _ in range(30_000):
+        (caught,) = re.findall(r"^SigCgt:\s*([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text(), re.M)
+        if int(caught, 16) >> (ending - 1) & 1:
+            return
+        time.sleep(0.01)
+    pytest.fail("the process has no handler for the signal")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -201,3 +204,43 @@ def test_no_account_becomes_a_path(account_id: str, tmp_path: Path) -> None:
         TargetLock(tmp_path, account_id, Target.audience("aud"), "run")
     with pytest.raises(InputOutputFailed):
         SnapshotStore(tmp_path, account_id, "aud", KEY)
+
+
+POD = """
+import os, sys
+from pathlib import Path
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.statedirectory import make_directory
+volume = Path(sys.argv[1])
+if os.system(f"mount --bind '{volume}' '{volume}'"):
+    sys.exit(77)
+os.setgroups([])
+os.setgid(0)
+os.setuid(1_000_770_000)
+print(oct(make_directory(volume / "state", "runs").parent.lstat().st_mode & 0o777))
+try:
+    make_directory(volume)
+except InputOutputFailed as error:
+    print(error.hint)
+"""
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o2775], ids=["emptyDir", "fsGroup"])
+def test_a_pod_without_root_has_its_state_below_a_volume(mode: int) -> None:
+    """A uid without a name, of the group of root, on a bind mount of one file system; the hint names the way."""
+    with tempfile.TemporaryDirectory() as place:  # where another user comes to
+        os.chmod(place, 0o755)
+        volume = Path(place) / "a volume"
+        volume.mkdir()
+        volume.chmod(mode)
+        command = ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", POD, str(volume)]
+        if os.geteuid() != 0 or shutil.which("unshare") is None:
+            pytest.skip("only root makes mounts")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 77 or "unshare failed" in done.stderr:
+            pytest.skip("this machine allows no mount")
+        assert done.returncode == 0, done.stderr
+        made, hint = done.stdout.splitlines()
+        assert made == "0o700"
+        assert f"a directory below it, such as '{volume}/audiencekit'" in hint
+        assert "runAsUser" in hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Mapping
 from typing import cast
 
@@ -150,3 +151,33 @@ def test_bytes_that_are_read_ahead_are_not_counted_yet() -> None:
     for rows in (10, 20, 30):
         reading.step(rows)
     assert steps == [0, 300, 600, 900]
+
+
+def test_a_minute_of_silence_says_that_the_work_goes_on() -> None:
+    """With how far it is; not where a line was written within the minute, nor twice in one."""
+    now, stream = [0.0], io.StringIO()
+    progress = LineProgress(stream, lambda: now[0])
+    for seconds, act in (
+        (0, lambda: progress.step("sending", 1, 9, unit="requests")),
+        (30, lambda: progress.tell("request 2: the service asks to wait, until 08:10:00 UTC")),
+        (89, progress.say_alive), (90, progress.say_alive), (149, progress.say_alive), (150, progress.say_alive),
+    ):  # fmt: skip
+        now[0] = seconds
+        act()
+    alive = "still at work: sending: 1 of 9 requests"
+    assert stream.getvalue().splitlines()[2:] == [alive, alive]
+
+
+def test_the_line_is_written_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the work goes on; without a stage it says that alone."""
+    monkeypatch.setattr("audiencekit.reporting.progress.ALIVE_EVERY_SECONDS", 0.001)
+    written = threading.Event()
+
+    class Stream(io.StringIO):
+        def flush(self) -> None:
+            written.set()
+
+    stream = Stream()
+    with LineProgress(stream):
+        assert written.wait(300)
+    assert stream.getvalue().splitlines()[0] == "still at work"

@@ -12,6 +12,7 @@ from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.run import Run
 from audiencekit.runs.runkeywords import RunOptions
+from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings, load_settings
 
 ACCOUNT, AUDIENCE = "18ce54d4x5t", Target.audience("1nmth")
@@ -35,3 +36,10 @@ def arguments(
 def start(settings: Settings, stack: ExitStack, **more: Any) -> Run:
     """A run with these arguments."""
     return start_run(arguments(settings, **more), stack)
+
+
+def create_begun(store: RunStore, run_id: str) -> Path:
+    """The new directory of a run that is in the list of what was begun, although it has no journal."""
+    directory = store.create(run_id)
+    store.note_begun(run_id)
+    return directory

@@ -16,7 +16,9 @@ from audiencekit.runs.beginning import hold_target, reopen_run
 from audiencekit.runs.endings import complete, ended, fail
 from audiencekit.runs.journal.facts import SYNC
 from audiencekit.runs.locks import at_work
+from audiencekit.runs.purge.expired import kind_of
 from audiencekit.runs.reports import report_of
+from audiencekit.runs.storedreports import summary_of
 from audiencekit.settings import Settings
 from tests.runs.started import ACCOUNT, AUDIENCE, offline, start
 
@@ -102,14 +104,18 @@ def test_a_run_at_work_is_not_opened(settings: Settings) -> None:
         run = start(settings, stack)
         with pytest.raises(AudienceBusy) as caught:
             reopen_run(run.facts.run_id, settings, other)
-    assert caught.value.document is None
+    assert caught.value.document == {
+        "state": "incomplete", "continue_with": f"audiencekit resume {run.facts.run_id}",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("left", "reason", "has_document"),
     [
-        ("no journal", "no_journal", False),
-        ("empty journal", "not_begun", False),
+        ("no journal", "damaged", True),
+        ("empty journal", "damaged", True),
+        ("no journal, not listed", "no_journal", False),
+        ("empty journal, not listed", "not_begun", False),
         ("damaged journal", "damaged", True),
         ("no key", "key", True),
         ("sync", "changes", True),
@@ -121,9 +127,11 @@ def test_a_run_that_cannot_go_on_says_why(settings: Settings, left: str, reason:
     more = {"sync": {"operation": SYNC}, "standard input": {"source": "-"}}.get(left, {})
     run_id = _abandon(settings, **more)
     journal = settings.state_dir / "runs" / run_id / "journal.sqlite"
-    if left == "no journal":
+    if left.endswith("not listed"):  # as after a kill in the first transaction
+        (settings.state_dir / "begun").unlink()
+    if left.startswith("no journal"):
         journal.unlink()
-    elif left == "empty journal":
+    elif left.startswith("empty journal"):
         journal.write_bytes(b"")
     elif left == "damaged journal":
         journal.write_bytes(b"x" * 200)
@@ -134,6 +142,33 @@ def test_a_run_that_cannot_go_on_says_why(settings: Settings, left: str, reason:
     assert caught.value.reason == reason
     assert (caught.value.document is not None) == has_document
     assert at_work(settings.state_dir, {run_id}) == set()
+
+
+def test_of_a_run_whose_files_are_gone_it_is_not_known_what_was_sent(settings: Settings) -> None:
+    """The list of what was begun has it. The hint has the plan time that the id tells."""
+    run_id = _abandon(settings)
+    for path in (settings.state_dir / "runs" / run_id).iterdir():
+        path.unlink()
+    with (
+        pytest.raises(ResumeRefused, match="not known whether anything was sent") as caught,
+        ExitStack() as stack,
+    ):
+        reopen_run(run_id, settings, stack)
+    assert "nothing was sent" not in str(caught.value)
+    second = f"{run_id[:4]}-{run_id[4:6]}-{run_id[6:8]}T{run_id[9:11]}:{run_id[11:13]}:{run_id[13:15]}Z"
+    assert f"`plan_time='{second}'`" in caught.value.hint
+    assert kind_of(summary_of(settings.state_dir, run_id)) == "damaged"
+
+
+def test_a_run_that_was_killed_before_it_was_listed_is_listed_when_it_goes_on(settings: Settings) -> None:
+    """In its place by its time: from then on the list proves that it may have sent something."""
+    first, second = _abandon(settings), None
+    with ExitStack() as stack:
+        second = start(settings, stack).facts.run_id
+    (settings.state_dir / "begun").write_text(f"{second}\n")
+    with ExitStack() as stack:
+        reopen_run(first, settings, stack)
+    assert (settings.state_dir / "begun").read_text().split() == [first, second]
 
 
 def test_a_run_that_has_ended_is_opened_without_its_lock(settings: Settings) -> None:

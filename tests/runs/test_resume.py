@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.cli.spelling import spelled
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.deliveryoptions import Waits
 from audiencekit.destinations.adssession import AudienceSession
@@ -20,9 +21,11 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
 from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
+from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.report import Report
 from audiencekit.runs import rundelivery
 from audiencekit.runs.journal.senttimes import this_moment
+from audiencekit.runs.remaining import find_remaining_async
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
@@ -54,7 +57,7 @@ async def test_a_complete_run_is_left_as_it_is(source: Path, emulator: Emulator,
 
         tell = staticmethod(told.append)
 
-    again = await resume_async("last", settings=settings, progress=Listener())
+    again = await resume_async(done.run_id, settings=settings, progress=Listener())
     assert again == done
     assert "nothing is left to send" in told[0]
     assert len(sent(emulator)) == done.requests_planned
@@ -66,8 +69,9 @@ async def test_a_refused_run_stays_refused(tmp_path: Path, emulator: Emulator, s
     path.write_text("email\nnull\n")
     with pytest.raises(AudiencekitError) as refused:
         await upload_async(path, audience_id=emulator.audience_id, settings=settings)
+    assert refused.value.document is not None
     with pytest.raises(ResumeRefused, match="the run was refused") as caught:
-        await resume_async("last", settings=settings)
+        await resume_async(refused.value.document["run_id"], settings=settings)
     assert (caught.value.reason, caught.value.exit_code) == ("refused", 3)
     assert str(refused.value) in str(caught.value)
     assert caught.value.document == refused.value.document
@@ -82,7 +86,7 @@ async def test_options_of_then_hold(tmp_path: Path, emulator: Emulator, settings
         "effective_at": "2996-11-22", "plan_time": "2996-11-21T00:00:00Z", "operation": "update", "hashed": (),
     }  # fmt: skip
     await begin(source, emulator, settings, **keywords)
-    report = await resume_async("last", settings=replace(settings, account_id="other"))
+    report = await resume_async("last", settings=replace(settings, account_id=None))
     assert report.columns == {"email": ["who"], "phone_number": ["number"]}
     assert (report.expires_at, report.effective_at) == ("2996-11-24T00:00:00Z", "2996-11-22T00:00:00Z")
     assert report.rows.sent == ROWS
@@ -259,3 +263,59 @@ async def test_a_lost_state_key_is_not_made_anew(source: Path, emulator: Emulato
     key.write_bytes(content)
     key.chmod(0o600)
     assert (await resume_async(run_id, settings=settings)).rows.sent == ROWS
+
+
+async def test_a_run_is_not_finished_at_another_address(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """A production run must not be complete at a sandbox: nothing leaves, unless it is said that the service moved."""
+    run_id = await begin(source, emulator, settings)
+    before = sent(emulator)
+    moved = f"{settings.address}/"  # the same, as someone may write it
+    elsewhere = settings.address.replace("127.0.0.1", "localhost")
+    assert elsewhere != settings.address
+    named = settings.named_addresses | {moved, elsewhere}
+    at = functools.partial(replace, settings, named_addresses=named)
+    with pytest.raises(ResumeRefused, match=f"was begun at {settings.address}") as caught:
+        await resume_async(run_id, settings=at(ads_url=elsewhere))
+    assert (caught.value.reason, caught.value.exit_code) == ("address", 3)
+    assert caught.value.document is not None
+    assert "new_address" in caught.value.hint
+    with pytest.raises(ResumeRefused, match="was begun at"):
+        await find_remaining_async(run_id, settings=at(ads_url=elsewhere), progress=NoProgress())
+    assert sent(emulator) == before
+    report = await resume_async(run_id, settings=at(ads_url=elsewhere), new_address=True)
+    assert (report.state, report.rows.sent) == ("complete", ROWS)
+    assert (await resume_async(run_id, settings=at(ads_url=moved))).state == "complete"
+
+
+async def test_a_run_is_not_resumed_for_another_account(source: Path, emulator: Emulator, settings: Settings) -> None:
+    """The settings name one, and it is not the account that the audience is of."""
+    run_id = await begin(source, emulator, settings)
+    before = sent(emulator)
+    with pytest.raises(ResumeRefused, match="the settings name account other") as caught:
+        await resume_async(run_id, settings=replace(settings, account_id="other"))
+    assert caught.value.reason == "account"
+    assert sent(emulator) == before
+    assert spelled(caught.value.hint).endswith(f"--account {settings.account_id}")
+    assert (await resume_async(run_id, settings=settings)).state == "complete"
+
+
+async def test_a_run_of_an_older_version_knows_no_address(
+    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on where the settings say."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Settings, "address", "")
+        run_id = await begin(source, emulator, settings)
+    assert (await resume_async(run_id, settings=settings)).state == "complete"
+
+
+async def test_an_upload_under_an_id_begins_anew_at_another_address(
+    source: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """The run of then is left as it is; the next one sends everything there."""
+    run_id = await begin(source, emulator, settings, run_id="nightly-1128")
+    elsewhere = settings.address.replace("127.0.0.1", "localhost")
+    there = replace(settings, ads_url=elsewhere, named_addresses=settings.named_addresses | {elsewhere})
+    report = await upload_async(source, audience_id=emulator.audience_id, settings=there, run_id=run_id)
+    assert (report.run_id, report.requests_confirmed) == ("nightly-1128--2", report.requests_planned)
+    assert read_report(settings.state_dir, run_id)["state"] == "incomplete"

@@ -40,10 +40,16 @@ def test_an_unlisted_run_stands_behind_earlier_runs(tmp_path: Path) -> None:
 
 
 def test_an_unlisted_run_is_listed_with_the_next(tmp_path: Path) -> None:
-    """In its place; from then on its time is nothing."""
+    """In its place; from then on its time is nothing. One that has written nothing may never have begun."""
     for run_id in ("one", "two"):
         (tmp_path / "runs" / run_id).mkdir(parents=True)
-    Succession(tmp_path).begin("three", {"two": _at(1), "one": _at(2)})
+    (tmp_path / "runs" / "two" / "journal.sqlite").write_bytes(b"")
+    (tmp_path / "runs" / "one" / "journal.sqlite").write_bytes(b"content")
+    order = Succession(tmp_path)
+    order.begin("three", {"two": _at(1), "one": _at(2)})
+    assert (tmp_path / BEGUN).read_text() == "two?\none\nthree\n"
+    assert [order.knows(run_id) for run_id in ("one", "two", "three", "four")] == [True, False, True, False]
+    order.insert("two", {})
     assert (tmp_path / BEGUN).read_text() == "two\none\nthree\n"
     assert (tmp_path / BEGUN).stat().st_mode & 0o777 == 0o600
 

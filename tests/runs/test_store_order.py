@@ -11,6 +11,7 @@ import pytest
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore, new_run_id
+from tests.runs.started import create_begun
 from tests.runs.storedruns import NEW, NEWEST, OLD, store
 
 __all__ = ["store"]
@@ -34,7 +35,7 @@ __all__ = ["store"]
 def test_run_is_found_by_its_beginning(store: RunStore, given_run: str, found: str | None) -> None:
     """`last`, a whole id, or the beginning of exactly one; anything else is a usage error."""
     for run_id in (OLD, NEW, NEWEST):
-        store.create(run_id)
+        create_begun(store, run_id)
     if found is not None:
         assert store.find(given_run) == found
         return
@@ -45,13 +46,13 @@ def test_run_is_found_by_its_beginning(store: RunStore, given_run: str, found: s
 def test_whole_id_wins_over_longer_ones(store: RunStore) -> None:
     """An id that is the beginning of another can still be named."""
     for run_id in ("abcdefgh", "abcdefgh-2"):
-        store.create(run_id)
+        create_begun(store, run_id)
     assert store.find("abcdefgh") == "abcdefgh"
 
 
 def _begin(store: RunStore, run_id: str, *, changed_at: float) -> None:
     """Begin a run; the clock of then put `changed_at` on its directory."""
-    os.utime(store.create(run_id), (changed_at, changed_at))
+    os.utime(create_begun(store, run_id), (changed_at, changed_at))
 
 
 def test_last_is_the_run_that_was_begun_last(store: RunStore) -> None:
@@ -67,13 +68,13 @@ def test_last_is_the_run_that_was_begun_last(store: RunStore) -> None:
 def test_an_id_that_is_begun_again_is_the_last(store: RunStore) -> None:
     """Its directory was removed; what is removed is forgotten, and one that is there is not moved."""
     for run_id in (OLD, NEW):
-        store.create(run_id)
+        create_begun(store, run_id)
     with pytest.raises(InputOutputFailed):
-        store.create(OLD)
+        create_begun(store, OLD)
     assert store.ids() == [NEW, OLD]
     store.directory(OLD).rmdir()
-    store.create(NEWEST)
-    store.create(OLD)
+    create_begun(store, NEWEST)
+    create_begun(store, OLD)
     assert store.ids() == [OLD, NEWEST, NEW]
 
 
@@ -88,11 +89,11 @@ def test_runs_of_older_versions_are_ordered_by_time(store: RunStore) -> None:
         when = datetime.strptime(changed, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
         _begin(store, run_id, changed_at=when)
     for run_id in (NEW, OLD):
-        store.create(run_id)
+        create_begun(store, run_id)
     _forget_order(store)
     old = ["a-daily-list", NEW, "the-weekly-list", OLD]
     assert store.ids() == old
-    store.create("20010101-000000-000000")
+    create_begun(store, "20010101-000000-000000")
     assert store.ids() == ["20010101-000000-000000", *old]
 
 
@@ -128,9 +129,9 @@ def test_of_one_second_the_run_of_an_older_version_that_changed_last_is_last(sto
 def test_a_damaged_order_is_that_of_time(store: RunStore, tmp_path: Path, content: bytes) -> None:
     """And is put right by the next run."""
     for run_id in (OLD, NEW):
-        store.create(run_id)
+        create_begun(store, run_id)
     order = tmp_path / "state" / BEGUN
     order.write_bytes(content)
     assert store.ids() == [NEW, OLD]
-    store.create("20010101-000000-000000")
-    assert order.read_text().split() == [OLD, NEW, "20010101-000000-000000"]
+    create_begun(store, "20010101-000000-000000")
+    assert order.read_text().split() == [f"{OLD}?", f"{NEW}?", "20010101-000000-000000"]

@@ -24,6 +24,7 @@ from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.store import RunStore
 from audiencekit.runs.storedreports import list_runs, read_report, summary_of, updated
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
+from tests.runs.started import create_begun
 
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
 PLANNED: dict[str, Any] = Report(
@@ -140,7 +141,7 @@ def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journ
     journal.close()
     _confirm_all(store)
     store.write(RUN_ID, PLANNED)
-    other = store.create("20261121-013000-ffffff").name
+    other = create_begun(store, "20261121-013000-ffffff").name
     store.write(other, {**PLANNED, "run_id": other, "state": "complete"})
     reason, damage = DAMAGE[name]
     damage(store.directory(RUN_ID) / JOURNAL)

@@ -21,7 +21,15 @@ from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counte
 from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
-from audiencekit.errors import AudiencekitError, Bug, CredentialsRefused, InputOutputFailed, NotFinished, Unauthorized
+from audiencekit.errors import (
+    CONTINUE_WITH,
+    AudiencekitError,
+    Bug,
+    CredentialsRefused,
+    InputOutputFailed,
+    NotFinished,
+    Unauthorized,
+)
 from audiencekit.personal import HashedRecords
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
@@ -155,7 +163,8 @@ class Erasing:
         if not receipt.audiences:
             facts = "the audiences are not listed yet"
         why = str(error) if error is not None else _in_words(receipt.left())
-        hint = f"`audiencekit resume {receipt.erasure_id}` does the rest, and so does `forget` with the same input"
+        going_on = f"audiencekit resume {receipt.erasure_id}"
+        hint = f"`{going_on}` does the rest, and so does `forget` with the same input"
         failure: AudiencekitError
         if isinstance(error, InputOutputFailed | Bug):
             failure = error
@@ -163,7 +172,7 @@ class Erasing:
             kind = CredentialsRefused if isinstance(error, Unauthorized) else NotFinished
             failure = kind(f"{facts}: {why}")
         failure.hint = "; ".join(filter(None, (error.hint if error else "", hint)))
-        failure.document = receipt.to_json()
+        failure.document = receipt.to_json() | {CONTINUE_WITH: going_on}
         return failure
 
 

@@ -13,6 +13,7 @@ from audiencekit.audiences.erasure.snapshots import leave_snapshot
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
+from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.keys import StateKey
 from audiencekit.runs.doubts import Doubts, EarlierRuns
 from audiencekit.runs.inthread import in_thread
@@ -35,6 +36,7 @@ class ErasureMeans:
     doubts: Doubts
     leave: Callable[[Target], Awaitable[None]]
     concurrency: int
+    drain_seconds: float = DRAIN_SECONDS
 
 
 def means_of(
@@ -68,4 +70,5 @@ def means_of(
         doubts=EarlierRuns(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
         leave=leave,
         concurrency=settings.concurrency,
+        drain_seconds=settings.drain_seconds,
     )

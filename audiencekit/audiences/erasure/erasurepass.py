@@ -125,7 +125,10 @@ class Pass:
         """Send what is left; whether one target refused, so that the others are still to be done."""
         means = self._means
         journal = ReceiptJournal(self._turn_of, len(self._bodies), means, self._keep)
-        route = Route(self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency)
+        route = Route(
+            self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency,
+            drain_seconds=means.drain_seconds,
+        )  # fmt: skip
         delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(tell=self._tell))
         self._end_turns()
         if not journal.unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):

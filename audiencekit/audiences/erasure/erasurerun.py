@@ -30,7 +30,8 @@ def begin_or_continue(
 ) -> Receipt:
     """The receipt of a new erasure, or of one of the same people that ended early. To be called under its lock."""
     key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated while people were read
-    found = store.unfinished(keys_fingerprint(records, key), settings.require_account(), do_not_reach=do_not_reach)
+    fingerprint, account_id = keys_fingerprint(records, key), settings.require_account()
+    found = store.unfinished(fingerprint, account_id, settings.address, do_not_reach=do_not_reach)
     if found is not None:
         progress.tell(f"erasure {found.erasure_id} of the same people ended early: this continues it")
         return found

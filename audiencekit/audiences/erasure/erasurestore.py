@@ -55,6 +55,7 @@ class ErasureStore(Store):
         pass_point("before begin")
         _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
         self.keep(receipt)
+        self.note_begun(receipt.erasure_id)
         pass_point("after begin")
 
     def keep(self, receipt: Receipt) -> None:
@@ -115,14 +116,15 @@ class ErasureStore(Store):
             "resumable": receipt.state == "incomplete" and not is_running,
         }
 
-    def unfinished(self, fingerprint: str, account_id: str, *, do_not_reach: bool) -> Receipt | None:
-        """The erasure of the same people that has not come to its end."""
+    def unfinished(self, fingerprint: str, account_id: str, address: str, *, do_not_reach: bool) -> Receipt | None:
+        """The erasure of the same people, at the same account and address, that has not come to its end."""
         for erasure_id in self.ids():
             try:
                 receipt = self.receipt(erasure_id)
             except InputOutputFailed:  # it can be of any people; to begin anew does no harm
                 continue
             same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
+            same = same and receipt.address in ("", address)
             if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
                 return receipt
         return None

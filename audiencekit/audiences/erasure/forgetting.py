@@ -27,6 +27,7 @@ from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.runs.resumption import refuse_another_service
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 
@@ -80,11 +81,13 @@ async def resume_erasure_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
+    new_address: bool = False,
 ) -> Receipt:
     """Finish an erasure from the keys that it sealed; `erasure` is its id, or the unique beginning of it.
 
     One that is complete returns its receipt, and nothing is sent. Raises the errors of `forget_async`, and
-    InputOutputFailed when the keys cannot be unsealed.
+    InputOutputFailed when the keys cannot be unsealed, ResumeRefused when `settings` name another account or
+    address than those it was begun at. With `new_address` the service has moved.
     """
     settings, progress = settings or load_settings(), heard_by(progress)
     store = ErasureStore(settings.state_dir)
@@ -98,7 +101,12 @@ async def resume_erasure_async(
         if not store.has_keys(erasure_id):  # killed between its last two steps
             store.complete(receipt, datetime.now(UTC))
             return receipt
-        settings = replace(settings, profile=find_profile(receipt.profile), account_id=receipt.account_id)
+        settings = replace(settings, profile=find_profile(receipt.profile))
+        refuse_another_service(
+            f"erasure {erasure_id}", address=receipt.address, account_id=receipt.account_id, settings=settings,
+            new_address=new_address,
+        )  # fmt: skip
+        settings = replace(settings, account_id=receipt.account_id)
         client = open_client(settings)
         records = store.records(erasure_id, find_state_key(settings.state_dir, settings.key))
         async with closed_to_its_end(client):

@@ -73,7 +73,7 @@ class Receipt:
     and the forms that were tried. `remembered` is true when later uploads leave these people out. `memory` describes
     the state of the memory that holds them: its `serial`, `keys` and `digest`, and whether it is `noted_outside`.
     `do_not_reach_until` is None unless they go on the do-not-reach list, too. `fingerprint` recognises a second call
-    with the same people, and is kept only until the erasure is complete.
+    with the same people, and is kept only until the erasure is complete. `address` is that of the service.
     """
 
     erasure_id: str
@@ -93,6 +93,7 @@ class Receipt:
     skipped: list[Skipped] = field(default_factory=list)
     do_not_reach: TargetReceipt | None = None
     fingerprint: str = field(default="", repr=False)
+    address: str = ""
 
     @classmethod
     def begun(
@@ -112,14 +113,17 @@ class Receipt:
             rejected=asked.reasons(),
             do_not_reach_until=until,
             fingerprint=keys_fingerprint(records, key),
+            address=settings.address,
         )
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
         """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
-        known = {one.name: document[one.name] for one in fields(cls) if one.name not in ("fingerprint", "memory")}
+        perhaps = ("fingerprint", "memory", "address")
+        known = {one.name: document[one.name] for one in fields(cls) if one.name not in perhaps}
         known["fingerprint"] = document.get("fingerprint", "")
         known["memory"] = document.get("memory")  # which earlier versions did not tell
+        known["address"] = document.get("address", "")  # the same
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
         known["skipped"] = [Skipped(**one) for one in known["skipped"]]
         known["do_not_reach"] = known["do_not_reach"] and TargetReceipt(**known["do_not_reach"])
@@ -130,9 +134,9 @@ class Receipt:
         return asdict(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document that `forget --json` prints: all but the fingerprint, with `notes` for people."""
+        """Return the document that `forget --json` prints: all but fingerprint and address, with `notes`."""
         document = self.to_kept()
-        del document["fingerprint"]
+        del document["fingerprint"], document["address"]
         return {**document, "notes": list(self.notes)}
 
     @property

@@ -39,8 +39,7 @@ class AudienceResult:
             return "refused" if self.plan.refusals else "planned"
         if self.error is None:
             return "not begun"
-        known = (self.error.document or {}).get("state")
-        return "incomplete" if known == "incomplete" or self.error.exit_code == NotFinished.exit_code else "refused"
+        return "refused" if self.error.state == "refused" else "incomplete"
 
     @property
     def exit_code(self) -> int:

@@ -13,8 +13,9 @@ from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter.boottime import boot_id, boot_seconds
 from audiencekit.delivery.limiter.waitingline import WaitingLine, advance, believable, interval_seconds, pause, share_of
 from audiencekit.delivery.limiter.waitinglinefile import BusyError, WaitingLineFile
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import FileHeld
 from audiencekit.limits import LIMITER_BUSY_SECONDS, PACED_REQUESTS_PER_MINUTE
+from audiencekit.machine.filelocks import HELD_HINT
 
 T = TypeVar("T")
 
@@ -105,8 +106,5 @@ class HostLimiter:
         return line, result
 
 
-def _held_too_long() -> InputOutputFailed:
-    return InputOutputFailed(
-        f"another process has held the limiter's file for {LIMITER_BUSY_SECONDS:.0f} s",
-        hint="is an audiencekit process stopped? continue or end it, then resume",
-    )
+def _held_too_long() -> FileHeld:
+    return FileHeld(f"another process has held the limiter's file for {LIMITER_BUSY_SECONDS:.0f} s", hint=HELD_HINT)

@@ -17,8 +17,9 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from audiencekit.delivery.limiter.waitingline import Waiter, WaitingLine
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import FileHeld, InputOutputFailed
 from audiencekit.limits import LIMITER_FILE_DAYS
+from audiencekit.machine.filelocks import lock_failure
 from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
@@ -34,13 +35,18 @@ SECONDS_PER_DAY: Final = 86_400.0
 
 
 class BusyError(Exception):
-    """Another process holds the file just now."""
+    """Another process holds the file just now. `failure` is what it comes to when it does so for too long."""
+
+    def __init__(self, failure: InputOutputFailed) -> None:
+        super().__init__()
+        self.failure = failure
 
 
 class WaitingLineFile:
     """Opens `limiter/<boot id>.sqlite` under the state directory, for its owner only.
 
-    Raises InputOutputFailed when it cannot be made, read or written: without it no request may leave.
+    Raises InputOutputFailed when it cannot be made, read or written, FileHeld among them when another process holds it
+    while it is opened: without it no request may leave.
     """
 
     def __init__(self, state_dir: Path, boot_id: str) -> None:
@@ -57,11 +63,19 @@ class WaitingLineFile:
             raise
 
     def _prepare(self) -> None:
-        with self._explained("cannot be opened"):
-            self._connection.execute("PRAGMA journal_mode=DELETE")
-            self._connection.execute("PRAGMA synchronous=OFF")
-            self._connection.execute("CREATE TABLE IF NOT EXISTS lines (quota TEXT PRIMARY KEY, line BLOB NOT NULL)")
-            self._connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        try:
+            with self._explained("cannot be opened"):
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+                self._connection.execute("PRAGMA synchronous=OFF")
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS lines (quota TEXT PRIMARY KEY, line BLOB NOT NULL)"
+                )
+                self._connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        except BusyError as busy:
+            failure = busy.failure
+        else:
+            return
+        raise failure
 
     def close(self) -> None:
         """Closes the file."""
@@ -97,21 +111,17 @@ class WaitingLineFile:
             yield
             return
         except sqlite3.Error as error:
-            if _is_busy(error):
-                failure = BusyError()
+            found = lock_failure(error, self._path, "the limiter's file")
+            if isinstance(found, FileHeld):
+                failure = BusyError(found)
             else:
-                hint = hint_for(None, hint)
-                failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {error}", hint=hint)
+                told = f"the limiter's file {what}: {str(self._path)!r}: {error}"
+                failure = found or InputOutputFailed(told, hint=hint_for(None, hint))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged, or a link"
             hint = hint_for(getattr(error, "errno", 0), hint)
             failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {reason}", hint=hint)
         raise failure
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _read(text: Any) -> WaitingLine:

@@ -14,6 +14,8 @@ from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
 SYNC, RENEW = "sync", "renew"
 UPDATES, DELETES = "U", "D"  # what a request holds
 _KEY_DIGITS: Final = 16
+_RESUME: Final = "`audiencekit resume {run_id}`"
+_RESUME_FOR: Final = "`audiencekit resume {run_id} --account {account_id}`"
 _AGAIN: Final = {
     SYNC: "`audiencekit sync SOURCE --audience {audience}`",
     RENEW: "`audiencekit renew --audience {audience}`",
@@ -27,6 +29,7 @@ class RunFacts:
     `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
     or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
     `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
+    `address` is that of the service in the settings, empty without one, and for runs of older versions.
     `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
     """
 
@@ -42,6 +45,7 @@ class RunFacts:
     audiencekit: str
     keep_spool: bool = False
     salt: str = ""
+    address: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """All fields, as the journal holds them."""
@@ -61,6 +65,14 @@ class RunFacts:
     def again(self) -> str:
         """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
         return _AGAIN.get(self.operation, "").format(audience=self.target.id)
+
+    def going_on(self, *, names_account: bool = False) -> str:
+        """The command that goes on with the run when it has ended early, between backquotes.
+
+        SOURCE stands for the list of a sync. A resumption names the account where the environment may name another.
+        """
+        command = _RESUME_FOR if names_account else _RESUME
+        return self.again or command.format(run_id=self.run_id, account_id=self.account_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.machine.checkeddocuments import read_json, write_json
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.filelocks import lock_failure
 from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
@@ -306,6 +307,8 @@ def _explained(path: Path, what: str) -> Iterator[None]:
         is_odd = isinstance(error, sqlite3.OperationalError) and name in _DAMAGED_WHEN_READ
         if name.startswith(_DAMAGED) or (what == "read" and is_odd):
             raise damaged(path.parent) from None
+        if locked_out := lock_failure(error, path, "the journal of the run"):
+            raise locked_out from None
         raise InputOutputFailed(
             f"the journal cannot be {what}: {str(path)!r}: {error} ({name or type(error).__name__})",
             hint=hint_for(None, "check the space and the health of the disk that holds the state directory"),

@@ -7,8 +7,9 @@ from typing import Final
 
 from audiencekit.errors import InputOutputFailed, ResumeRefused
 from audiencekit.optiontext import option
-from audiencekit.runs.store import RUN_HOME
+from audiencekit.runs.store import RUN_HOME, time_of
 
+WHAT_WAS_SENT: Final = "whether anything was sent"
 NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
 
 
@@ -63,6 +64,8 @@ def how_to_repeat(directory: Path) -> str:
     """The hint for a run in `directory` that cannot go on: upload the same once more, with the same times."""
     plan_time = _plan_time(directory)
     again = option("plan_time", plan_time) if plan_time else "`plan_time=` of the run"
+    if plan_time is None and (begun_at := time_of(directory.name)) is not None:
+        again = f"{option('plan_time', begun_at)}, or the one that it was given"
     return f"upload the source again with {again}: a repeated Update or Delete changes nothing"
 
 

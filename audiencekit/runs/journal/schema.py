@@ -13,7 +13,8 @@ from typing import Final
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import explained, read_file
-from audiencekit.runs.journal.refusals import another_schema, damaged, not_begun, without_journal
+from audiencekit.runs.journal.refusals import WHAT_WAS_SENT, another_schema, damaged, not_begun, without_journal
+from audiencekit.runs.runorder import Succession
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
@@ -89,17 +90,18 @@ def has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def without_beginning(path: Path) -> ResumeRefused:
-    """The refusal of a journal that is empty or not there: nothing was sent, unless there is something else of the run.
+    """The refusal of a journal that is empty or not there.
 
-    All else is written after what the run was begun with.
+    Nothing was sent, unless there is something else of the run, or the list of what was begun has it: both are written
+    after what the run was begun with.
     """
     is_there = os.path.lexists(path)
     with explained("the directory of the run cannot be read", path.parent):
         others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
-    if not others:
+    if not others and not Succession(path.parents[2]).knows(path.parent.name):
         return not_begun() if is_there else without_journal()
     what = "damaged: it is empty" if is_there else "gone"
-    return damaged(path.parent, f"the journal is {what}, and the run had begun")
+    return damaged(path.parent, f"the journal is {what}, and the run had begun: it is not known {WHAT_WAS_SENT}")
 
 
 def _connect(path: Path, first: str = "") -> sqlite3.Connection:

@@ -157,7 +157,7 @@ def _another(failure: AudiencekitError) -> AudiencekitError:
     """`failure` for one more who waits: an exception that is raised in two places shows the frames of both."""
     if isinstance(failure, ResumeRefused):
         return ResumeRefused(str(failure), reason=failure.reason, hint=failure.hint)
-    return (InputOutputFailed if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
+    return (type(failure) if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
 
 
 def _intend(connection: sqlite3.Connection, request: PackedRequest, key: SubKey, moment: Moment) -> None:

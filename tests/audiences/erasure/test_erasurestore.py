@@ -100,12 +100,12 @@ def test_keys_that_cannot_be_trusted_are_refused(store: ErasureStore, spoil: str
 
 def test_the_same_people_are_found_while_their_erasure_is_unfinished(store: ErasureStore) -> None:
     """By fingerprint, account, and whether the do-not-reach list was asked for."""
-    assert store.unfinished("f1", "18ce54d4x5t", do_not_reach=False) == _receipt()
-    assert store.unfinished("f2", "18ce54d4x5t", do_not_reach=False) is None
-    assert store.unfinished("f1", "18ce5other", do_not_reach=False) is None
-    assert store.unfinished("f1", "18ce54d4x5t", do_not_reach=True) is None
+    assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) == _receipt()
+    assert store.unfinished("f2", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
+    assert store.unfinished("f1", "18ce5other", "https://ads.example.com", do_not_reach=False) is None
+    assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=True) is None
     store.complete(_receipt(), NOW)
-    assert store.unfinished("", "18ce54d4x5t", do_not_reach=False) is None
+    assert store.unfinished("", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
 
 
 def test_an_id_or_its_beginning_finds_an_erasure(store: ErasureStore) -> None:
@@ -174,7 +174,7 @@ def test_a_damaged_receipt_tells_nothing_and_hides_nothing(store: ErasureStore, 
         store.receipt(ID)
     assert [each["state"] for each in store.summaries() if each["run_id"] == ID] == ["unreadable"]
     with store.locked():
-        assert store.unfinished("f2", "18ce54d4x5t", do_not_reach=False) is None
+        assert store.unfinished("f2", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
         store.begin(_receipt(erasure_id="forget-20261121-140000-abcdef"), RECORDS, KEY)
     assert store.has_keys(ID)
 
@@ -200,6 +200,6 @@ def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) ->
     (summary,) = store.summaries()
     assert (summary["resumable"], summary["audiences"]) == (True, {"known": 2, "settled": 1})
     with store.locked():
-        assert store.unfinished("f1", "18ce54d4x5t", do_not_reach=True) == receipt
+        assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=True) == receipt
         store.complete(receipt, NOW)
     assert (store.has_keys(ID), store.receipt(ID).state) == (False, "complete")

@@ -209,7 +209,8 @@ def test_a_file_that_is_held_for_ever_ends_the_run(
 
     with pytest.raises(InputOutputFailed, match="held the limiter's file") as caught:
         virtually(main())
-    assert "resume" in caught.value.hint
+    assert "continue or end it" in caught.value.hint
+    assert caught.value.exit_code == 75
 
 
 def test_a_file_that_fails_ends_the_run(virtually: Any, clock: Clock, process: Process, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def make_run(state_dir: Path, kind: str, *, age: timedelta = timedelta(days=40),
     store = RunStore(state_dir)
     directory = store.create(run_id)
     if kind != "not_begun":
+        store.note_begun(run_id)
         _fill(store, directory, kind)
     set_age(directory, age)
     return directory
