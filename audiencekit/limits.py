@@ -75,7 +75,7 @@ MAX_PLATFORM_ID: Final = 2**63 - 1  # spec 1: ids are long integers
 PACED_REQUESTS_PER_MINUTE: Final = (
     1_470  # ours: jitter on the way bunches requests; 1,484 was the worst simulated window
 )
-DEFAULT_CONCURRENCY: Final = 16  # requests in flight
+DEFAULT_CONCURRENCY: Final = 32  # requests in flight; 1,500 a minute, new connections of 50 ms and bodies of 5 MB
 LOSSES_RUNNING: Final = 2  # of the connection of one request: then it may be that too many are under way
 MOST_LOSSES_RUNNING: Final = 4  # then it is so, even where others were taken on top of as many
 LANE_RECOVERY_SECONDS: Final = 60.0  # then twice as many requests are under way again, where they had to be fewer

@@ -92,7 +92,7 @@ def test_options_become_keywords(given: dict[str, Any], keywords: dict[str, Any]
             {"effective_at", "suppress", "consent_column", "confirm_partner_ids", "few_people"},
         ),
     ],
-    ids=str,
+    ids=["check", "prepare", "upload", "sync", "do-not-reach upload"],
 )
 def test_every_keyword_is_an_option(names: list[str], keywords: type, other: set[str]) -> None:
     """As docs/python/keywords.md says; `other` have no meaning for a do-not-reach list."""
