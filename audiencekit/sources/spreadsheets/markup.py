@@ -11,6 +11,7 @@ from audiencekit.sources.spreadsheets.container import damaged
 
 Attributes: TypeAlias = dict[str, str]
 _SEPARATOR: Final = "}"
+_MAX_DEPTH: Final = 64  # elements within each other; the format has some ten, and each open one takes memory
 
 
 def parse(
@@ -21,13 +22,28 @@ def parse(
 ) -> Iterator[None]:
     """Calls the functions for what stands in `blocks`, and stops behind each block.
 
-    Raises SourceRefused for what is no XML, and for a document type: it can stand for any amount of text.
+    Raises SourceRefused for what is no XML, for elements too deep within each other, and for a document type: it can
+    stand for any amount of text.
     """
+    depth = 0
+
+    def on_begin(name: str, given: Attributes) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise damaged(f"it has more than {_MAX_DEPTH} elements of XML within each other")
+        begin(_local(name), {_local(key): given[key] for key in given})
+
+    def on_end(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+        end(_local(name))
+
     parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = _refuse_document_type
-    parser.StartElementHandler = lambda name, given: begin(_local(name), {_local(key): given[key] for key in given})
-    parser.EndElementHandler = lambda name: end(_local(name))
+    parser.StartElementHandler = on_begin
+    parser.EndElementHandler = on_end
     parser.CharacterDataHandler = text
     for block in blocks:
         _feed(parser, block, False)

@@ -121,6 +121,10 @@ WHOLE = packed(parts({"A": BEA}, strings=strings_xml("<si><t>a</t></si>")))
         (packed({**parts({"A": BEA}), "xl/workbook.xml": "<document/>"}), "no workbook"),
         (packed({**parts({"A": BEA}), "xl/workbook.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}), "document type"),
         (packed({**parts({"A": BEA}), "xl/workbook.xml": "<workbook>"}), "its XML is not sound"),
+        *(
+            (packed({**parts({"A": BEA}), part: "<a>" * 200 + "</a>" * 200}), "elements of XML within each other")
+            for part in (SHEET, "xl/workbook.xml", "_rels/.rels")
+        ),
         (packed({k: v.replace("workbook.xml", "workbook.bin") for k, v in parts({"A": BEA}).items()}), "xlsb"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "an old Excel workbook .xls., or one with a password"),
         (packed({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": ""}), "OpenDocument"),
