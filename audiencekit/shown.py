@@ -1,7 +1,8 @@
 """Text of others on its way to a terminal, a log or a message: nothing in it may act, or pass for a line of ours.
 
 Names of files and columns, and answers of the service come from strangers. What does not print
-(control characters, marks of writing direction, line ends, halves of characters) is shown as it is escaped in Python.
+(control characters, marks of writing direction, line ends, halves of characters) is shown as it is escaped in Python; a
+byte of a file name that is not UTF-8 as `\\xfc`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def ascii_json(document: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     letter = found.group()
-    return letter if letter.isprintable() else ascii(letter)[1:-1]
+    if letter.isprintable():
+        return letter
+    # Python has a byte of a name that is not UTF-8 as one of these halves (PEP 383).
+    return f"\\x{ord(letter) - 0xDC00:02x}" if "\udc80" <= letter <= "\udcff" else ascii(letter)[1:-1]
 
 
 def _escape_in_json(found: re.Match[str]) -> str:

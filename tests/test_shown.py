@@ -18,6 +18,7 @@ CASES = [
     ("\x7f\x85\x9b", r"\x7f\x85\x9b"),
     ("\u202e\u2066\u200b\ufeff\u2028", r"\u202e\u2066\u200b\ufeff\u2028"),
     ("\ud83d", r"\ud83d"),
+    (b"K\xfcnden\xff.csv".decode("utf-8", "surrogateescape"), r"K\xfcnden\xff.csv"),  # a name in Latin-1
     ("\U000e0041", r"\U000e0041"),
     ("back\\slash", "back\\slash"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 
 from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
@@ -14,6 +15,7 @@ from audiencekit.delivery.limiter import Pausable
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.stop import Stop
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
+from audiencekit.limits import TOLD_WAIT_SECONDS
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
@@ -41,7 +43,7 @@ class Sending:
         """
 
         async def sleep(seconds: float) -> None:
-            await self._rest(attempts, seconds)
+            await self._rest(request, attempts, seconds)
 
         calling = retrying(attempts, sleep=sleep, is_stopped=lambda: self._stop.is_called)
         await calling(self._attempt, request, attempts, announce, Losses())
@@ -91,7 +93,7 @@ class Sending:
             if self._gate.is_open:
                 return
 
-    async def _rest(self, attempts: Attempts, seconds: float) -> None:
+    async def _rest(self, request: PackedRequest, attempts: Attempts, seconds: float) -> None:
         if attempts.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
@@ -100,6 +102,9 @@ class Sending:
         elif attempts.is_probing:
             await self._stop.idly(lambda: self._route.policy.outage.probe(attempts.probe_delay))
         elif seconds > 0:
+            if seconds >= TOLD_WAIT_SECONDS:
+                until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)
+                self._listener.tell(f"request {request.number} is sent again at {until:%H:%M:%S} UTC")
             await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
 
 

@@ -147,6 +147,6 @@ def test_paths_that_are_not_utf_8_are_uploaded_and_resumed(run: Run, service: Se
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["rows"]["sent"] == report["rows"]["suppressed"] == 1
-    assert report["source_names"] == [report["sources"][0]["name"]] == ["K\\udcfc.csv"]
+    assert report["source_names"] == [report["sources"][0]["name"]] == ["K\\xfc.csv"]
     assert Path(rejections).read_text().startswith("row,column,reason")
     assert json.loads(run("report", "--json").stdout) == report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -50,6 +51,15 @@ def test_429_pauses_every_worker(virtually: Any, clock: Clock, reset_in: float |
     assert (delivered.attempts, delivered.rate_limited) == (13, 1)
     later = [at for at, _ in upload.service.sent if at > EXCHANGE_SECONDS]
     assert shortest + EXCHANGE_SECONDS <= min(later) <= shortest + EXCHANGE_SECONDS + 1.0
+
+
+def test_a_long_wait_says_until_when(virtually: Any, clock: Clock) -> None:
+    """Of half a minute or more, such as a service asks for; a short one says nothing."""
+    told: list[str] = []
+    upload = Upload(clock, plan(1), {1: [lost(), busy(5.0), busy(200.0)]}, tell=told.append)
+    assert virtually(upload.run()).is_complete
+    (line,) = told
+    assert re.fullmatch(r"request 1 is sent again at \d\d:\d\d:\d\d UTC", line)
 
 
 def test_429_holds_back_who_already_has_a_place(virtually: Any, clock: Clock) -> None:
