@@ -16,7 +16,7 @@ EARLIER_FORM, FORM = 1, 2
 _NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it
 REBUILD_HINT: Final = (
     "give the AUDIENCEKIT_KEY, keyring or key file of that time, or restore the file; else "
-    "`audiencekit sync … --rebuild` sends all members again and begins a new snapshot"
+    "a sync with `rebuild=True` sends all members again and begins a new snapshot"
 )
 
 

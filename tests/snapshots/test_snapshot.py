@@ -34,7 +34,7 @@ async def _is_refused(owner: Owner) -> str:
     with pytest.raises(SnapshotRefused) as caught:
         await owner.sync(PEOPLE[:19])
     assert not owner.service.log, "something was sent"
-    assert "--rebuild" in caught.value.hint
+    assert "`rebuild=True`" in caught.value.hint
     return str(caught.value)
 
 

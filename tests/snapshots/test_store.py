@@ -113,7 +113,7 @@ def test_files_that_do_not_belong_together_are_refused(store: SnapshotStore, cas
     else:
         with pytest.raises(SnapshotRefused, match=r"not the last|missing") as caught:
             store.open()
-        assert "--rebuild" in caught.value.hint
+        assert "`rebuild=True`" in caught.value.hint
 
 
 def test_changes_are_no_whole_snapshot(store: SnapshotStore) -> None:

@@ -24,7 +24,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey
 
 _REBUILD: Final = (
-    "`audiencekit sync … --rebuild` sends all people of the source again from here; people who were put in by others"
+    "a sync with `rebuild=True` sends all people of the source again from here; people who were put in by others"
     " and are not in the source stay until their entries expire"
 )
 _OTHER: Final = "another machine, another state directory or a later state of this one has changed the audience"

@@ -179,7 +179,7 @@ async def test_machines_by_turns(owners: tuple[Owner, Owner]) -> None:
     await first.sync(PEOPLE[:5])
     with pytest.raises(SnapshotRefused, match="another machine") as caught:
         await second.sync(PEOPLE[2:7])
-    assert "--rebuild" in caught.value.hint
+    assert "`rebuild=True`" in caught.value.hint
     await second.sync(PEOPLE[2:7], rebuild=True)
     with pytest.raises(SnapshotRefused, match="another machine"):
         await first.sync(PEOPLE[3:8])
