@@ -149,6 +149,11 @@ MIXED_AMONG_NUMBERS: Final = 0.8  # of them are of several countries, by the mix
 NUMBERS_EVIDENCE: Final = 10.0  # natural logarithm: so much better do phone numbers explain a list than ids do
 PAYMENTS_AMONG_NUMBERS: Final = 0.5  # of what is written like a card or an account checks; of ids a tenth may
 NUMBERS_THAT_COUNT: Final = 10  # so many refuse a column of which they are the smaller part
+PERSONAL_AMONG_IDS: Final = 0.25  # of partner ids are shaped like names, dates, places; of drawn ones a twentieth is
+SHAPES_THAT_COUNT: Final = 3  # so many refuse a column of which they are the smaller part
+CHECKED_AMONG_IDS: Final = 0.5  # of partner ids have check digits of national numbers; of drawn ones a twentieth has
+PHONES_BEHIND_WORDS: Final = 0.8  # of the numbers behind words read as phone numbers, with code, prefix or country
+NATIONAL_BEHIND_WORDS: Final = 0.95  # of them as mobile numbers of one country that no one named
 DEFAULT_MAX_REJECTED_COLUMN_SHARE: Final = 0.5  # of a column's values are of no such kind; `max_rejected_column_share=`
 WRONG_KIND_MIN_VALUES: Final = 3  # fewer wrong values are typing errors unless they look like another kind
 DEFAULT_MAX_REJECTED_SHARE: Final = 0.5  # of all rows; `max_rejected_share=`

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 from audiencekit.errors import IdentifierRejected, UsageError
-from audiencekit.identifiers.bare_numbers import reads_as_phone_number
+from audiencekit.identifiers.bare_numbers import KNOWN, readings_of, reads_as_phone_number
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.hashing import hash_normalized
 from audiencekit.identifiers.invisible import trim
 from audiencekit.identifiers.kinds import Hashable, Kind, Normalized
 from audiencekit.identifiers.payment_numbers import is_payment_number
+from audiencekit.identifiers.personal_shapes import number_behind_words, shape_of
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.identifiers.rules import Rules
 from audiencekit.personal import Personal
@@ -25,9 +26,10 @@ class _RawText(Personal[str]):
 def normalize(kind: str, text: str, *, country: str | None = None, confirm_partner_ids: bool = False) -> str:
     """`text` as it is hashed (a partner user id: as it is sent), by the default profile. Personal data.
 
-    `country` is an ISO code or an English name. A partner user id of bare digits that read as a phone number, or that
-    is the number of a payment card or a bank account, is refused unless `confirm_partner_ids` is set: in a column the
-    share of such values decides, but one value has no column. Raises IdentifierRejected, a ValueError whose `reason` is
+    `country` is an ISO code or an English name. A partner user id whose digits read as a phone number, that is
+    the number of a payment card or a bank account, or that is shaped like a name, a date, a place or a profile, is
+    refused unless `confirm_partner_ids` is set: in a column the share of such values decides, but one value has no
+    column. Raises IdentifierRejected, a ValueError whose `reason` is
     the stable code; UsageError for an unknown kind or country.
     """
     decided = _decide(read_kind(kind), _checked(text), _read_country(country))
@@ -54,7 +56,10 @@ def hash_identifier(kind: str, text: str, *, country: str | None = None) -> str:
 
 
 def _may_be_a_persons(text: str, country: str | None) -> bool:
-    return reads_as_phone_number(text, country) or is_payment_number(trim(text))
+    if reads_as_phone_number(text, country) or is_payment_number(trim(text)):
+        return True
+    number = number_behind_words(text)
+    return bool(shape_of(text)) or (bool(number) and KNOWN in readings_of(number, country))
 
 
 def _checked(text: str) -> _RawText:

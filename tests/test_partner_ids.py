@@ -23,6 +23,7 @@ from audiencekit.preparation.refusalbounds import Bounds, judge
 from audiencekit.preparation.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
+from tests.personalids import OPAQUE, PERSONAL, opaque_column, personal_column
 from tests.personalvalues import BARE, own_ids, personal_values
 
 NAME = "partner_user_id"
@@ -310,3 +311,88 @@ def test_a_single_account_is_refused(style: str) -> None:
     value = ACCOUNTS[style](random.Random(1))
     assert not _is_taken(value)
     assert _is_taken(value, confirm_partner_ids=True)
+
+
+# What a column cannot show: docs/identifiers.md says so.
+NOT_FOUND = {
+    "date in digits alone",
+    "MAC, digits alone",
+    "name in base64",
+    "car",
+    "passport",
+    "American number without a sign, seven digits",
+}
+
+
+@pytest.mark.parametrize("size", [30, 100, 500])
+def test_columns_of_personal_data_are_refused(size: int) -> None:
+    """Names, dates, numbers behind words, addresses, profiles, devices, places; what is not found is known."""
+    refused = {f for f in PERSONAL if [_is_refused(personal_column(f, size, seed)) for seed in range(2)] == [True] * 2}
+    assert set(PERSONAL) - refused == NOT_FOUND
+
+
+@pytest.mark.parametrize("size", [30, 100, 500])
+def test_columns_of_ordinary_ids_are_not_refused(size: int) -> None:
+    """Those of common systems, counters of all lengths, and numbers behind words of the column."""
+    assert {style for style in OPAQUE for seed in range(2) if _is_refused(opaque_column(style, size, seed))} == set()
+
+
+# Form: the words by which the refusal names what the values look like.
+LOOKS = {
+    "social security number": "national identity or insurance numbers",
+    "tax number of Brazil, digits": "national numbers with the right check digits",
+    "name and birthday, dots": "dates",
+    "postal address of Germany": "names, usernames or postal addresses",
+    "profile, linkedin": "addresses of web pages",
+    "number behind user_": "words and a phone number",
+    "MAC, colons": "hardware addresses of devices",
+    "coordinates, comma": "coordinates",
+}
+
+
+def _unsuspected(form: str) -> list[str]:
+    """Values that are not refused one by one, as those with a zero in front are, which a phone number may have."""
+    return [value for value in personal_column(form, 60) if not value.startswith("0")]
+
+
+@pytest.mark.parametrize(("form", "what"), LOOKS.items(), ids=LOOKS)
+def test_it_says_what_the_values_look_like_and_takes_a_confirmation(form: str, what: str, tmp_path: Path) -> None:
+    """The column, how many, what they are shaped like, and the option; never a value."""
+    values = _unsuspected(form)
+    path, _ = _csv(tmp_path / "list.csv", values)
+    (refusal,) = audiencekit.check(path).refusals
+    assert f"values of column partner_user_id (partner_user_id) that were looked at are shaped like {what}" in str(
+        refusal
+    )
+    assert "`confirm_partner_ids=True`" in (refusal.hint or "")
+    assert not any(value in f"{refusal} {refusal.hint}" for value in values)
+    assert audiencekit.check(path, **CONFIRMED).verdict == "ready"
+
+
+def test_personal_values_among_ids_do_not_pass(tmp_path: Path) -> None:
+    """Half of a long list, behind its first batch."""
+    values = [f"crm-{n:08}" for n in range(60_000)] + personal_column("name and birthday, dots", 60_000)
+    assert _passing(_csv, tmp_path / "list.csv", values) == 0
+
+
+def test_a_padded_counter_behind_a_word_passes() -> None:
+    """Its numbers have a zero in front, as those of phones have; they lie close together."""
+    assert not _is_refused([f"crm-{n:010}" for n in range(123_456_000, 123_476_000)])
+
+
+@every_source
+def test_columns_of_personal_data_do_not_pass(source: Source, tmp_path: Path) -> None:
+    """Whichever way they come."""
+    lists = {form: personal_column(form, 60) for form in LOOKS}
+    passing = {form: _passing(source, tmp_path / "list.csv", values) for form, values in _for(source, lists).items()}
+    assert {form: number for form, number in passing.items() if number} == {}
+
+
+@pytest.mark.parametrize("form", [*LOOKS, "number behind id:"])
+def test_a_single_value_of_these_shapes_is_refused(form: str) -> None:
+    """One value has no column."""
+    values = _unsuspected(form)
+    if "address" in form:  # of words that no list repeats, some read as letters that are drawn
+        values = ["Hauptstr. 95, 13341 Berlin"]
+    assert [value for value in values if _is_taken(value)] == []
+    assert all(_is_taken(value, **CONFIRMED) for value in values)

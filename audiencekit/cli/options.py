@@ -224,7 +224,7 @@ _FAIL_ON_WARNINGS = judgement_option(
 )
 _CONFIRM_PARTNER_IDS = judgement_option(
     "--confirm-partner-ids", is_flag=True,
-    help="The numbers in partner_user_id are your own ids, not phone numbers; they are sent unhashed.",
+    help="The values in partner_user_id are your own ids, not personal data; they are sent unhashed.",
 )  # fmt: skip
 allow_name_option = click.option(
     "--allow-name", is_flag=True, help="The name may hold an address, a phone number or a device id."

@@ -46,6 +46,8 @@ WRITTEN: Final = rf"""(?:{_BEFORE})?(?:[0-9]+(?:\.0+)?|{"|".join(_GROUPS)})(?:{_
 # Digits that are none of the number.
 NOT_OF_IT: Final = (r"\A([^0-9]*[0-9]+)\.0+([^0-9]*)\z", rf"\A(.*[0-9])(?:{_EXTENSION})([^0-9]*)\z")
 
+KNOWN: Final = "+"  # among readings: no other country is to be tried
+
 # So ids begin that are counted: a digit or a year, and zeros. Of people's numbers one in a thousand does.
 COUNTER: Final = r"[1-9]000|20[0-4][0-9]000"
 
@@ -99,6 +101,16 @@ def reads_as_international(digits: str) -> bool:
     return valid and len(number) >= MIN_INTERNATIONAL
 
 
+def readings_of(digits: str, country: str | None) -> frozenset[str]:
+    """What `digits` may be: KNOWN where they are plain or a number of `country`, else the large countries whose mobile
+    number they may be.
+    """
+    region = find_country(country or "")
+    if is_plain_number(digits) or (region is not None and _matches(own_pattern(region), digits)):
+        return frozenset({KNOWN})
+    return frozenset(large for large in LARGE_COUNTRIES if _matches(mobile_pattern(large), digits))
+
+
 def own_pattern(country: str) -> str:
     """The numbers of `country` as people write them there; a trunk prefix may be lost in front of mobile ones only.
 
@@ -131,6 +143,7 @@ def trunked_pattern() -> str:
     return "|".join(sorted(forms | {f"{prefix}(?:{people})" for prefix, people, _ in plans if prefix}))
 
 
+@cache
 def _plan(country: str) -> tuple[str, str, str]:
     """The trunk prefix, the pattern of people's numbers and that of their mobile ones; each empty where there is none.
 

@@ -25,7 +25,7 @@ from audiencekit.planning.sourcefacts import ReadSource
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.recordbits import Bools
-from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, Tally
+from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
 from audiencekit.selection.keysets import KeySets
 
 
@@ -104,10 +104,26 @@ def _tally(document: dict[str, Any]) -> Tally:
 
 def _column_tally(document: dict[str, Any]) -> ColumnTally:
     likely = Counter({Kind(kind): count for kind, count in document.pop("likely").items()})
-    numbers = document.pop("bare_numbers", {})  # spools of earlier versions have none
-    numbers |= {name: Counter(numbers.get(name, {})) for name in ("by_country", "forms")}
-    numbers["reach"] = {size: tuple(ends) for size, ends in numbers.get("reach", {}).items()}
+    # Spools of earlier versions have none of these three.
+    bare = _bare_numbers(document.pop("bare_numbers", {}))
+    shapes = _personal_shapes(document.pop("personal_shapes", {}))
     accounts = PaymentNumbers(**document.pop("payment_numbers", {}))
     reasons = Counter(document.pop("reasons"))
-    bare = BareNumbers(**numbers)
-    return ColumnTally(**document, reasons=reasons, likely=likely, bare_numbers=bare, payment_numbers=accounts)
+    return ColumnTally(
+        **document,
+        reasons=reasons,
+        likely=likely,
+        bare_numbers=bare,
+        payment_numbers=accounts,
+        personal_shapes=shapes,
+    )
+
+
+def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
+    document |= {name: Counter(document.get(name, {})) for name in ("by_country", "forms")}
+    document["reach"] = {size: tuple(ends) for size, ends in document.get("reach", {}).items()}
+    return BareNumbers(**document)
+
+
+def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
+    return PersonalShapes(**document | {name: Counter(document.get(name, {})) for name in ("shapes", "readings")})

@@ -21,6 +21,7 @@ from audiencekit.preparation.columnar.buffers import arrow_array, hash_matrix
 from audiencekit.preparation.columnar.certainvalues import decide_plain, valid_hashes
 from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, code_of
 from audiencekit.preparation.columnar.payment_numbers import count_payment_numbers
+from audiencekit.preparation.columnar.personal_shapes import count_personal_shapes
 from audiencekit.preparation.leftvalues import Decided, decide_by_rules, decide_left
 from audiencekit.preparation.lookalikes import count_lookalikes
 from audiencekit.preparation.tally import ColumnTally
@@ -73,6 +74,7 @@ def normalize_column(
         of_valid = None if of_values is None else of_values.take(arrow_array(valid))
         tally.bare_numbers = count_bare_numbers(decided.values, of_valid, rules.default_country)
         tally.payment_numbers = count_payment_numbers(decided.values)
+        tally.personal_shapes = count_personal_shapes(decided.values, of_valid, rules.default_country)
     if tally.present - tally.valid > tally.present * DEFAULT_MAX_REJECTED_COLUMN_SHARE:
         count_lookalikes(tally, texts, of_values, rejected)
     tried = None

@@ -51,6 +51,29 @@ class PaymentNumbers:
 
 
 @dataclass(slots=True)
+class PersonalShapes:
+    """Valid values of a sample, `looked_at`: what they are shaped like, by the words of `identifiers.personal_shapes`.
+
+    Of them `numbered` are words and one number, unless it is a counter's. `tried` of these numbers were read, and
+    `readings` counts as which countries' (see `identifiers.bare_numbers.readings_of`).
+    """
+
+    looked_at: int = 0
+    shapes: Counter[str] = field(default_factory=Counter)
+    numbered: int = 0
+    tried: int = 0
+    readings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: PersonalShapes) -> None:
+        """Count `other` in."""
+        self.looked_at += other.looked_at
+        self.shapes.update(other.shapes)
+        self.numbered += other.numbered
+        self.tried += other.tried
+        self.readings.update(other.readings)
+
+
+@dataclass(slots=True)
 class Trials:
     """Trials of one column: of `tried` rejected values, by reason, `saved` by an option ("`country='US'`").
 
@@ -93,6 +116,7 @@ class ColumnTally:
     rounded: int = 0  # ids that end as a spreadsheet rounds them
     bare_numbers: BareNumbers = field(default_factory=BareNumbers)  # of the kind that leaves unhashed
     payment_numbers: PaymentNumbers = field(default_factory=PaymentNumbers)  # of that kind, too
+    personal_shapes: PersonalShapes = field(default_factory=PersonalShapes)  # of that kind, too
     trials: Trials | None = None  # where the rejected values were examined
 
     def add(self, other: ColumnTally) -> None:
@@ -106,6 +130,7 @@ class ColumnTally:
         self.rounded += other.rounded
         self.bare_numbers.add(other.bare_numbers)
         self.payment_numbers.add(other.payment_numbers)
+        self.personal_shapes.add(other.personal_shapes)
         if other.trials is not None:
             self.trials = self.trials or Trials()
             self.trials.add(other.trials)
