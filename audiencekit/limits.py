@@ -22,6 +22,7 @@ MAX_PROMOTED_TWEETS: Final = 50  # tweets in one call that promotes them; spec 1
 MAX_CAMPAIGN_OPERATIONS: Final = 40  # campaigns in one batch; spec 1, section 8
 MAX_CRITERIA_OPERATIONS: Final = 500  # targeting criteria in one batch; the public service's
 MAX_TWEET_MEDIA: Final = 4  # images of one tweet; spec 2, section 8
+MAX_TWEET_TEXT: Final = 25_000  # characters of a long post; spec 0, section 8
 MAX_CURSOR_LENGTH: Final = 1_024  # characters of the token of a next page; ours: the public service's have 13
 MAX_PAGES: Final = 1_000  # pages of one list that are followed; ours: a million entries at the largest `count`
 

@@ -100,6 +100,22 @@ TARGETING_OPERATORS: Final = ("EQ", "NE", "GTE", "LT")
 
 FREQUENCY_COMPARATORS: Final = ("NUM_GTE", "NUM_GT", "NUM_EQ", "NUM_LTE", "NUM_LT")
 
+# ISO 4217, list one: currencies, funds and units of account, without the codes for tests and for no currency.
+_CURRENCIES: Final = (
+    "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN "
+    "BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD "
+    "FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS "
+    "KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK "
+    "MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR "
+    "SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH "
+    "UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF "
+    "XPD XPF XPT XSU XUA YER ZAR ZMW ZWG"
+)
+CURRENCIES: Final = frozenset(_CURRENCIES.split())
+
+# The first digits of the key of a video or an animated GIF (public service).
+MOVING_MEDIA: Final = ("7_", "13_", "16_")
+
 # Named by the specification, of lists that it does not give in full: sections 2.3 to 2.6 and 4.8.
 TWEET_FIELDS: Final = (
     "attachments",

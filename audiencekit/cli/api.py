@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.apiquestions import deletes_of, question_about
+from audiencekit.cli.client import with_words
 from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.confirmation import confirm, require_terminal
 from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
-from audiencekit.errors import AudiencekitError, InputOutputFailed, ServiceError, UsageError
+from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
@@ -66,10 +67,7 @@ def api(
         try:
             _call(name, _read_parameters(name, parameters), _read_body(body), every_page, as_json, **given)
         except AudiencekitError as error:
-            if isinstance(error, ServiceError) and error.service_words:
-                said = f"the service says: {error.service_words}"
-                error.hint = f"{error.hint}; {said}" if error.hint else said
-            leave_with(error, as_json=as_json)
+            leave_with(with_words(error), as_json=as_json)
 
 
 def _call(

@@ -8,7 +8,15 @@ from typing import Any
 from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.dryrun import unsent_told
 from audiencekit.cli.output import leave_with
-from audiencekit.errors import AudiencekitError, NotFound
+from audiencekit.errors import AudiencekitError, NotFound, ServiceError
+
+
+def with_words(error: AudiencekitError) -> AudiencekitError:
+    """Return `error`, with the service's own words in its hint where they were kept."""
+    if isinstance(error, ServiceError) and error.service_words:
+        said = f"the service says: {error.service_words}"
+        error.hint = f"{error.hint}; {said}" if error.hint else said
+    return error
 
 
 def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run: bool = False) -> Any:
@@ -33,4 +41,4 @@ def with_client(ask: Callable[[Any], Awaitable[Any]], *, as_json: bool, dry_run:
         error.hint = f"account {account} does not have it; `audiencekit audiences list` shows the audiences that it has"
         leave_with(error, as_json=as_json)
     except AudiencekitError as error:
-        leave_with(error, as_json=as_json)
+        leave_with(with_words(error), as_json=as_json)

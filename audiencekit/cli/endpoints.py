@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
@@ -56,7 +56,7 @@ def explain_endpoint(endpoint: Endpoint) -> Iterator[str]:
     yield from (f"  {words}" for words in _facts(endpoint))
     for parameter in endpoint.parameters:
         yield f"  {parameter.name} ({_where(parameter)}): {_describe(parameter)}"
-    yield from (f"  rule: {rule.words}" for rule in endpoint.rules)
+    yield from (f"  rule: {words}" for words in _rules(endpoint))
     yield from (f"  note: {note}" for note in endpoint.notes)
     yield from (f"  open: {ambiguity}" for ambiguity in endpoint.ambiguities)
 
@@ -110,7 +110,7 @@ def _served() -> Callable[[Endpoint], bool]:
 def _section(endpoint: Endpoint) -> Iterator[str]:
     yield from ("", f"### {endpoint.name}", "", f"`{endpoint.method} {endpoint.path}`", "")
     yield from (f"- {words}" for words in _facts(endpoint))
-    yield from (f"- rule: {rule.words}" for rule in endpoint.rules)
+    yield from (f"- rule: {words}" for words in _rules(endpoint))
     yield from (f"- note: {note}" for note in endpoint.notes)
     yield from (f"- *open*: {ambiguity}" for ambiguity in endpoint.ambiguities)
     if endpoint.parameters:
@@ -132,6 +132,11 @@ def _members(shape: Shape, above: str = "") -> Iterator[tuple[str, Parameter]]:
         yield above + member.name, member
         if member.name in shape.inner:
             yield from _members(shape.inner[member.name], f"{above}{member.name}.")
+
+
+def _rules(endpoint: Endpoint) -> Iterable[str]:
+    """The rules in words; one that holds at two levels of a body is said once."""
+    return dict.fromkeys(rule.words for rule in endpoint.rules)
 
 
 def _facts(endpoint: Endpoint) -> Iterator[str]:

@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.envelope import RefusalError
 from audiencekit.emulator.times import format_time, parse_time
+from audiencekit.servicewords import CURRENCIES
 
 MAX_IDS: Final = 200  # specification part 1, section 8
-MAX_LONG: Final = 2**63 - 1  # ids of users and tweets are long integers (specification part 1, section 2)
+MAX_LONG: Final = 2**63 - 1  # amounts, and ids of users and tweets, are long integers (part 1, section 2)
 
-_WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
-_LONG: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_KINDS: Final = {str: "string", int: "int", bool: "boolean"}
+_WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Parameters:
@@ -27,6 +28,7 @@ class Parameters:
         self._call = call
         self.echo: dict[str, Any] = dict(call.ids)
         self._unread: dict[str, str] = {}
+        self._kinds: dict[str, type] = {}  # of what came as JSON
         for raw_name, raw_text in call.query:
             try:
                 name, text = raw_name.decode(), raw_text.decode()
@@ -40,8 +42,9 @@ class Parameters:
     def of(cls, call: Call, params: Mapping[str, Any]) -> Parameters:
         """Return the parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError.
 
-        With profile `x`, lists of words are taken as in a query, and what a query cannot have is passed over: the
-        client of the public service sends back whole records.
+        A number must be a number of JSON, a text a text. With profile `x` either is taken, lists of words are taken as
+        in a query, and what a query cannot have is passed over: the client of the public service sends back whole
+        records.
         """
         parameters = cls(replace(call, query=[]))
         takes_records = call.options.profile == "x"
@@ -54,6 +57,8 @@ class Parameters:
                     continue
                 raise parameters.fault("params", "Expected string, number or boolean for every parameter")
             parameters._unread[name] = given if isinstance(given, str) else json.dumps(given)
+            if not takes_records:
+                parameters._kinds[name] = type(given)
         return parameters
 
     def echo_without_account(self) -> dict[str, Any]:
@@ -66,7 +71,7 @@ class Parameters:
 
     def text(self, name: str, *, longest: int | None = None, empty: bool = False) -> str | None:
         """Return a text of 1 (or, with `empty`, 0) to `longest` characters; None when it is not given."""
-        given = self._unread.pop(name, None)
+        given = self._take(name)
         if given is None:
             return None
         if (not given and not empty) or (longest is not None and len(given) > longest):
@@ -79,24 +84,24 @@ class Parameters:
         self._require(name)
         return self.text(name, longest=longest) or ""
 
-    def capitals(self, name: str, *, length: int) -> str | None:
-        """Return a code of so many capital letters, such as a currency; None when it is not given."""
-        given = self._unread.pop(name, None)
+    def currency(self, name: str) -> str | None:
+        """Return the code of a currency (ISO 4217); None when it is not given."""
+        given = self._take(name)
         if given is None:
             return None
-        if not re.fullmatch(f"[A-Z]{{{length}}}", given, re.ASCII):
-            raise self._expected(f"code of {length} letters", given, name)
+        if given not in CURRENCIES:
+            raise self._expected("ISO 4217 currency", given, name)
         self.echo[name] = given
         return given
 
-    def required_capitals(self, name: str, *, length: int) -> str:
-        """Return a code of capital letters that must be given."""
+    def required_currency(self, name: str) -> str:
+        """Return the code of a currency that must be given."""
         self._require(name)
-        return self.capitals(name, length=length) or ""
+        return self.currency(name) or ""
 
     def number(self, name: str, *, default: int, least: int, most: int) -> int:
         """Return a whole number between two bounds."""
-        given = self._unread.pop(name, None)
+        given = self._take(name, int)
         if given is None:
             return default
         if not _WHOLE_NUMBER.fullmatch(given) or not least <= int(given) <= most:
@@ -106,7 +111,7 @@ class Parameters:
 
     def boolean(self, name: str, *, default: bool = False) -> bool:
         """`true` or `false`; with profile `x` also as Python writes them, which its clients send."""
-        given = self._unread.pop(name, None)
+        given = self._take(name, bool)
         if given is None:
             return default
         if self._call.options.profile == "x" and given in ("True", "False"):
@@ -118,7 +123,7 @@ class Parameters:
 
     def choice(self, name: str, choices: Collection[str], default: str) -> str:
         """Return one of several words."""
-        given = self._unread.pop(name, None)
+        given = self._take(name)
         if given is None:
             return default
         if given not in choices:
@@ -133,7 +138,7 @@ class Parameters:
 
     def words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str] | None:
         """A comma-separated list of at most `most` words, of `choices` if there are any; None when it is not given."""
-        given = self._unread.pop(name, None)
+        given = self._take(name)
         if given is None:
             return None
         listed = given.split(",")
@@ -151,7 +156,7 @@ class Parameters:
 
     def long(self, name: str) -> int | None:
         """Return the number of a user or a tweet; None when it is not given."""
-        given = self._unread.pop(name, None)
+        given = self._take(name, int)
         if given is None:
             return None
         self.echo[name] = self._read_long(given, name)
@@ -179,7 +184,7 @@ class Parameters:
 
     def time(self, name: str) -> int | None:
         """Return epoch seconds of an ISO 8601 time; None when it is not given."""
-        given = self._unread.pop(name, None)
+        given = self._take(name)
         if given is None:
             return None
         moment = parse_time(given)
@@ -219,8 +224,14 @@ class Parameters:
         for name in self._unread:
             raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
 
+    def _take(self, name: str, kind: type = str) -> str | None:
+        """Return a parameter and count it as read. Raises RefusalError when JSON had another kind of value for it."""
+        if self._kinds.get(name, kind) is not kind:
+            raise self.fault(name, f"Expected {_KINDS[kind]} for {name}")
+        return self._unread.pop(name, None)
+
     def _read_long(self, given: str, name: str) -> int:
-        if not _LONG.fullmatch(given) or int(given) > MAX_LONG:
+        if not _WHOLE_NUMBER.fullmatch(given) or int(given) > MAX_LONG:
             raise self._expected("Long", given, name)
         return int(given)
 

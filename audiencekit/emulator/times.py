@@ -7,10 +7,11 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
-# A date alone, or date and time with Z, +HHMM, +HH:MM or +HH (public documentation, "timezones"). Fractions of
-# a second and times without an offset are documented nowhere, so they are not taken.
+# A date alone, or date and time with Z, +HHMM, +HH:MM or +HH (public documentation, "timezones"). A fraction of a
+# second is ISO 8601, and cut off. Times without an offset are documented nowhere, so they are not taken.
 _FORM: Final = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d)(?:T(?P<time>\d\d:\d\d:\d\d)(?:Z|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?))?",
+    r"(?P<date>\d{4}-\d\d-\d\d)"
+    r"(?:T(?P<time>\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?))?",
     re.ASCII,
 )
 

@@ -17,7 +17,8 @@ def test_audiences_live_and_die(run: Run, service: Service) -> None:
     assert made["name"] == "Autumn"
     assert made["id"] in run("audiences", "list", **env).stdout
     assert json.loads(run("audiences", "show", made["id"], "--json", **env).stdout)["description"] == "People of autumn"
-    assert run("audiences", "create", "Autumn", **env).returncode == 3
+    again = run("audiences", "create", "Autumn", **env)
+    assert (again.returncode, "the service says: A Custom Audience with this name exists" in again.stderr) == (3, True)
     waited = run("audiences", "wait", made["id"], "--timeout", "0s", **env)
     assert waited.returncode == 75
     assert "fewer than 100 people" in waited.stderr

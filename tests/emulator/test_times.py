@@ -22,12 +22,14 @@ def _epoch(*parts: int) -> int:
         ("2017-07-10T08:00:00-08", _epoch(2017, 7, 10, 16)),
         ("2017-07-10T08:00:00+0530", _epoch(2017, 7, 10, 2, 30)),
         ("2018-05-15T00:00:00Z", _epoch(2018, 5, 15)),
+        ("2018-05-15T00:00:00.000Z", _epoch(2018, 5, 15)),
+        ("2018-05-15T02:00:00.999999+02:00", _epoch(2018, 5, 15)),
         ("2022-06-15", _epoch(2022, 6, 15)),
         ("2024-02-29", _epoch(2024, 2, 29)),
     ],
 )
 def test_documented_forms_are_read(text: str, expected: int) -> None:
-    """Z, three ways of writing an offset, and a date alone (public documentation)."""
+    """Z, three ways of writing an offset, a date alone (public documentation), and fractions, which are cut off."""
     assert parse_time(text) == expected
 
 
@@ -40,7 +42,9 @@ def test_documented_forms_are_read(text: str, expected: int) -> None:
         "2018-05-15T24:00:00Z",
         "2018-05-15T00:00:60Z",
         "2018-05-15T00:00:00",
-        "2018-05-15T00:00:00.000Z",
+        "2018-05-15T00:00:00.Z",
+        "2018-05-15T00:00:00,000Z",
+        "2018-05-15T00:00:00.000",
         "2018-05-15t00:00:00z",
         "2018-05-15 00:00:00Z",
         "2018-05-15T00:00Z",

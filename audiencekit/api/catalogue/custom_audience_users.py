@@ -24,7 +24,7 @@ def _field(kind: Kind) -> Parameter:
     """The field of a user entry."""
     if kind.is_hashed:
         return hashes(kind.value)
-    return array(kind.value, "text", place="body", at=("user",), note="as it is, not hashed")
+    return array(kind.value, "text", place="body", at=("user",), min_items=1, note="as it is, not hashed")
 
 
 ENDPOINTS: Final = (

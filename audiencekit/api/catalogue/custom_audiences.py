@@ -22,7 +22,16 @@ from audiencekit.api.catalogue.parameters import (
     text,
     whole,
 )
-from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, RequiredIf, RequiredIn
+from audiencekit.api.catalogue.rules import (
+    CURSOR_OR_TOTAL,
+    ExactlyOneOf,
+    NotIn,
+    NotTogether,
+    OnlyIf,
+    Present,
+    RequiredIf,
+    RequiredIn,
+)
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
 from audiencekit.servicewords import FREQUENCY_COMPARATORS
 
@@ -111,16 +120,20 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             one_of("operation_type", "Create", "Update", "Delete", place="body", required=True, at=("item",)),
             json_object("params", place="body", required=True, at=("item",)),
-            one_of(
-                "audience_type", "FLEXIBLE", "MOBILE_AUDIENCE", place="body", required="conditional", at=("params",)
-            ),
+            one_of("audience_type", "FLEXIBLE", "MOBILE_AUDIENCE", place="body", required=True, at=("params",)),
             text("name", place="body", required="conditional", at=("params",), note="new in the account"),
             array("child_segments", "object", place="body", required="conditional", at=("params", "segment")),
             one_of("boolean_operator", "AND", "OR", place="body", required="conditional", at=("params", "segment")),
             json_object("segments", place="body", at=("params",), note="the uppermost segment"),
-            text("custom_audience_id", place="body", at=("segment",), note="of a leaf"),
+            text(
+                "custom_audience_id",
+                place="body",
+                required="conditional",
+                at=("params", "segment"),
+                note="of a leaf; in params of the audience that is changed or deleted",
+            ),
             whole("lookback_window", 1, 7, 14, 30, place="body", at=("segment",), note="in days"),
-            whole("frequency", place="body", default=1, at=("segment",)),
+            whole("frequency", place="body", default=1, minimum=1, at=("segment",)),
             one_of(
                 "frequency_comparator",
                 *FREQUENCY_COMPARATORS,
@@ -131,20 +144,32 @@ ENDPOINTS: Final = (
             flag("negate", place="body", default=True, at=("segment",)),
         ),
         rules=(
-            RequiredIn("Create", ("audience_type",), at="params"),
             RequiredIn("Create", ("name",), at="params"),
             RequiredIn("Create", ("segments", "child_segments"), at="params"),
+            RequiredIn("Update", ("name",), at="params"),
+            RequiredIn("Update", ("custom_audience_id",), at="params"),
+            RequiredIn("Delete", ("custom_audience_id",), at="params"),
+            NotIn("Create", "custom_audience_id", at="params"),
+            NotIn("Update", "audience_type", "FLEXIBLE", at="params"),
+            OnlyIf("segments", "audience_type", "FLEXIBLE", at="params"),
+            OnlyIf("boolean_operator", "audience_type", "FLEXIBLE", at="params"),
+            NotTogether(("segments", "child_segments"), at="params"),
+            NotTogether(("segments", "boolean_operator"), at="params"),
             RequiredIf("boolean_operator", "child_segments", at="params"),
             RequiredIf("boolean_operator", "child_segments", at="segment"),
+            Present("child_segments", at="segment"),
+            ExactlyOneOf(("custom_audience_id", "child_segments"), at="segment"),
         ),
         body="json_array_of_operations",
         operations=FLEXIBLE_BATCH_ITEMS,
         leaves=FLEXIBLE_LEAVES,
         ambiguities=(
             "the members of an item are listed flat: type and name stand in params, the tree in params or its segments",
-            "every operation is said to need type, name and tree: here only Create does",
-            "how Update and Delete name the audience is not stated: params are sent as they are given",
-            "Update is allowed, while flexible audiences never change: it is sent, and the service decides",
+            "every operation is said to need type, name and tree: each needs the type, all but Delete the name",
+            "Create alone needs the tree; that of a mobile audience is an empty child_segments",
+            "how Update and Delete name the audience is not stated: by custom_audience_id in params, which is required",
+            "Update is allowed, while flexible audiences never change: it is for mobile audiences",
+            "whether a flexible audience can be a leaf is not stated: it is sent; its own leaves are not seen here",
             "the stated default of negate is true, and an example shows false: our own calls always write it out",
         ),
         notes=("a closed beta, for flexible audiences made of mobile ones",),

@@ -18,8 +18,8 @@ from audiencekit.api.catalogue.parameters import (
     texts,
     time,
 )
-from audiencekit.api.catalogue.rules import RequiredUnless
-from audiencekit.limits import MAX_TWEET_MEDIA
+from audiencekit.api.catalogue.rules import MediaTogether, RequiredUnless
+from audiencekit.limits import MAX_TWEET_MEDIA, MAX_TWEET_TEXT
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -55,7 +55,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             long("as_user_id", required=True),
-            text("text", required="conditional"),
+            text("text", required="conditional", max_length=MAX_TWEET_TEXT),
             text("card_uri", pattern=CARD_URI),
             texts(
                 "media_keys",
@@ -65,9 +65,9 @@ ENDPOINTS: Final = (
             flag("nullcast", default=True),
             text("name", max_length=80),
         ),
-        rules=(RequiredUnless("text", "media_keys"),),
+        rules=(RequiredUnless("text", "media_keys"), MediaTogether("media_keys")),
         ambiguities=(
-            "what a media key is, an image, a GIF or a video, is not seen here: only their number is checked",
+            "whether a media key is an image, a GIF or a video is read from its first digits (public service)",
         ),
     ),
     Endpoint(
@@ -83,9 +83,10 @@ ENDPOINTS: Final = (
             text("card_uri", pattern=CARD_URI, removable=True),
             texts("media_keys", max_items=MAX_TWEET_MEDIA, removable=True),
             flag("nullcast"),
-            text("text"),
+            text("text", max_length=MAX_TWEET_TEXT),
             text("name", max_length=80),
         ),
+        rules=(MediaTogether("media_keys"),),
     ),
     Endpoint(
         name="delete_draft_tweet",
@@ -119,11 +120,12 @@ ENDPOINTS: Final = (
             long_in_path("scheduled_tweet_id"),
             flag("nullcast"),
             time("scheduled_at"),
-            text("text"),
+            text("text", max_length=MAX_TWEET_TEXT),
             text("name", max_length=80),
             text("card_uri", pattern=CARD_URI, removable=True),
             texts("media_keys", max_items=MAX_TWEET_MEDIA, removable=True),
         ),
+        rules=(MediaTogether("media_keys"),),
         ambiguities=("the list of parameters is cut off: those that a draft has besides are taken, too",),
     ),
     Endpoint(
@@ -169,13 +171,13 @@ ENDPOINTS: Final = (
             ACCOUNT_ID,
             time("scheduled_at", required=True, note="a minute, at most a year ahead"),
             long("as_user_id", required=True),
-            text("text", required="conditional"),
+            text("text", required="conditional", max_length=MAX_TWEET_TEXT),
             text("card_uri", pattern=CARD_URI),
             texts("media_keys", max_items=MAX_TWEET_MEDIA, note="up to four images, or one GIF, or one video"),
             flag("nullcast", default=True),
             text("name", max_length=80),
         ),
-        rules=(RequiredUnless("text", "media_keys"),),
+        rules=(RequiredUnless("text", "media_keys"), MediaTogether("media_keys")),
         ambiguities=(NAMED,),
     ),
 )

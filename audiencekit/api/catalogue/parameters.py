@@ -194,7 +194,7 @@ def long_in_path(name: str) -> Parameter:
 
 def hashes(name: str) -> Parameter:
     """SHA-256 values in an entry of users: lower-case hex, so that nothing in the clear passes for one."""
-    return array(name, "text", place="body", at=("user",), pattern=SHA256)
+    return array(name, "text", place="body", at=("user",), min_items=1, pattern=SHA256)
 
 
 IDENTIFIER: Final = PATTERN

@@ -41,6 +41,7 @@ ENDPOINTS: Final = (
         part=1,
         section="4.2",
         parameters=(currency("currency", note="all of them when it is left out"),),
+        notes=("the rules change rarely: ask again at least monthly",),
     ),
     Endpoint(
         name="list_line_item_placements",

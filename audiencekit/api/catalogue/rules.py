@@ -51,7 +51,7 @@ class RequiredIf(Between):
 
 @dataclass(frozen=True, slots=True)
 class RequiredIn(Between):
-    """The params of an `operation` of a batch hold one of `names`."""
+    """The params of an `operation` of a batch hold one of `names`; an empty list counts, an empty text does not."""
 
     operation: str
     names: tuple[str, ...]
@@ -59,6 +59,30 @@ class RequiredIn(Between):
     @property
     def words(self) -> str:
         return f"{' or '.join(self.names)} is required in {self.operation}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotIn(Between):
+    """The params of an `operation` of a batch have no `name`, or none that is `value`."""
+
+    operation: str
+    name: str
+    value: str | None = None
+
+    @property
+    def words(self) -> str:
+        return f"{' '.join(filter(None, (self.name, self.value)))} does not go with {self.operation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Between):
+    """`name` is given, and may be empty."""
+
+    name: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.name} is required, even when it is empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +147,17 @@ class ItemsTogether(Between):
 
 
 @dataclass(frozen=True, slots=True)
+class MediaTogether(Between):
+    """The list `name` holds keys of images, or one of a GIF or a video. A key of another form may be an image."""
+
+    name: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.name} are images, or one animated GIF, or one video"
+
+
+@dataclass(frozen=True, slots=True)
 class DaysBetween(Between):
     """The moments `start` and `end` are in this order and at most `days` apart; `end` is now when it is left out."""
 
@@ -152,11 +187,14 @@ Rule: TypeAlias = (
     | ExactlyOneOf
     | RequiredIf
     | RequiredIn
+    | NotIn
+    | Present
     | RequiredUnless
     | OnlyIf
     | NotAbove
     | LaterThan
     | ItemsTogether
+    | MediaTogether
     | DaysBetween
     | UnderMonthsAhead
 )

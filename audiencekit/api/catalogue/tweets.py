@@ -18,11 +18,10 @@ from audiencekit.api.catalogue.parameters import (
     text,
     texts,
 )
-from audiencekit.api.catalogue.rules import RequiredUnless
-from audiencekit.limits import MAX_LIST_IDS, MAX_TWEET_MEDIA
+from audiencekit.api.catalogue.rules import MediaTogether, RequiredUnless
+from audiencekit.limits import MAX_LIST_IDS, MAX_TWEET_MEDIA, MAX_TWEET_TEXT
 
 _OWNER: Final = "the FULL promotable user of the account"
-_TEXT_OR_MEDIA: Final = RequiredUnless("text", "media_keys")
 
 ENDPOINTS: Final = (
     Endpoint(
@@ -69,7 +68,7 @@ ENDPOINTS: Final = (
         parameters=(
             ACCOUNT_ID,
             long("as_user_id", required=True),
-            text("text", required="conditional"),
+            text("text", required="conditional", max_length=MAX_TWEET_TEXT),
             text("card_uri", pattern=CARD_URI),
             one_of(
                 "conversation_settings",
@@ -89,10 +88,10 @@ ENDPOINTS: Final = (
             text("video_description", max_length=200),
             text("video_title", max_length=70),
         ),
-        rules=(_TEXT_OR_MEDIA,),
+        rules=(RequiredUnless("text", "media_keys"), MediaTogether("media_keys")),
         ambiguities=(
             "conversation_settings comes back on GET only, and no GET of one tweet is stated: it is sent as given",
-            "what a media key is, an image, a GIF or a video, is not seen here: only their number is checked",
+            "whether a media key is an image, a GIF or a video is read from its first digits (public service)",
         ),
         notes=(
             "who is not the FULL promotable user needs the permission TWEET_COMPOSER",

@@ -71,13 +71,18 @@ def _whole(parameter: Parameter) -> str:
         return f"one of {_join(parameter.values)}"
     if parameter.minimum is not None and parameter.maximum is not None:
         return f"a whole number from {parameter.minimum} to {parameter.maximum}"
+    if parameter.minimum is not None:
+        return f"a whole number of at least {parameter.minimum}"
     return "a whole number"
 
 
 def _array(parameter: Parameter) -> str:
     of = _ITEMS[parameter.items or "object"]
     bounds = f"{parameter.min_items} to {parameter.max_items} " if parameter.min_items and parameter.max_items else ""
-    return f"a JSON array of {bounds}{of}" + (f", each {_PATTERNS[parameter.pattern]}" if parameter.pattern else "")
+    least = f", at least {parameter.min_items}" if parameter.min_items and not parameter.max_items else ""
+    return f"a JSON array of {bounds}{of}{least}" + (
+        f", each {_PATTERNS[parameter.pattern]}" if parameter.pattern else ""
+    )
 
 
 def _join(values: tuple[str | int, ...]) -> str:
@@ -94,7 +99,7 @@ _WORDS: Final[dict[Type, Callable[[Parameter], str]]] = {
         "a time such as 2026-12-31T00:00:00Z" + (", a whole hour" if parameter.whole_hours else "")
     ),
     Type.URL: lambda _: "a web address that begins with http:// or https://",
-    Type.CURRENCY: lambda _: "a currency of three capital letters (ISO 4217)",
+    Type.CURRENCY: lambda _: "a currency such as EUR (ISO 4217)",
     Type.HASHTAG: lambda parameter: f"a hashtag of 1 to {parameter.max_length} characters, its # not counted",
     Type.ARRAY: _array,
     Type.OBJECT: lambda _: "a JSON object",

@@ -45,7 +45,7 @@ def check_body(endpoint: Endpoint, body: Any, *, now: datetime, wire_names: Mapp
         _check_place(endpoint, place, now, wire_names)
         if place.level == "params":
             _check_params(endpoint, place, now)
-            _check_leaves(endpoint, place)
+            _check_tree(endpoint, place)
     if "components" in endpoint.parameter_names:
         check_components(endpoint, body, now=now)
 
@@ -90,6 +90,8 @@ def _check_place(endpoint: Endpoint, place: _Place, now: datetime, wire_names: M
         raise UsageError(
             f"{endpoint.name}: the {_title(place)}{place.words} has a member that is none of: {', '.join(known)}"
         )
+    if place.level == "user" and not place.members:
+        raise UsageError(f"{endpoint.name}: an entry of users{place.words} is empty")
     for name, parameter in known.items():
         _check_member(endpoint, parameter, name, place)
     for rule in endpoint.rules:
@@ -120,9 +122,12 @@ def _check_params(endpoint: Endpoint, place: _Place, now: datetime) -> None:
             raise UsageError(f"{endpoint.name}: {rule.words} ({place.words.strip()})")
 
 
-def _check_leaves(endpoint: Endpoint, place: _Place) -> None:
+def _check_tree(endpoint: Endpoint, place: _Place) -> None:
     if endpoint.leaves is None:
         return
+    makes_one = place.operation == "Create" and place.members["audience_type"] == "FLEXIBLE"
+    if makes_one and not _children(place.members.get("segments", place.members)):
+        raise UsageError(f"{endpoint.name}: child_segments{place.words} has no segment")
     # Depth and shape are checked by the walk, which follows: what is no segment has no leaf here.
     leaves = _count_leaves([place.members.get("segments"), *_children(place.members)])
     if leaves > endpoint.leaves:
@@ -147,7 +152,9 @@ def _given(place: _Place) -> Mapping[str, Any]:
 
 
 def _is_open(endpoint: Endpoint, place: _Place) -> bool:
-    return place.level in _OPEN or (place.level == "params" and "users" not in endpoint.parameter_names)
+    return place.level in _OPEN or (
+        place.level == "params" and not {"users", "child_segments"} & {*endpoint.parameter_names}
+    )
 
 
 def _title(place: _Place) -> str:

@@ -13,9 +13,12 @@ from audiencekit.api.catalogue.rules import (
     ExactlyOneOf,
     ItemsTogether,
     LaterThan,
+    MediaTogether,
     NotAbove,
+    NotIn,
     NotTogether,
     OnlyIf,
+    Present,
     RequiredIf,
     RequiredIn,
     RequiredUnless,
@@ -24,6 +27,7 @@ from audiencekit.api.catalogue.rules import (
 )
 from audiencekit.api.validation.timestamps import is_under_months, read_moment
 from audiencekit.api.validation.values import split_list
+from audiencekit.servicewords import MOVING_MEDIA
 
 Given = Mapping[str, Any]
 
@@ -51,7 +55,18 @@ def _(rule: RequiredIf, given: Given, endpoint: Endpoint, now: datetime) -> bool
 
 @is_broken.register
 def _(rule: RequiredIn, given: Given, endpoint: Endpoint, now: datetime) -> bool:
-    return given.get("operation_type") == rule.operation and not any(_is_given(given, name) for name in rule.names)
+    return given.get("operation_type") == rule.operation and all(given.get(name) in (None, "") for name in rule.names)
+
+
+@is_broken.register
+def _(rule: NotIn, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    is_there = rule.name in given if rule.value is None else given.get(rule.name) == rule.value
+    return is_there and given.get("operation_type") == rule.operation
+
+
+@is_broken.register
+def _(rule: Present, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return rule.name not in given
 
 
 @is_broken.register
@@ -80,6 +95,12 @@ def _(rule: LaterThan, given: Given, endpoint: Endpoint, now: datetime) -> bool:
 @is_broken.register
 def _(rule: ItemsTogether, given: Given, endpoint: Endpoint, now: datetime) -> bool:
     return sum(len(split_list(given.get(name, ""))) for name in rule.names) > rule.max_items
+
+
+@is_broken.register
+def _(rule: MediaTogether, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    keys = split_list(given.get(rule.name, ""))
+    return len(keys) > 1 and any(key.startswith(MOVING_MEDIA) for key in keys)
 
 
 @is_broken.register

@@ -11,11 +11,11 @@ from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
 from audiencekit.api.validation.timestamps import is_whole_hour, read_moment, write_moment
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
+from audiencekit.servicewords import CURRENCIES
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _URL: Final = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)
-_CURRENCY: Final = re.compile(r"[A-Z]{3}", re.ASCII)
 _HASHTAG: Final = re.compile(r"#?([^\s#]+)")
 
 
@@ -32,7 +32,7 @@ def write_value(parameter: Parameter, value: Any) -> str | None:
 
 
 def is_json_value(parameter: Parameter, value: Any) -> bool:
-    """Whether `value` is one of `parameter` in a JSON body: numbers and booleans are such there, ids are texts too."""
+    """Whether `value` is one of `parameter` in a JSON body: numbers and booleans are such there."""
     if parameter.type is Type.ARRAY:
         return (
             isinstance(value, list) and _has_items(parameter, value) and all(_is_item(parameter, one) for one in value)
@@ -41,9 +41,9 @@ def is_json_value(parameter: Parameter, value: Any) -> bool:
         return isinstance(value, dict)
     if parameter.type is Type.BOOLEAN:
         return isinstance(value, bool)
-    if type(value) is int:
-        return parameter.type in (Type.INT, Type.LONG) and _is_allowed(parameter, str(value))
-    return isinstance(value, str) and parameter.type is not Type.INT and _is_allowed(parameter, value)
+    if parameter.type in (Type.INT, Type.LONG):
+        return type(value) is int and _is_allowed(parameter, str(value))
+    return isinstance(value, str) and _is_allowed(parameter, value)
 
 
 def split_list(text: str) -> list[str]:
@@ -158,7 +158,7 @@ _CHECKS: Final[dict[Type, Callable[[Parameter, str], bool]]] = {
     Type.ENUM: _is_choice,
     Type.DATETIME: _is_time,
     Type.URL: lambda _, text: bool(_URL.fullmatch(text)),
-    Type.CURRENCY: lambda _, text: bool(_CURRENCY.fullmatch(text)),
+    Type.CURRENCY: lambda _, text: text in CURRENCIES,
     Type.HASHTAG: _is_hashtag,
     Type.CSV_STRING: _is_list_of(_is_string),
     Type.CSV_ENUM: _is_list_of(_is_choice),

@@ -150,7 +150,8 @@ def _told_at_its_place(document: Document, error: ExchangeError) -> AudiencekitE
     problems = _service_problems(document, error)
     if not isinstance(error, RequestRefused) or not problems:
         return error
-    return DefinitionRefused(document.source, problems, hint=_NOTHING_CREATED)
+    said = f"; the service says: {error.service_words}" if error.service_words else ""
+    return DefinitionRefused(document.source, problems, hint=_NOTHING_CREATED + said)
 
 
 def _service_problems(document: Document, error: ExchangeError) -> list[Problem]:

@@ -153,8 +153,9 @@ class _Reader:
             self._now if effective_at is None else effective_at,
             self._default_expiry if expires_at is None else expires_at,
         )
-        if not problems and span.expires_at <= max(span.effective_at, self._now):
-            message = "expires_at must be later than effective_at, and in the future"
+        if not problems and span.expires_at <= span.effective_at:
+            earlier = "effective_at" if "effective_at" in self._terms.times else "now"
+            message = f"expires_at must be later than {earlier}"
             problems.append(problem("INVALID_PARAMETER", message, "expires_at"))
         if expires_at is not None and self._terms.caps_expiry and expires_at >= self._default_expiry:
             message = f"expires_at must be less than {EXPIRY_MONTHS} months away"

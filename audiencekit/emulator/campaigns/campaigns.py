@@ -10,10 +10,10 @@ from typing import Any
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, FUNDING_INSTRUMENTS, show_campaign
 from audiencekit.emulator.envelope import Answer, success
-from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.parameters import MAX_LONG, Parameters
 from audiencekit.emulator.resources.records import Record
 
-_MAX_NAME, _MAX_ORDER_NUMBER, _MAX_AMOUNT = 255, 50, 10**18 - 1
+_MAX_NAME, _MAX_ORDER_NUMBER = 255, 50
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 
 
@@ -87,7 +87,7 @@ def _read_changes(parameters: Parameters) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for name in (_DAILY, _TOTAL):
         if parameters.given(name) is not None:
-            changes[name] = parameters.number(name, default=0, least=1, most=_MAX_AMOUNT)
+            changes[name] = parameters.number(name, default=0, least=1, most=MAX_LONG)
     if parameters.given("budget_optimization") is not None:
         changes["budget_optimization"] = parameters.choice("budget_optimization", ("CAMPAIGN", "LINE_ITEM"), "")
     if parameters.given("standard_delivery") is not None:

@@ -20,7 +20,7 @@ def create_funding_instrument(call: Call) -> Answer:
     The specification shows the first two parameters; the others are the public documentation's.
     """
     parameters = Parameters(call)
-    currency = parameters.required_capitals("currency", length=3)
+    currency = parameters.required_currency("currency")
     start_time = parameters.required_time("start_time")
     kind = parameters.choice("type", FUNDING_TYPES, "CREDIT_CARD")
     parameters.finish()

@@ -12,7 +12,7 @@ from audiencekit.emulator.accounts.limitedreleases import CPM_BILLING, OBJECTIVE
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.campaigns.kinds import CAMPAIGNS, LINE_ITEMS
 from audiencekit.emulator.envelope import Answer, success
-from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.parameters import MAX_LONG, Parameters
 from audiencekit.emulator.reference.categories import are_business_categories
 from audiencekit.emulator.resources.records import Record
 from audiencekit.emulator.times import format_time
@@ -21,7 +21,6 @@ from audiencekit.servicewords import OBJECTIVES, PRODUCT_TYPES
 _BID_STRATEGIES: Final = ("AUTO", "MAX", "TARGET")
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 _AMOUNTS: Final = ("bid_amount_local_micro", _DAILY, _TOTAL)
-_MAX_AMOUNT: Final = 10**18 - 1
 _TIMES: Final = ("start_time", "end_time")
 
 
@@ -53,7 +52,7 @@ def make_line_item(call: Call, parameters: Parameters) -> Record:
         "bid_strategy": None,
         "pay_by": parameters.text("pay_by"),
         "standard_delivery": None,
-        "categories": _read_categories(call, parameters, objective),
+        "categories": _read_categories(parameters, objective),
         **_read_changes(parameters),
     }
     parameters.finish()
@@ -76,7 +75,7 @@ def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> R
     status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
     changes = _read_changes(parameters)
     if parameters.given("categories") is not None:
-        changes["categories"] = _read_categories(call, parameters, item.fields["objective"])
+        changes["categories"] = _read_categories(parameters, item.fields["objective"])
     parameters.finish()
     if status:
         changes["entity_status"] = status
@@ -90,7 +89,7 @@ def _read_changes(parameters: Parameters) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for name in _AMOUNTS:
         if parameters.given(name) is not None:
-            changes[name] = parameters.number(name, default=0, least=1, most=_MAX_AMOUNT)
+            changes[name] = parameters.number(name, default=0, least=1, most=MAX_LONG)
     for name in _TIMES:
         moment = parameters.time(name)
         if moment is not None:
@@ -120,7 +119,7 @@ def _check_features(call: Call, fields: dict[str, Any]) -> None:
         call.require_feature(CPM_BILLING, "pay_by")
 
 
-def _read_categories(call: Call, parameters: Parameters, objective: str) -> list[str]:
+def _read_categories(parameters: Parameters, objective: str) -> list[str]:
     """The IAB categories of a line item for prerolls, which stand for one or two advertiser business categories; empty
     for any other line item, which must not have them (specification part 1, section 4.2)."""
     if objective != "PREROLL_VIEWS":
@@ -131,5 +130,5 @@ def _read_categories(call: Call, parameters: Parameters, objective: str) -> list
     categories = parameters.required_words("categories")
     if not are_business_categories(categories):
         message = "Expected the IAB categories of one or two advertiser business categories"
-        raise call.refuse(404, "INVALID_IAB_CATEGORY", message, "categories")
+        raise parameters.fault("categories", message, "INVALID_IAB_CATEGORY")
     return categories

@@ -60,7 +60,7 @@ def make_criterion(call: Call, parameters: Parameters) -> Record:
         call.require_feature(CRITERIA_OF_FEATURES[fields["targeting_type"]], "targeting_type")
     fields["name"] = fields["targeting_value"]
     if fields["targeting_type"] == _IAB_CATEGORY and fields["targeting_value"] not in CONTENT_IAB_CATEGORIES:
-        raise call.refuse(404, "INVALID_IAB_CATEGORY", "No content category has this IAB category", "targeting_value")
+        raise parameters.fault("targeting_value", "No content category has this IAB category", "INVALID_IAB_CATEGORY")
     if fields["targeting_type"] == _CUSTOM_AUDIENCE:
         audience = find_audience(call, audience_id=fields["targeting_value"])
         if not audience.processing.is_targetable:

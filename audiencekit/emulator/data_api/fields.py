@@ -1,7 +1,8 @@
 """Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8).
 
-The specification's lists are not complete; here they are, but for two expansions more, of the author and of a tweet
-that was posted again. Of polls and places it shows no fields, and there are none of either here: any are taken.
+The specification's lists of fields and expansions are not complete, so any name is taken, and one that is not known
+here adds nothing; but `source` is stated as removed. Two expansions are known besides the stated one: of the author,
+and of a tweet that was posted again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from audiencekit.emulator.data_api.query import Query
-from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 
 MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
 
@@ -27,12 +27,12 @@ class Wish:
 
 
 def read_wish(query: Query) -> Wish:
-    """Return the fields that a query asks for. Raises RefusalError (400) for an unknown field."""
+    """Return the fields that a query asks for. Raises RefusalError (400) for what is no name, or is removed."""
     wish = Wish(
-        tweet=frozenset({"id", "text", *query.words("tweet.fields", ("id", "text", *TWEET_FIELDS))}),
-        media=frozenset({"media_key", "type", *query.words("media.fields", ("media_key", "type", *MEDIA_FIELDS))}),
-        user=frozenset({"id", "name", "username", *query.words("user.fields", USER_FIELDS)}),
-        expansions=frozenset(query.words("expansions", (MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION))),
+        tweet=frozenset({"id", "text", *query.words("tweet.fields", removed=("source",))}),
+        media=frozenset({"media_key", "type", *query.words("media.fields")}),
+        user=frozenset({"id", "name", "username", *query.words("user.fields")}),
+        expansions=frozenset(query.words("expansions")),
     )
     for name in ("poll.fields", "place.fields"):
         query.words(name)

@@ -33,14 +33,14 @@ class Query:
         """Return a parameter as it came; None when it is not given."""
         return self._unread.pop(name, None)
 
-    def words(self, name: str, known: Collection[str] | None = None) -> list[str]:
-        """Return a comma-separated list, out of `known` unless that is not known; empty when it is not given."""
+    def words(self, name: str, removed: Collection[str] = ()) -> list[str]:
+        """Return a comma-separated list that has none of `removed`; empty when it is not given."""
         given = self.text(name)
         if given is None:
             return []
         listed = given.split(",")
         for word in listed:
-            if not _WORD.fullmatch(word) or (known is not None and word not in known):
+            if not _WORD.fullmatch(word) or word in removed:
                 raise invalid(f"The query parameter [{name}] has a value that is none of its own")
         return listed
 

@@ -25,7 +25,7 @@ _SMALLEST: Final = {
 def list_bidding_rules(call: Call) -> Answer:
     """`GET /bidding_rules`: those of all currencies or of one, and always how many; none for a currency without."""
     parameters = Parameters(call)
-    asked = parameters.capitals("currency", length=3)
+    asked = parameters.currency("currency")
     parameters.finish()
     rules = [_rule(currency) for currency in _SMALLEST if asked in (None, currency)]
     return success(parameters.echo, rules, next_cursor=None, total_count=len(rules))

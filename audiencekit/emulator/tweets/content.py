@@ -20,8 +20,8 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.people.permissions import refuse_for_want_of
 from audiencekit.emulator.people.users import TWEET_COMPOSER
 from audiencekit.emulator.tweets.kinds import MAX_NAME
+from audiencekit.limits import MAX_TWEET_TEXT
 
-MAX_TEXT: Final = 25_000  # characters
 # `d someone words`, also with dm and m: the earlier commands of the public service.
 _MESSAGE: Final = re.compile(r"\s*(?:d|dm|m)\s+@?[A-Za-z0-9_]{1,15}\s+\S", re.IGNORECASE)
 _MAX_OF_TYPE: Final = {IMAGE: 4, GIF: 1, VIDEO: 1}
@@ -78,7 +78,7 @@ def read_name(parameters: Parameters, *, empty: bool) -> str | None:
 
 def _read(call: Call, parameters: Parameters, *, empty: bool) -> Content:
     content: Content = {}
-    text, name = parameters.text("text", longest=MAX_TEXT, empty=empty), read_name(parameters, empty=empty)
+    text, name = parameters.text("text", longest=MAX_TWEET_TEXT, empty=empty), read_name(parameters, empty=empty)
     card_uri, media_keys = parameters.text("card_uri", empty=empty), _read_media(call, parameters, empty=empty)
     if text is not None:
         content["text"] = text

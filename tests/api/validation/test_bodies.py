@@ -123,6 +123,18 @@ def test_clear_text_never_passes_for_a_hash() -> None:
     _refused("add_custom_audience_users", body, "email of operation 1 must be .* SHA-256")
 
 
+@pytest.mark.parametrize(("entry", "words"), [
+    ({}, "an entry of users of operation 1 is empty"),
+    ({"email": []}, "email of operation 1 must be a JSON array of texts, at least 1, each"),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["add_custom_audience_users", "batch_do_not_reach_users"])
+def test_an_entry_has_an_identifier(name: str, entry: Any, words: str) -> None:
+    """And a value in each of its lists."""
+    body = copy.deepcopy(BODIES[name])
+    body[0]["params"]["users"] = [entry]
+    _refused(name, body, words)
+
+
 def test_do_not_reach_lists_take_no_effective_at() -> None:
     """It is always now (specification part 2, section 4.6)."""
     body = copy.deepcopy(BODIES["batch_do_not_reach_users"])
@@ -152,6 +164,10 @@ def _tree(leaves: int) -> dict[str, Any]:
     return {"boolean_operator": "OR", "child_segments": [LEAF] * leaves}
 
 
+def _joined(*segments: Any) -> dict[str, Any]:
+    return {"boolean_operator": "AND", "child_segments": [*segments]}
+
+
 def _deep(levels: int) -> dict[str, Any]:
     tree = dict(LEAF)
     for _ in range(levels - 1):
@@ -159,9 +175,23 @@ def _deep(levels: int) -> dict[str, Any]:
     return tree
 
 
-@pytest.mark.parametrize("body", [_create(segments=_tree(10)), _create(**_tree(10)), _create(segments=_deep(20))])
+MOBILE = {"audience_type": "MOBILE_AUDIENCE", "name": "n", "child_segments": []}
+
+
+def _item(operation: str, **params: Any) -> list[Any]:
+    return [{"operation_type": operation, "params": params}]
+
+
+@pytest.mark.parametrize("body", [
+    _create(segments=_tree(10)), _create(**_tree(10)), _create(segments=_deep(20)),
+    _create(segments=_tree(1), child_segments=[]),
+    _item("Create", **MOBILE),
+    _item("Update", **MOBILE, custom_audience_id="8"),
+    _item("Update", audience_type="MOBILE_AUDIENCE", name="n", custom_audience_id="8"),
+    _item("Delete", audience_type="FLEXIBLE", custom_audience_id="8"),
+])  # fmt: skip
 def test_trees_are_sent(body: Any) -> None:
-    """Ten leaves, in segments or in the params themselves; twenty levels."""
+    """Ten leaves, in segments or in the params themselves; twenty levels; mobile audiences, which have none."""
     check(BY_NAME["batch_flexible_audiences"], complete(BY_NAME["batch_flexible_audiences"]), body)
 
 
@@ -173,8 +203,26 @@ def test_trees_are_sent(body: Any) -> None:
     (_create(segments=_tree(1), name=None), "name"),
     (_create(child_segments=[LEAF]), "boolean_operator is required with child_segments"),
     (_create(segments={"child_segments": [LEAF]}), "boolean_operator is required with child_segments"),
-    ([{"operation_type": "Create", "params": {"name": "n", "segments": _tree(1)}}], "audience_type is required"),
+    ([{"operation_type": "Create", "params": {"name": "n", "segments": _tree(1)}}], "audience_type of .* is required"),
     ([{"operation_type": "Create", "params": {"audience_type": "FLEXIBLE", "segments": _tree(1)}}], "name is required"),
+    (_create(child_segments=[]), "child_segments of operation 1 has no segment"),
+    (_create(segments=LEAF), "child_segments of operation 1 has no segment"),
+    (_create(segments=_tree(1), **_tree(1)), "segments and child_segments do not go together"),
+    (_create(segments=_tree(1), boolean_operator="OR"), "segments and boolean_operator do not go together"),
+    (_create(segments=_tree(1), custom_audience_id="8"), "custom_audience_id does not go with Create"),
+    (_create(segments=_tree(1), colour="red"), "member that is none of"),
+    (_create(segments=_joined({"custom_audience_id": "8"})), "child_segments is required, even when it is empty"),
+    (_create(segments=_joined({"child_segments": []})), "exactly one of custom_audience_id and child_segments"),
+    (_create(segments=_joined({**_tree(1), "custom_audience_id": "8"})), "exactly one of custom_audience_id"),
+    (_create(segments=_joined({**LEAF, "frequency": 0})), "frequency of operation 1 must be .* at least 1"),
+    (_item("Delete", custom_audience_id="8"), "audience_type of operation 1 is required"),
+    (_item("Delete", audience_type="FLEXIBLE"), "custom_audience_id is required in Delete"),
+    (_item("Update", **MOBILE), "custom_audience_id is required in Update"),
+    (_item("Update", audience_type="MOBILE_AUDIENCE", custom_audience_id="8"), "name is required in Update"),
+    (_item("Update", audience_type="FLEXIBLE", name="n", custom_audience_id="8"), "FLEXIBLE does not go with Update"),
+    (_item("Create", audience_type="MOBILE_AUDIENCE", name="n"), "child_segments is required in Create"),
+    (_item("Create", **{**MOBILE, **_tree(1)}), "boolean_operator goes only with audience_type FLEXIBLE"),
+    (_item("Create", **MOBILE, segments=_tree(1)), "segments goes only with audience_type FLEXIBLE"),
 ])  # fmt: skip
 def test_trees_that_cannot_be_are_refused(body: Any, words: str) -> None:
     """Too large, too deep, without a name, a type, a tree, or the operator of a group."""
@@ -187,7 +235,10 @@ def test_trees_that_cannot_be_are_refused(body: Any, words: str) -> None:
     ("Create", {"name": "n", "funding_instrument_id": "l", "daily_budget_amount_local_micro": 1.5}, "whole number"),
     ("Create", {"name": "n", "funding_instrument_id": "l", "daily_budget_amount_local_micro": 2,
                 "total_budget_amount_local_micro": 1}, "is at most total_budget"),
+    ("Create", {"name": "n", "funding_instrument_id": "l", "total_budget_amount_local_micro": "1"}, "whole number"),
+    ("Create", {"name": 5, "funding_instrument_id": "l"}, "name of operation 1 must be"),
     ("Update", {"name": "n"}, "campaign_id is required in Update"),
+    ("Update", {"name": "n", "campaign_id": ""}, "campaign_id is required in Update"),
     ("Update", {"campaign_id": "8", "entity_status": "DRAFT"}, "entity_status of operation 1 must be"),
     ("Delete", {}, "campaign_id is required in Delete"),
 ])  # fmt: skip

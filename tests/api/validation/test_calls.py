@@ -13,9 +13,12 @@ from audiencekit.api.catalogue.rules import (
     ExactlyOneOf,
     ItemsTogether,
     LaterThan,
+    MediaTogether,
     NotAbove,
+    NotIn,
     NotTogether,
     OnlyIf,
+    Present,
     RequiredIf,
     RequiredIn,
     RequiredUnless,
@@ -96,6 +99,10 @@ def _breaking(rule: Rule, endpoint: Endpoint) -> Iterator[dict[str, Any]]:
         case ItemsTogether():
             yield {rule.names[0]: "a,b,c,d,e,f", rule.names[1]: "g,h,i,j,k"}
             yield {rule.names[0]: ["a"] * 11}
+        case MediaTogether():
+            yield {rule.name: "13_1,13_2"}
+            yield {rule.name: ["3_1", "16_1"]}
+            yield {rule.name: ["7_1", "7_1"]}
         case DaysBetween():
             yield {rule.start: "2026-11-01T00:00:00Z", rule.end: "2026-11-08T00:00:01Z"}
             yield {rule.start: "2026-11-02T00:00:00Z", rule.end: "2026-11-01T00:00:00Z"}
@@ -116,6 +123,9 @@ def _keeping(rule: Rule, endpoint: Endpoint) -> Iterator[dict[str, Any]]:
             yield {rule.name: 9_007_199_254_740_993, rule.other: "9007199254740993"}
         case ItemsTogether():
             yield {rule.names[0]: "a,b,c,d,e,f", rule.names[1]: "g,h,i,j"}
+        case MediaTogether():
+            yield {rule.name: "3_1,3_2,3_3,3_4"}
+            yield {rule.name: "13_1"}
         case DaysBetween():
             yield {rule.start: "2026-11-01T00:00:00Z", rule.end: "2026-11-08T00:00:00Z"}
             yield {rule.start: "2026-11-13T12:30:00Z", rule.end: None}
@@ -149,5 +159,5 @@ def test_every_kind_of_rule_is_tried_here() -> None:
     """Every kind of rule has a case in this file."""
     used = {type(rule) for row in ENDPOINTS for rule in row.rules}
     tried = {NotTogether, ExactlyOneOf, RequiredIf, RequiredIn, RequiredUnless, OnlyIf, NotAbove, LaterThan,
-             ItemsTogether, DaysBetween, UnderMonthsAhead}  # fmt: skip
+             ItemsTogether, DaysBetween, UnderMonthsAhead, NotIn, Present, MediaTogether}  # fmt: skip
     assert used == tried

@@ -55,7 +55,7 @@ BAD: dict[Type, list[Any]] = {
     Type.ENUM: ["", f"{CANARY} of two words"],
     Type.DATETIME: ["", CANARY, "2026-02-30", "1790000000", datetime(2026, 11, 20, 12), 1_790_000_000],  # noqa: DTZ001
     Type.URL: ["", CANARY, f"ftp://{CANARY}", f"https://a b {CANARY}"],
-    Type.CURRENCY: ["", "eur", "EURO", CANARY],
+    Type.CURRENCY: ["", "eur", "EURO", "XXQ", CANARY],
     Type.HASHTAG: ["", "#", f"#two {CANARY}"],
     Type.CSV_STRING: [",", "a,,b", ["a,b"], [], [b"a"]],
     Type.CSV_ENUM: [CANARY, ",", []],

@@ -318,3 +318,19 @@ async def test_answers_that_the_emulator_loses(tmp_path: Path, fault: dict[str, 
                 known = caught.value.document["audiences"]
             assert [each["state"] for each in known] == [state, state]
             assert (await _names(client)).count("one") == (state == "found")
+
+
+async def test_the_service_counts_the_leaves_of_a_flexible_leaf(
+    tmp_path: Path, emulator: Emulator, settings: Settings
+) -> None:
+    """Only it knows them: its refusal is told at the place of the audience, and in its own words."""
+    async with open_client(settings) as client:
+        ten = {"or": [{"audience": emulator.audience_id, "lookback": 7}] * 10}
+        document = _read(tmp_path, {"audiences": [{"name": "inner", "segments": ten}]})
+        (inner,) = await create_audiences(document, client, clock=StepClock())
+        both = {"or": [{"audience": inner.id, "lookback": 7}, {"audience": emulator.audience_id, "lookback": 7}]}
+        document = _read(tmp_path, {"audiences": [{"name": "outer", "segments": both}]})
+        with pytest.raises(DefinitionRefused, match=r"audiences\[0\]: .*REQUEST_TOO_COMPLEX") as caught:
+            await create_audiences(document, client, clock=StepClock())
+        assert "the service says: A flexible audience has at most 10 leaves" in caught.value.hint
+        assert "outer" not in await _names(client)

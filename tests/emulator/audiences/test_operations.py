@@ -41,6 +41,8 @@ def _item(**params: Any) -> dict[str, Any]:
         ({}, NOW, 1_834_214_400),
         ({"expires_at": "2027-01-15T08:00:01Z"}, NOW, 1_800_000_001),
         ({"effective_at": "2018-05-15T00:00:00Z"}, 1_526_342_400, 1_834_214_400),
+        ({"effective_at": "2018-05-15", "expires_at": "2018-05-15T00:00:01Z"}, 1_526_342_400, 1_526_342_401),
+        ({"effective_at": "2018-05-15", "expires_at": "2027-01-16T00:00:00.999Z"}, 1_526_342_400, 1_800_057_600),
         ({"effective_at": "2027-01-16", "expires_at": "2027-01-16T00:00:01Z"}, 1_800_057_600, 1_800_057_601),
         ({"effective_at": "2028-02-15T07:59:59Z"}, 1_834_214_399, 1_834_214_400),
     ],
@@ -55,7 +57,7 @@ def test_times_and_their_defaults(times: dict[str, str], effective_at: float, ex
     ("params", "parameter"),
     [
         ({"expires_at": "2027-01-15T08:00:00Z"}, "expires_at"),
-        ({"effective_at": "2018-05-15", "expires_at": "2019-01-01T07:00:00Z"}, "expires_at"),
+        ({"effective_at": "2018-05-15", "expires_at": "2018-05-15"}, "expires_at"),
         ({"effective_at": "2027-02-01", "expires_at": "2027-02-01"}, "expires_at"),
         ({"effective_at": "2027-02-02", "expires_at": "2027-02-01"}, "expires_at"),
         ({"effective_at": "2028-02-15T08:00:00Z"}, "expires_at"),

@@ -29,6 +29,7 @@ async def test_a_funding_instrument_is_made_in_the_sandbox(caller: Any) -> None:
         ({"currency": "EUR"}, "start_time"),
         ({"start_time": "2027-01-01"}, "currency"),
         ({"currency": "euro", "start_time": "2027-01-01"}, "currency"),
+        ({"currency": "XXQ", "start_time": "2027-01-01"}, "currency"),
         ({"currency": "EUR", "start_time": "soon"}, "start_time"),
         ({"currency": "EUR", "start_time": "2027-01-01", "type": "CASH"}, "type"),
     ],
@@ -76,6 +77,7 @@ async def test_a_campaign_is_shown_with_its_defaults(caller: Any) -> None:
         ({TOTAL: 4_999_999}, 400, DAILY),
         ({TOTAL: "5.0"}, 400, TOTAL),
         ({DAILY: 0}, 400, DAILY),
+        ({TOTAL: 2**63}, 400, TOTAL),
         ({"purchase_order_number": "1" * 51}, 400, "purchase_order_number"),
         ({"budget_optimization": "ACCOUNT"}, 400, "budget_optimization"),
         ({"budget_optimization": "LINE_ITEM", "standard_delivery": "true"}, 400, "standard_delivery"),
@@ -95,6 +97,7 @@ async def test_faulty_campaigns_are_refused(caller: Any, more: dict[str, Any], s
     [
         {"name": "n" * 255, "purchase_order_number": "1" * 50},
         {TOTAL: 5_000_000},
+        {TOTAL: 2**63 - 1},
         {"budget_optimization": "LINE_ITEM"},
         {"entity_status": "DRAFT", "standard_delivery": "false"},
     ],
@@ -195,6 +198,13 @@ async def test_a_batch_makes_changes_and_deletes(caller: Any) -> None:
         ({"operation_type": "Delete", "params": {"campaign_id": "FIRST"}}, "campaign_id"),
         ({"operation_type": "Delete", "params": {"campaign_id": "OTHER", "name": "n"}}, "name"),
         ({"operation_type": "Update", "params": {"campaign_id": "OTHER", DAILY: True}}, DAILY),
+        ({"operation_type": "Update", "params": {"campaign_id": "OTHER", DAILY: "1000000"}}, DAILY),
+        ({"operation_type": "Update", "params": {"campaign_id": "OTHER", DAILY: 1_000_000.0}}, DAILY),
+        ({"operation_type": "Update", "params": {"campaign_id": "OTHER", "name": 5}}, "name"),
+        (
+            {"operation_type": "Update", "params": {"campaign_id": "OTHER", "standard_delivery": "true"}},
+            "standard_delivery",
+        ),
     ],
 )
 async def test_a_batch_is_all_or_nothing(caller: Any, item: Any, parameter: str) -> None:

@@ -26,12 +26,12 @@ def _item(verb: str, **params: Any) -> dict[str, Any]:
 async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
     """A change stays; campaign, objective and product type cannot be."""
     campaign = await _campaign(caller)
-    item = await make_line_item(caller, campaign, name="spring", bid_amount_local_micro="320000")
+    item = await make_line_item(caller, campaign, name="spring", bid_amount_local_micro=str(2**63 - 1))
     path = f"{caller.account}/line_items/{item}"
     times = {"start_time": "2027-02-01T00:00:00Z", "end_time": "2027-03-01T00:00:00Z"}
     query = {"entity_status": "PAUSED", "name": "summer", "bid_strategy": "MAX", **times}
     changed = (await caller.call("PUT", path, query=query)).body["data"]
-    assert changed.items() >= {**query, "bid_amount_local_micro": 320_000, "campaign_id": campaign}.items()
+    assert changed.items() >= {**query, "bid_amount_local_micro": 2**63 - 1, "campaign_id": campaign}.items()
     assert (await caller.call("GET", path)).body["data"] == changed
     assert (await caller.call("PUT", path, query={"objective": "REACH"})).codes == ["INVALID_PARAMETER"]
     assert (await caller.call("DELETE", path)).body["data"]["deleted"] is True
@@ -51,6 +51,7 @@ async def test_a_line_item_goes_through_its_life(caller: Any) -> None:
         ({"entity_status": "DRAFT"}, "INVALID_PARAMETER", "entity_status"),
         ({"categories": "IAB7"}, "EXCLUSIVE_PARAMETERS", "categories"),
         ({"name": ""}, "INVALID_PARAMETER", "name"),
+        ({"bid_amount_local_micro": str(2**63)}, "INVALID_PARAMETER", "bid_amount_local_micro"),
     ],
 )
 async def test_faulty_changes_change_nothing(caller: Any, query: dict[str, str], code: str, name: str) -> None:

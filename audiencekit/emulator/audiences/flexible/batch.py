@@ -2,8 +2,10 @@
 all or nothing (specification part 2, section 4.3).
 
 Where the specification leaves room: a tree stands under `segments`, or its two members stand in `params` themselves;
-Update and Delete name their audience by `custom_audience_id`; a mobile audience has no tree; leaves are audiences of
-the account. During the beta the public service takes mobile audiences as leaves only, which is not imposed here.
+beside `segments` an empty `child_segments` may stand, since the specification calls it required. Update and Delete name
+their audience by `custom_audience_id`; every operation names its type, Create and Update the name, Create the tree. A
+mobile audience has no tree. Leaves are audiences of the account, and a flexible one counts as its own leaves do. During
+the beta the public service takes mobile audiences as leaves only, which is not imposed here.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES
 _OPERATION_TYPES: Final = ("Create", "Update", "Delete")
 # The types of the batch, as records name them (public documentation).
 _AUDIENCE_TYPES: Final[Mapping[str, str]] = {"FLEXIBLE": "FLEXIBLE", "MOBILE_AUDIENCE": "MOBILE"}
-_TREE: Final = frozenset({"segments", "boolean_operator", "child_segments"})
+_MEMBERS: Final = frozenset({"audience_type", "name", "child_segments"})
+_MEMBERS_OF_FLEXIBLE: Final = _MEMBERS | {"segments", "boolean_operator"}
 
 Change = Callable[[], Audience]
 
@@ -87,9 +90,13 @@ class _Reader:
         return reads[item["operation_type"]](params, _AUDIENCE_TYPES[audience_type])
 
     def _create(self, params: Mapping[str, Any], audience_type: str) -> Change | list[Problem]:
-        known = {"audience_type", "name", *(_TREE if audience_type == "FLEXIBLE" else {"child_segments"})}
+        known = _MEMBERS_OF_FLEXIBLE if audience_type == "FLEXIBLE" else _MEMBERS
         problems = [*unknown(params, known, "params"), *self._name_problems(params)]
-        root, tree_problems = self._tree(params) if audience_type == "FLEXIBLE" else (None, _no_tree(params))
+        if audience_type == "FLEXIBLE":
+            root, tree_problems = self._tree(params)
+        else:
+            root, tree_problems = None, _no_tree(params)
+            problems += [] if "child_segments" in params else [missing("child_segments")]
         problems += tree_problems
         if problems:
             return problems
@@ -102,7 +109,7 @@ class _Reader:
         if audience_type == "FLEXIBLE":
             message = "A flexible audience cannot be changed after its creation"
             return [problem("INVALID_PARAMETER", message, "operation_type")]
-        problems = unknown(params, {"audience_type", "name", "custom_audience_id"}, "params")
+        problems = [*unknown(params, _MEMBERS | {"custom_audience_id"}, "params"), *_no_tree(params)]
         audience = self._audience(params, audience_type, problems)
         problems += self._name_problems(params, audience)
         if audience is None or problems:
@@ -110,7 +117,8 @@ class _Reader:
         return lambda: _rename(audience, params["name"], self._call.now)
 
     def _delete(self, params: Mapping[str, Any], audience_type: str) -> Change | list[Problem]:
-        problems = unknown(params, {"audience_type", "name", "custom_audience_id", *_TREE}, "params")
+        known = _MEMBERS_OF_FLEXIBLE if audience_type == "FLEXIBLE" else _MEMBERS
+        problems = unknown(params, known | {"custom_audience_id"}, "params")
         audience = self._audience(params, audience_type, problems)
         if audience is None or problems:
             return problems
@@ -144,7 +152,7 @@ class _Reader:
 
     def _tree(self, params: Mapping[str, Any]) -> tuple[Segment | None, list[Problem]]:
         flat = {name: params[name] for name in ("boolean_operator", "child_segments") if name in params}
-        if "segments" in params and flat:
+        if "segments" in params and flat not in ({}, {"child_segments": []}):
             message = "segments and child_segments are exclusive parameters"
             return None, [problem("EXCLUSIVE_PARAMETERS", message, "segments")]
         reader = SegmentReader.of(self._call.options.profile)
@@ -152,14 +160,20 @@ class _Reader:
         return root, [*reader.problems, *(self._leaf_problems(root) if root else ())]
 
     def _leaf_problems(self, root: Segment) -> Iterator[Problem]:
-        ids = [leaf.custom_audience_id or "" for leaf in root.leaves()]
-        if len(ids) > FLEXIBLE_LEAVES:
-            message = f"A flexible audience has at most {FLEXIBLE_LEAVES} leaves"
+        found = [self._call.account.audiences.get(leaf.custom_audience_id or "") for leaf in root.leaves()]
+        if sum(map(self._count_leaves, found)) > FLEXIBLE_LEAVES:
+            message = f"A flexible audience has at most {FLEXIBLE_LEAVES} leaves, those of flexible leaves among them"
             yield problem("REQUEST_TOO_COMPLEX", message, "child_segments")
-        found = [self._call.account.audiences.get(audience_id) for audience_id in ids]
         if any(audience is None or audience.deleted for audience in found):
             message = f"A segment names a Custom Audience that was not found for Account {self._call.account.id}"
             yield problem("NOT_FOUND", message, "custom_audience_id")
+
+    def _count_leaves(self, audience: Audience | None) -> int:
+        """Return the custom audiences that an audience is made of: 1 unless it is flexible."""
+        if audience is None or audience.segments is None:
+            return 1
+        inner = (self._call.account.audiences.get(leaf.custom_audience_id or "") for leaf in audience.segments.leaves())
+        return sum(map(self._count_leaves, inner))
 
 
 def _no_tree(params: Mapping[str, Any]) -> list[Problem]:

@@ -77,12 +77,13 @@ async def test_the_default_of_negate_is_the_profiles(open_emulator: Any, profile
 
 
 async def test_the_tree_can_stand_in_params(caller: Any) -> None:
-    """Its two members in place of `segments`; not both."""
+    """Its two members in place of `segments`; not both, but an empty list may stand beside it."""
     tree = {"boolean_operator": "OR", "child_segments": [_leaf(caller.emulator.audience_id)]}
     item = {"operation_type": "Create", "params": {"name": "flat", "audience_type": "FLEXIBLE", **tree}}
     assert (await _batch(caller, item)).status == 200
     both = await _batch(caller, _create("both", tree, **tree))
     assert both.body["operation_errors"][0][0]["code"] == "EXCLUSIVE_PARAMETERS"
+    assert (await _batch(caller, _create("beside", tree, child_segments=[]))).status == 200
 
 
 GOOD = _leaf("ID")
@@ -150,6 +151,9 @@ async def test_ten_leaves_are_allowed_at_any_depth(caller: Any) -> None:
     assert (await _batch(caller, _create("deep", leaf))).status == 400
 
 
+MOBILE = {"audience_type": "MOBILE_AUDIENCE"}
+
+
 @pytest.mark.parametrize(
     ("item", "parameter"),
     [
@@ -159,9 +163,12 @@ async def test_ten_leaves_are_allowed_at_any_depth(caller: Any) -> None:
         ({"operation_type": "Insert", "params": {}}, "operation_type"),
         ({"operation_type": "Create", "params": {"name": "n"}}, "audience_type"),
         ({"operation_type": "Create", "params": {"name": "n", "audience_type": "CRM"}}, "audience_type"),
-        ({"operation_type": "Create", "params": {"audience_type": "MOBILE_AUDIENCE"}}, "name"),
-        ({"operation_type": "Create", "params": {"audience_type": "MOBILE_AUDIENCE", "name": ""}}, "name"),
-        ({"operation_type": "Create", "params": {"audience_type": "MOBILE_AUDIENCE", "name": "n", "x": 1}}, "params"),
+        ({"operation_type": "Create", "params": {**MOBILE, "child_segments": []}}, "name"),
+        ({"operation_type": "Create", "params": {**MOBILE, "child_segments": [], "name": ""}}, "name"),
+        ({"operation_type": "Create", "params": {**MOBILE, "child_segments": [], "name": "n", "x": 1}}, "params"),
+        ({"operation_type": "Create", "params": {**MOBILE, "name": "n"}}, "child_segments"),
+        ({"operation_type": "Create", "params": {**MOBILE, "name": "n", "child_segments": [GOOD]}}, "child_segments"),
+        ({"operation_type": "Delete", "params": {"custom_audience_id": "n"}}, "audience_type"),
         ({"operation_type": "Delete", "params": {"audience_type": "FLEXIBLE"}}, "custom_audience_id"),
         (
             {"operation_type": "Delete", "params": {"audience_type": "FLEXIBLE", "custom_audience_id": "n"}},
@@ -178,6 +185,26 @@ async def test_a_faulty_item_refuses_the_batch(caller: Any, item: Any, parameter
     reply = await _batch(caller, item)
     assert (reply.status, len(reply.body["request"])) == (400, 1)
     assert [[problem["parameter"] for problem in found] for found in reply.body["operation_errors"]] == [[parameter]]
+
+
+@pytest.mark.parametrize(
+    ("lists", "beside", "status"),
+    [((9, 1), 0, 200), ((9,), 1, 200), ((10,), 1, 400), ((5, 5), 1, 400), ((10,), 0, 200)],
+)
+async def test_the_leaves_of_flexible_leaves_count(
+    caller: Any, lists: tuple[int, ...], beside: int, status: int
+) -> None:
+    """Flexible audiences of so many lists, and lists beside them: ten in all; also one level higher."""
+    leaf = _leaf(caller.emulator.audience_id)
+    made = [_create(f"inner {place}", _tree("OR", *[leaf] * number)) for place, number in enumerate(lists)]
+    inner = [_leaf(record["id"]) for record in (await _batch(caller, *made)).body["data"]]
+    reply = await _batch(caller, _create("outer", _tree("AND", *inner, *[leaf] * beside)))
+    assert reply.status == status
+    if status == 200:
+        outer = _leaf(reply.body["data"][0]["id"])
+        assert (await _batch(caller, _create("same", _tree("OR", outer)))).status == 200
+        reply = await _batch(caller, _create("above", _tree("OR", outer, leaf)))
+    assert reply.body["operation_errors"][0][0]["code"] == "REQUEST_TOO_COMPLEX"
 
 
 async def test_a_batch_has_one_to_ten_items(caller: Any) -> None:
@@ -233,6 +260,8 @@ async def test_mobile_audiences_can_be_made_renamed_and_deleted(caller: Any) -> 
     target = {"audience_type": "MOBILE_AUDIENCE", "custom_audience_id": record["id"]}
     renamed = await _batch(caller, {"operation_type": "Update", "params": {**target, "name": "app two"}})
     assert renamed.body["data"][0]["name"] == "app two"
+    whole = {"operation_type": "Update", "params": {**target, "name": "app three", "child_segments": []}}
+    assert (await _batch(caller, whole)).body["data"][0]["name"] == "app three"
     wrong = {"operation_type": "Delete", "params": {**target, "audience_type": "FLEXIBLE"}}
     assert (await _batch(caller, wrong)).status == 400
     assert (await _batch(caller, {"operation_type": "Delete", "params": target})).body["data"][0]["deleted"] is True
