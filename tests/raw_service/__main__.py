@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.raw_service.preloaded import Preloaded
 from tests.raw_service.campaign import COMMANDS, Outcome, run_seed
 
 
@@ -18,16 +19,22 @@ async def campaign(options: argparse.Namespace) -> int:
     outcomes: list[Outcome] = []
     end = time.monotonic() + options.minutes * 60
 
+    preloaded = Preloaded() if options.preload else None
+
     async def work() -> None:
         for seed in seeds:
             if time.monotonic() > end:
                 return
             command = options.command or COMMANDS[seed % 3]
-            outcome = await run_seed(command, seed, undecidable=options.undecidable, one_fault=options.fault)
+            outcome = await run_seed(
+                command, seed, undecidable=options.undecidable, one_fault=options.fault, preloaded=preloaded
+            )
             outcomes.append(outcome)
             show(outcome, Path(options.logs) if options.logs else None)
 
     await asyncio.gather(*(work() for _ in range(options.at_once)))
+    if preloaded is not None:
+        await preloaded.end()
     total(outcomes)
     return sum(1 for outcome in outcomes if outcome.deviations)
 
@@ -66,6 +73,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no run after so long")
     parser.add_argument("--fault", default="", help="only this fault")
     parser.add_argument("--undecidable", action="store_true", help="also answers that no client can tell from its own")
+    parser.add_argument("--preload", action="store_true", help="load the program once, and fork it for each start")
     parser.add_argument("--logs", default="", help="a directory for what was on the wire, in words")
     return 1 if asyncio.run(campaign(parser.parse_args())) else 0
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.raw_service.faults import ALL, UNDECIDABLE
+from tests.raw_service.preloaded import Child, Preloaded
 from tests.raw_service.server import Chosen, Member, RawService, Request, Wire
 
 SETTLE_SECONDS = 5.0  # in place of 900: the longest late one comes after 2.6
@@ -95,16 +96,18 @@ class Run:
         self.undecidable = undecidable
         self.one_fault = one_fault
         self.share = self.chance.choice([0.2, 0.4, 0.7])
-        self.budget = self.chance.choice([4, 8, 14, 25])
+        self.budget = self.chance.choice([6, 12, 20, 40])
         self.concurrency = self.chance.choice(["1", "4"])
         self.phones = self.chance.random() < 0.5
         self.large = self.chance.random() < 0.08
         self.body_bytes = 300_000 if self.large else self.chance.choice([2000, 2000, 3500])
         self.kill_at = self.chance.randint(3, 14) if self.chance.random() < 0.15 else 0
         self.kill_with = self.chance.choice(["terminate", "kill"])
+        self.abandoned = self.chance.choice([0.0, 0.0, 0.8])  # share of the runs that are not resumed
         self.quiet = False
         self.bag: list[str] = []
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: asyncio.subprocess.Process | Child | None = None
+        self.preloaded: Preloaded | None = None
         self.values: set[str] = set()
         self.service = RawService({name: set() for name in AUDIENCES}, self.choose)
         self.service.chance = random.Random(f"service {command} {seed}")
@@ -152,10 +155,8 @@ class Run:
     async def client(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """Start the installed program with divided waits; returns its exit code and its document."""
         settings = "".join(f"l.{name}={value!r};" for name, value in DIVIDED.items())
-        program = (
-            f"import audiencekit.limits as l;{settings}l.MAX_BODY_BYTES={self.body_bytes};"
-            "from audiencekit.__main__ import start; start()"
-        )
+        settings += f"l.MAX_BODY_BYTES={self.body_bytes};"
+        program = f"import audiencekit.limits as l;{settings}from audiencekit.__main__ import start; start()"
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")},
             "AUDIENCEKIT_ADS_URL": f"http://127.0.0.1:{self.port}",
@@ -170,10 +171,14 @@ class Run:
         }
         self.outcome.processes += 1
         self.service.note(f"$ {' '.join(a for a in arguments if '/' not in a)}{' (no faults)' if self.quiet else ''}")
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", program, *arguments, "--json", "--concurrency", self.concurrency,
-            env=environment, cwd=self.directory, stdin=asyncio.subprocess.DEVNULL, stdout=-1, stderr=-1,
-        )  # fmt: skip
+        every = [*arguments, "--json", "--concurrency", self.concurrency]
+        if self.preloaded is not None:
+            self.process = await self.preloaded.start(settings, every, environment, self.directory)
+        else:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", program, *every,
+                env=environment, cwd=self.directory, stdin=asyncio.subprocess.DEVNULL, stdout=-1, stderr=-1,
+            )  # fmt: skip
         try:
             async with asyncio.timeout(240):
                 stdout, stderr = await self.process.communicate()
@@ -240,7 +245,9 @@ class Run:
         if rejected > judged:
             self.deviation(f"{where}: {rejected} rows reported rejected, the service judged {judged}")
 
-    async def until_complete(self, audience: str, begin: list[str]) -> tuple[int, dict[str, Any]]:
+    async def until_complete(
+        self, audience: str, begin: list[str], *, abandon: bool = False
+    ) -> tuple[int, dict[str, Any]]:
         """The command, then `resume` while it says that it is not finished: with faults, then without."""
         arguments = begin
         for at in range(FAULTY_TRIES + QUIET_TRIES):
@@ -255,7 +262,7 @@ class Run:
                 if arrived:
                     self.deviation(f"exit {code} says that nothing arrived, but {arrived} requests were applied")
             run = document.get("run_id") or document.get("erasure_id")
-            if code not in UNFINISHED and code != 3 and code >= 0:
+            if abandon or (code not in UNFINISHED and code != 3 and code >= 0):
                 break
             if begin[0] == "sync" or (code == 3 and not (arguments is not begin and at < FAULTY_TRIES)):
                 arguments = begin
@@ -268,7 +275,7 @@ class Run:
         was_quiet, self.quiet = self.quiet, False
         if code == 0:
             self.outcome.completed += 1
-        elif was_quiet:
+        elif was_quiet and not abandon:
             self.outcome.stuck.append(f"{begin[0]} never complete without faults, exit {code}")
             self.service.note("STUCK")
         return code, document
@@ -277,7 +284,7 @@ class Run:
 
     async def upload(self, audience: str = AUDIENCES[0], *, check: bool = True) -> set[Member] | None:
         """A list with Updates and Deletes; returns the members that it stands for, when it is complete."""
-        count = self.chance.randint(2500, 4000) if self.large else self.chance.randint(40, 200)
+        count = self.chance.randint(2500, 4000) if self.large else self.chance.randint(60, 420)
         everyone = people(self.chance, count, phones=self.phones)
         strangers = {member((f"stranger{at}@example.org", "")) for at in range(5)}
         earlier = [(f"earlier{at}@example.org", "") for at in range(6)]
@@ -307,7 +314,10 @@ class Run:
             else:
                 wanted = {one for one in wanted if not one & entry}
         begin = ["upload", str(path), "--audience", audience, "--operation-column", "operation"]
-        code, document = await self.until_complete(audience, begin)
+        code, document = await self.until_complete(audience, begin, abandon=self.chance.random() < self.abandoned)
+        if check and self.abandoned and not self.service.refused:
+            await self.take_out(audience)
+            return None
         if code != 0:
             return None
         self.expect_rejections(document, judged, "upload")
@@ -316,18 +326,39 @@ class Run:
         self.service.refused = set()
         return wanted
 
+    async def take_out(self, audience: str) -> None:
+        """Another run takes out some of them, after a run that was left as it was: what is late must not undo it."""
+        emails = sorted(value for value in self.values if value.endswith("@example.com"))
+        leavers: list[Person] = [(email, "") for email in self.chance.sample(emails, len(emails) // 4)]
+        path = self.write(leavers)
+        begin = ["upload", str(path), "--audience", audience, "--operation", "delete"]
+        self.budget += self.chance.choice([0, 2, 6])
+        code, document = await self.until_complete(audience, begin)
+        if code != 0:
+            return
+        self.expect_rejections(document, 0, "removal")
+        keys = frozenset().union(*(member(person) for person in leavers))
+        for where in ("at exit 0", "after the late ones"):
+            left = sum(1 for one in self.service.audiences[audience] if one & keys)
+            if left:
+                self.deviation(f"removal: {left} of {len(leavers)} are members, {where}")
+            await self.service.settle()
+
     async def sync(self, audience: str = AUDIENCES[0], *, states: int = 0) -> set[Member] | None:
         """Two or three states of a list in turn; returns the members of the last one, when it is complete."""
-        count = self.chance.randint(2500, 3500) if self.large else self.chance.randint(40, 160)
+        count = self.chance.randint(2500, 3500) if self.large else self.chance.randint(60, 360)
         now = people(self.chance, count, phones=self.phones)
         strangers = {member((f"stranger{at}@example.org", "")) for at in range(3)}
         self.service.audiences[audience] |= strangers
         wanted: set[Member] | None = None
-        for state in range(states or self.chance.choice([2, 3])):
+        number = states or self.chance.choice([2, 3])
+        for state in range(number):
+            self.budget += 2 * bool(state)
             if state:
                 now = self.change(now, 1000 * state)
             path = self.write(now)
-            code, document = await self.until_complete(audience, ["sync", str(path), "--audience", audience, "--replace"])
+            begin = ["sync", str(path), "--audience", audience, "--replace"]
+            code, document = await self.until_complete(audience, begin, abandon=state + 1 < number and self.chance.random() < self.abandoned)
             if code != 0:
                 wanted = None
                 continue
@@ -422,7 +453,11 @@ class Run:
         return self.outcome
 
 
-async def run_seed(command: str, seed: int, *, undecidable: bool = False, one_fault: str = "") -> Outcome:
+async def run_seed(
+    command: str, seed: int, *, undecidable: bool = False, one_fault: str = "", preloaded: Preloaded | None = None
+) -> Outcome:
     """One run from its seed, in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="raw-service-") as directory:
-        return await Run(command, seed, Path(directory), undecidable=undecidable, one_fault=one_fault).run()
+        run = Run(command, seed, Path(directory), undecidable=undecidable, one_fault=one_fault)
+        run.preloaded = preloaded
+        return await run.run()

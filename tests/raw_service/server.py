@@ -195,7 +195,7 @@ class RawService:
         if parts[-1] == "authenticated_user_access":
             return response(200, {"request": {}, "data": {"user_id": "1", "permissions": ["ACCOUNT_ADMIN"]}})
         if parts[-1] == "custom_audiences":
-            names = sorted(self.audiences)
+            names = [] if "permission_scope=SHARED" in url.query else sorted(self.audiences)
             start = 0
             for pair in url.query.split("&"):
                 if pair.startswith("cursor="):
