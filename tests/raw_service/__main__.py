@@ -1,3 +1,4 @@
+# ruff: noqa: T201
 """A campaign: `python -m tests.raw_service --runs N --seed S --command upload|sync|forget`."""
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.raw_service.preloaded import Preloaded
 from tests.raw_service.campaign import COMMANDS, Outcome, run_seed
+from tests.raw_service.preloaded import Preloaded
 
 
 async def campaign(options: argparse.Namespace) -> int:
@@ -41,8 +42,14 @@ async def campaign(options: argparse.Namespace) -> int:
 
 def show(outcome: Outcome, logs: Path | None) -> None:
     exits = " ".join(f"{code}x{count}" for code, count in sorted(outcome.exits.items()))
-    line = f"{outcome.command} seed {outcome.seed}: {outcome.requests} requests, {outcome.met.total()} faults, exits {exits}"
-    print(line, *(f"  DEVIATION {text}" for text in outcome.deviations), *(f"  stuck: {t}" for t in outcome.stuck), sep="\n", flush=True)
+    met = outcome.met.total()
+    print(
+        f"{outcome.command} seed {outcome.seed}: {outcome.requests} requests, {met} faults, exits {exits}",
+        *(f"  DEVIATION {text}" for text in outcome.deviations),
+        *(f"  stuck: {t}" for t in outcome.stuck),
+        sep="\n",
+        flush=True,
+    )
     if outcome.deviations or outcome.stuck:
         print("  faults:", "; ".join(sorted(outcome.met)), flush=True)
     if logs is not None:
@@ -54,7 +61,8 @@ def show(outcome: Outcome, logs: Path | None) -> None:
 def total(outcomes: list[Outcome]) -> None:
     met: Counter[str] = sum((outcome.met for outcome in outcomes), Counter())
     exits: Counter[int] = sum((outcome.exits for outcome in outcomes), Counter())
-    print(f"\n{len(outcomes)} runs, {sum(o.processes for o in outcomes)} processes, {sum(o.requests for o in outcomes)} requests")
+    processes, requests = sum(o.processes for o in outcomes), sum(o.requests for o in outcomes)
+    print(f"\n{len(outcomes)} runs, {processes} processes, {requests} requests")
     print(f"{sum(o.completed for o in outcomes)} said complete; exit codes {dict(sorted(exits.items()))}")
     print(f"{sum(o.reused for o in outcomes)} requests on a connection that had been used")
     print(f"{met.total()} faults of {len(met)} kinds")

@@ -1,4 +1,4 @@
-"""What a network, a gateway, a clock or an attacker can answer: each fault is bytes on the wire and the fate of a request.
+"""What a network, a gateway, a clock or an attacker can answer: bytes on the wire and the fate of a request.
 
 The fate of the request itself is chosen apart from the answer: applied now, applied late, or never.
 """
@@ -222,11 +222,18 @@ _odd_counts("beyond 64 bits", lambda n: _data(2**64 + n, 2**64 + n))
 _odd_counts("of 5,000 digits", lambda n: b'{"data":{"success_count":1' + b"0" * 5000 + b',"total_count":1}}')
 _odd_counts("1e999", lambda n: b'{"data":{"success_count":1e999,"total_count":1e999}}')
 _odd_counts("NaN", lambda n: b'{"data":{"success_count":NaN,"total_count":NaN}}')
-_odd_counts("twice and different", lambda n: b'{"data":{"success_count":%d,"success_count":%d,"total_count":%d,"total_count":%d}}' % (n, n - 1, n, n - 1))
+_odd_counts(
+    "twice and different",
+    lambda n: (
+        b'{"data":{"success_count":%d,"success_count":%d,"total_count":%d,"total_count":%d}}' % (n, n - 1, n, n - 1)
+    ),
+)
 _odd_counts("only one of them", lambda n: json.dumps({"data": {"success_count": n}}).encode())
 _odd_counts("in a list", lambda n: json.dumps({"data": [{"success_count": n - 1, "total_count": n}]}).encode())
 _odd_counts("a fraction", lambda n: _data(n + 0.5, n + 0.5))
-_odd_counts("with errors beside", lambda n: json.dumps({**counted(n, n), "errors": [{"code": "X", "message": "m"}]}).encode())
+_odd_counts(
+    "with errors beside", lambda n: json.dumps({**counted(n, n), "errors": [{"code": "X", "message": "m"}]}).encode()
+)
 _odd_counts(
     "with operation_errors beside",
     lambda n: json.dumps({**counted(n, n), "operation_errors": [[{"code": "X", "message": "m"}]]}).encode(),
@@ -280,7 +287,30 @@ def _status(status: int, empty: bool) -> None:
             await wire.send(page(status, body=body, close=service.chance.random() < 0.5))
 
 
-for _code in (400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 423, 425, 429, 451, 499, 500, 502, 503, 504, 520, 599):
+for _code in (
+    400,
+    401,
+    403,
+    404,
+    405,
+    408,
+    409,
+    410,
+    413,
+    415,
+    422,
+    423,
+    425,
+    429,
+    451,
+    499,
+    500,
+    502,
+    503,
+    504,
+    520,
+    599,
+):
     _status(_code, False)
     _status(_code, True)
 
@@ -462,7 +492,9 @@ async def _closed(service: RawService, wire: Wire, request: Request) -> None:
 async def _short(service: RawService, wire: Wire, request: Request) -> None:
     fate(service, request)
     body = json.dumps(counted(request.records, request.records)).encode()
-    await wire.send(f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body) - 5}\r\n\r\n".encode(), body)
+    await wire.send(
+        f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body) - 5}\r\n\r\n".encode(), body
+    )
     await wire.gone(1)
 
 
@@ -470,7 +502,9 @@ async def _short(service: RawService, wire: Wire, request: Request) -> None:
 async def _long(service: RawService, wire: Wire, request: Request) -> None:
     fate(service, request)
     body = json.dumps(counted(request.records, request.records)).encode()
-    await wire.send(f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body) + 5}\r\n\r\n".encode(), body)
+    await wire.send(
+        f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body) + 5}\r\n\r\n".encode(), body
+    )
     wire.finish() if service.chance.random() < 0.5 else await wire.gone(STALL_SECONDS)
 
 
@@ -480,7 +514,7 @@ def _framing(name: str, headers: str, body: Callable[[bytes], bytes] = lambda te
         fate(service, request, "late", "never", "now")
         n = request.records + service.chance.choice([3, -1])
         text = body(json.dumps(counted(n, n)).encode())
-        await wire.send(f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{headers}\r\n\r\n".encode("utf-8"), text)
+        await wire.send(f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{headers}\r\n\r\n".encode(), text)
         wire.finish() if service.chance.random() < 0.5 else await wire.gone(0.6)
 
 
@@ -488,7 +522,11 @@ _framing("length +20", "content-length: +20")
 _framing("length of letters", "content-length: many")
 _framing("negative length", "content-length: -1")
 _framing("two lengths", "content-length: 5\r\ncontent-length: 60")
-_framing("a length and chunked", "content-length: 5\r\ntransfer-encoding: chunked", lambda t: b"%x\r\n%s\r\n0\r\n\r\n" % (len(t), t))
+_framing(
+    "a length and chunked",
+    "content-length: 5\r\ntransfer-encoding: chunked",
+    lambda t: b"%x\r\n%s\r\n0\r\n\r\n" % (len(t), t),
+)
 _framing("length of 60 digits", "content-length: " + "9" * 60)
 _framing("chunk without end", "transfer-encoding: chunked", lambda t: b"%x\r\n%s\r\n" % (len(t), t))
 _framing("chunk of no number", "transfer-encoding: chunked", lambda t: b"zz\r\n%s\r\n0\r\n\r\n" % t)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 LOADED = ("upload", "sync", "forget", "resume", "resume_erasure")
 
+SERVE = "from tests.raw_service import preloaded; preloaded.serve()"
+
 
 class Preloaded:
     """One process per size of bodies, because settings of limits come before all other modules."""
@@ -24,8 +26,8 @@ class Preloaded:
     async def start(self, settings: str, arguments: list[str], environment: dict[str, str], directory: Path) -> Child:
         if settings not in self.parents:
             self.parents[settings] = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", f"import audiencekit.limits as l;{settings}from tests.raw_service import preloaded;preloaded.serve()",
-                stdin=-1, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+                sys.executable, "-c", f"import audiencekit.limits as l;{settings}{SERVE}", stdin=-1,
+                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             )  # fmt: skip
         child = Child(directory, f"{len(list(directory.glob('*.exit')))}")
         order = {"arguments": arguments, "environment": environment, "directory": str(directory), "name": child.name}

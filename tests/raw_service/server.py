@@ -183,7 +183,9 @@ class RawService:
         if bad:
             self.refused_requests += 1
             self.note(f"#{request.number} judged: {len(bad)} of {request.records} refused")
-            errors = [[{"code": "INVALID_PARAMETER", "message": "no"}] if at in bad else [] for at in range(request.records)]
+            errors = [
+                [{"code": "INVALID_PARAMETER", "message": "no"}] if at in bad else [] for at in range(request.records)
+            ]
             return response(400, {"request": {}, "operation_errors": errors})
         self.apply(request)
         self.last_counts = request.records

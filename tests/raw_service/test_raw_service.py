@@ -1,4 +1,4 @@
-"""The program keeps its word against a service of raw bytes: a few seeds of the campaign of `python -m tests.raw_service`."""
+"""The program keeps its word against a service of raw bytes: a few seeds of the campaign of this directory."""
 
 from __future__ import annotations
 
