@@ -326,6 +326,8 @@ class Run:
         self.expect_rejections(document, judged, "upload")
         if check:
             await self.expect_for_good(audience, wanted, "upload")
+        else:
+            self.expect(audience, wanted, "upload, at exit 0")
         self.service.refused = set()
         return wanted
 

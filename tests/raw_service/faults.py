@@ -126,11 +126,30 @@ async def _mixed(service: RawService, wire: Wire, request: Request) -> None:
     await wire.gone(1)
 
 
-@fault("answer and garbage in one packet")
-async def _garbage(service: RawService, wire: Wire, request: Request) -> None:
-    fate(service, request, "late", "never", "now")
-    await wire.send(right(request), service.chance.choice([b"\r\n\r\n", b"\0" * 9, b"GARBAGE", b"}", b"HTTP/1.1"]))
-    await wire.gone(1)
+def _followed(name: str, garbage: bytes) -> None:
+    @fault(f"answer and {name} in one packet")
+    async def act(service: RawService, wire: Wire, request: Request) -> None:
+        fate(service, request, "late", "never", "now")
+        await wire.send(right(request), garbage)
+        await wire.gone(1)
+
+
+_followed("two empty lines", b"\r\n\r\n")
+_followed("an empty line", b"\r\n")
+_followed("one line feed", b"\n")
+_followed("zeros", b"\0" * 9)
+_followed("garbage", b"GARBAGE")
+_followed("one bracket", b"}")
+_followed("half a status line", b"HTTP/1.1")
+_followed("a 408", page(408))
+_followed("a 100", b"HTTP/1.1 100 Continue\r\n\r\n")
+_NEXT = response(200, counted(3, 3))
+_followed("one byte of the next", _NEXT[:1])
+_followed("the next status line", _NEXT[: _NEXT.index(b"\r\n")])
+_followed("half the next head", _NEXT[:50])
+_followed("the next head", _NEXT[: _NEXT.index(b"\r\n\r\n") + 4])
+_followed("the next answer but its last byte", _NEXT[:-1])
+_followed("a request", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
 
 
 # -- answers that come too early

@@ -261,7 +261,7 @@ class RawService:
             first = True
             while await self.exchange(wire, first=first):
                 first = False
-        except (OSError, EOFError, asyncio.LimitOverrunError):
+        except (OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
             pass
         finally:
             self.tasks.discard(task)
