@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.raw_service.faults import ALL, UNDECIDABLE
+from tests.raw_service.faults import ALL, OPEN, UNDECIDABLE
 from tests.raw_service.preloaded import Child, Preloaded
 from tests.raw_service.server import Chosen, Member, RawService, Request, Wire
 
@@ -142,7 +142,8 @@ class Run:
         if self.undecidable and self.chance.random() < 0.6:
             return self.chance.choice(list(UNDECIDABLE.values()))
         if not self.bag:  # so that each kind is met as often as others
-            self.bag = self.chance.sample(sorted(ALL), len(ALL))
+            kinds = sorted(set(ALL) - OPEN)
+            self.bag = self.chance.sample(kinds, len(kinds))
         return ALL[self.bag.pop()]
 
     def count_for_kill(self, request: Request) -> None:
