@@ -313,7 +313,7 @@ def test_a_single_account_is_refused(style: str) -> None:
     assert _is_taken(value, confirm_partner_ids=True)
 
 
-# What a column cannot show: docs/identifiers.md says so.
+# Forms that a column cannot show: docs/identifiers.md says so.
 NOT_FOUND = {
     "date in digits alone",
     "MAC, digits alone",

@@ -79,7 +79,7 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
         return MalformedAnswer(f"the service answered with status {status}, which is no answer", status=status)
     entries = [*_entries(document.get("errors")), *_nested_entries(document.get("operation_errors"))]
     codes = tuple(dict.fromkeys(_codes(entries)))
-    is_of_service = any(isinstance(document.get(name), list) for name in ("errors", "operation_errors"))
+    is_of_service = bool(entries)  # an empty list names no error: any program may have said so
     kind, words = _kind(status)
     error = kind(
         f"{words}: {_facts(status, codes, entries)}",

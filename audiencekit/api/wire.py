@@ -16,6 +16,7 @@ from audiencekit.errors import CountMismatch, MalformedAnswer
 from audiencekit.limits import MAX_CURSOR_LENGTH
 from audiencekit.serviceids import is_service_id
 
+_ACCEPTED: Final = 202
 _CURSOR: Final = re.compile(rf"[!-~]{{1,{MAX_CURSOR_LENGTH}}}")  # visible ASCII: it goes into an address
 _UNDONE: Final = ("", "identity", "gzip", "deflate")  # content codings that the transport has undone
 _CODING: Final = re.compile(r"[a-z0-9-]{1,16}(, ?[a-z0-9-]{1,16}){0,3}")
@@ -117,7 +118,12 @@ def read_counts(answer: Answer) -> Counts:
 
 
 def confirm_counts(answer: Answer, *, sent: int) -> Counts:
-    """Both counts, which are the number of records sent. Raises CountMismatch and MalformedAnswer."""
+    """Both counts, which are the number of records sent. Raises CountMismatch and MalformedAnswer.
+
+    A 202 confirms nothing: it says that the request is not done yet (RFC 9110, section 15.3.3).
+    """
+    if answer.status == _ACCEPTED:
+        raise _malformed(answer.status, "says that the request is not done yet")
     counts = read_counts(answer)
     check_counts(counts, sent=sent)
     return counts

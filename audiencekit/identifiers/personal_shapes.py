@@ -1,4 +1,4 @@
-"""What a text of a column of ids is shaped like, where no program writes ids so: names, dates, places, profiles.
+"""Shapes of texts in a column of ids in which no program writes ids: names, dates, places, profiles.
 
 A single value shows little: `otter 1975` may be an id. Of a whole column the share does; `preparation.partner_ids` has
 the bounds. Words that a column repeats are its own (`Kunde 17`, `gold-17`), and say nothing about a person.
@@ -29,7 +29,7 @@ _WORD_AND_YEAR: Final = re.compile(r"([^\W\d_]{4,})(\d\d|19\d\d|20[01]\d)")
 _GAPS: Final = re.compile(r"[\s,;|#\"'()*&]")
 _DOTTED: Final = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]{2,}){1,2}(?:\.?\d{1,4})?")
 _BIRTH_YEAR: Final = re.compile(r"(?:19[2-9]\d|20(?:0\d|1[0-2]))(?:\d{4})?")
-# What programs write in front of ids, in the languages of most lists. In a list of one it is repeated by no one.
+# Words that programs write in front of ids, in the languages of most lists. A list of one row repeats none of them.
 _OF_PROGRAMS: Final = frozenset(
     (  # noqa: SIM905
         "account acct client cliente contact crm cust customer debitor guest id ident kdnr key kunde kunden konto "
@@ -106,7 +106,7 @@ def words_in(text: str) -> set[str]:
 
 
 def shape_of(text: str, repeated: Collection[str] = ()) -> str:
-    """What `text` is shaped like, one of the constants here; empty for what may be an id.
+    """The shape of `text`, one of the constants here; empty for a text that may be an id.
 
     `repeated` are words, in lower case, that the column has in many of its values.
     """

@@ -11,7 +11,16 @@ from hypothesis import given, strategies as st
 
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.rate_limit import RateLimit
-from audiencekit.api.wire import Answer, Counts, check_counts, read_answer, read_counts, require_entity, require_list
+from audiencekit.api.wire import (
+    Answer,
+    Counts,
+    check_counts,
+    confirm_counts,
+    read_answer,
+    read_counts,
+    require_entity,
+    require_list,
+)
 from audiencekit.errors import CountMismatch, MalformedAnswer, NotFound, Outcome, Redirected, RequestRefused
 
 FIXTURES = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "hash" / "x_sdk_response_fixtures.json"
@@ -174,6 +183,14 @@ def test_an_invalid_count_leaves_the_outcome_unknown(data: Any) -> None:
     """Texts, nulls, booleans, fractions, negatives and missing members are no counts: the outcome stays unknown."""
     with pytest.raises(MalformedAnswer) as caught:
         read_counts(read_answer(_response({"data": data})))
+    assert caught.value.outcome is Outcome.UNKNOWN
+
+
+def test_accepted_is_not_done() -> None:
+    """A 202 with right counts confirms nothing: the request may still be applied, or not (RFC 9110, section 15.3.3)."""
+    answer = read_answer(_response({"data": {"success_count": 2, "total_count": 2}}, status=202))
+    with pytest.raises(MalformedAnswer) as caught:
+        confirm_counts(answer, sent=2)
     assert caught.value.outcome is Outcome.UNKNOWN
 
 

@@ -55,7 +55,7 @@ def test_an_upload_is_a_run_like_any_other(run: Run, tmp_path: Path) -> None:
     assert name in run("runs").stdout
     assert f"update {name}" in run("report").stdout
     assert json.loads(run("runs", "--json").stdout)[0]["target"] == report["target"]
-    again = run("resume", "--json")
+    again = run("resume", report["run_id"], "--json")
     assert (again.returncode, json.loads(again.stdout)) == (0, report)
 
 

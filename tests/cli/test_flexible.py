@@ -134,7 +134,7 @@ def test_a_lost_answer_creates_nothing_twice(
     if code == 0:
         assert (document["state"], document["audiences"][0]["state"]) == ("complete", "found")
     else:
-        assert (document["state"], document["error"]["type"]) == ("refused", "RateLimited")
+        assert (document["state"], document["error"]["type"]) == ("incomplete", "RateLimited")
     assert _posts(service) == 1
 
 

@@ -81,9 +81,9 @@ def test_commands_that_call_the_service_start_by_themselves(service: Service, tm
     (tmp_path / "list.csv").write_text(PEOPLE)
     who = ("--audience", service.audience_id)
     calls = (
-        ("upload", "list.csv", *who, "--json"),
+        ("upload", "list.csv", *who, "--run-id", "first-run", "--json"),
         ("report", "--json"),
-        ("resume", "--json"),
+        ("resume", "first-run", "--json"),
         ("sync", "list.csv", *who, "--rebuild", "--json"),
         ("renew", *who, "--json"),
         ("forget", "--from", "list.csv", "--json"),

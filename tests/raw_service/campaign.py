@@ -52,7 +52,7 @@ Person = tuple[str, str]  # email, phone or nothing
 
 @dataclass(slots=True)
 class Outcome:
-    """What one run came to; nothing in it is a value of a person."""
+    """The result of one run; nothing in it is a value of a person."""
 
     command: str
     seed: int

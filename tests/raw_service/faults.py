@@ -1,4 +1,4 @@
-"""What a network, a gateway, a clock or an attacker can answer: bytes on the wire and the fate of a request.
+"""Answers of a network, a gateway, a clock or an attacker: bytes on the wire and the fate of a request.
 
 The fate of the request itself is chosen apart from the answer: applied now, applied late, or never.
 """

@@ -173,7 +173,7 @@ class RawService:
         return [at for at, (_, record) in enumerate(request.operations) if record & self.refused]
 
     def own_answer(self, request: Request) -> bytes:
-        """What a service that behaves says; it also applies the request."""
+        """The answer of a service that behaves; it also applies the request."""
         if not request.audience:
             answer = self.answer_question(request)
             if request.method == "GET":

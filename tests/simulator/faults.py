@@ -130,7 +130,7 @@ PASSED_ON = [
     *GATEWAY, status(500), status(500, "INTERNAL_ERROR"), status(500, body=b"<html>"), status(520, body=b"error 520"),
     *(status(503, body=body) for body in (b"", b"<html>", b'{"message": "Service Unavailable"}')), status(503),
 ]  # fmt: skip
-PAGES = [b"", b"<html>", b'{"message": "no"}', b'{"errors": "no"}']
+PAGES = [b"", b"<html>", b'{"message": "no"}', b'{"errors": []}', b'{"operation_errors": [[]]}']
 SENSELESS = [b"", b"null", b"<html>", b'{"data": {"success_count": 1', b'{"data": NaN}', b"[" * 5000, b'{"a":1,"a":2}']
 
 EFFECTS: dict[int, list[Effect]] = {

@@ -59,6 +59,8 @@ class Service:
     def _apply(self, operations: list[dict[str, Any]]) -> Answer:
         refused = [place for place, operation in enumerate(operations) if self._holds_bad(operation)]
         if refused:
+            if self._names == "none":
+                return 400, {}, {"errors": [{"code": "INVALID_PARAMETER", "message": "not shown"}], "request": []}
             return 400, {}, {"operation_errors": self._blame(refused, len(operations)), "request": []}
         users = 0
         for operation in operations:
@@ -78,11 +80,11 @@ class Service:
 
     def _blame(self, refused: list[int], operations: int) -> list[Any]:
         error = {"code": "INVALID_PARAMETER", "message": "not shown", "parameter": "users"}
-        named = {"all": refused, "first": refused[:1], "beyond": [operations + 1], "zero": [0], "none": []}[self._names]
+        named = {"all": refused, "first": refused[:1], "beyond": [operations + 1], "zero": [0]}[self._names]
         if self._names == "zero":
             return [error]
         size = max([operations, *(index + 1 for index in named)])
-        return [[error] if index in named else [] for index in range(size)] if named else []
+        return [[error] if index in named else [] for index in range(size)]
 
     def response(self, status: int, headers: Mapping[str, str], document: Any) -> ApiResponse:
         """An answer with the service's `Date`; `document` is JSON, or bytes as they are."""

@@ -35,7 +35,7 @@ def count_personal_shapes(texts: Any, countries: Any | None, default_country: st
     shapes = Counter(shape for text in looked_at if (shape := shape_of(text, repeated)))
     numbers = [number_behind_words(text) for text in looked_at]
     apart = np.flatnonzero(_lie_apart(numbers))
-    # What people have behind words is a number nearly always: of ids the first few show that the rest need no look.
+    # Behind words people have a number nearly always: of ids the first few show that the rest need no look.
     tried, readings = apart[:0], Counter[str]()
     for size in (len(apart),) if len(texts) <= _MANY else (_FIRST_TRIED, len(apart)):
         if len(tried) and max(readings.values(), default=0) + readings[KNOWN] < len(tried) - 1:

@@ -271,6 +271,26 @@ class Forgetful(Service):
         return Answer(status=200, data={"description": None})
 
 
+class Elsewhere(Service):
+    """The answer to the second change of a description is that of another request, and the change is not made."""
+
+    changes = 0
+
+    async def update_custom_audience(self, audience_id: str, *, description: str) -> Answer:
+        self.changes += 1
+        if self.changes == 2:
+            return Answer(status=200, data={"success_count": 2, "total_count": 2})
+        return await super().update_custom_audience(audience_id, description=description)
+
+
+async def test_an_answer_without_the_stamp_ends_no_doubt_about_it(tmp_path: Path) -> None:
+    """Either of the two may be there: the next sync of the same machine goes on."""
+    owner = Owner(tmp_path, Elsewhere())
+    for size in (5, 6, 7):
+        await owner.sync(PEOPLE[:size])
+        assert set(owner.service.entries) == entries_of(PEOPLE[:size])
+
+
 @pytest.mark.parametrize(
     ("service", "word"), [(Silent, "show"), (Without, "show"), (Closed, "let us write"), (Forgetful, "keep what")]
 )
