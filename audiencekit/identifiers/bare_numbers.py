@@ -102,7 +102,7 @@ def reads_as_international(digits: str) -> bool:
 
 
 def readings_of(digits: str, country: str | None) -> frozenset[str]:
-    """The reading of `digits`: KNOWN where they are plain or a number of `country`, else the large countries whose mobile
+    """The reading of `digits`: KNOWN where plain or a number of `country`, else the large countries whose mobile
     number they may be.
     """
     region = find_country(country or "")

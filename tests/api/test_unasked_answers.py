@@ -16,6 +16,7 @@ from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.errors import Outcome, TransportFailed
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
+from tests.moments import PATIENCE_SECONDS
 
 OTHERS = b'{"data": {"success_count": 4, "total_count": 4}, "request": {"of": "another"}}'
 LARGE = ApiRequest(method="POST", path=PATH + "/1nmth/users", body=Body([bytes(64 << 20)]))  # more than a socket takes
@@ -48,7 +49,7 @@ async def test_the_answer_behind_an_answer_is_not_the_next_ones(
 
     async with listening(script) as listener, make_transport(listener) as transport:
         assert (await transport.exchange(request_)).status == 200
-        async with asyncio.timeout(300):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await was_sent.wait()
         assert (await transport.exchange(request_)).status == 503
     assert listener.connections == 2

@@ -21,6 +21,7 @@ from audiencekit.machine.filelocks import check_locks, locked
 from audiencekit.runs.journal import schema
 from audiencekit.runs.journal.file import JournalFile
 from tests.cli.conftest import Service
+from tests.moments import PATIENCE_SECONDS
 from tests.processes import environment
 from tests.runs.journal.conftest import FACTS, KEY
 
@@ -129,7 +130,7 @@ def test_commands_on_a_file_system_without_locks(service: Service, tmp_path: Pat
     env |= {"LD_PRELOAD": str(tmp_path / "shim.so"), "NO_LOCKS": str(code)}
     for command in (("upload", "list.csv", "--audience", service.audience_id), ("doctor",)):
         run = [sys.executable, "-m", "audiencekit", *command]
-        done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         assert done.returncode == 74, done.stderr
         assert "no file locks" in done.stderr + done.stdout
         assert "bug:" not in done.stderr

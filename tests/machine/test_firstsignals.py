@@ -121,7 +121,7 @@ def test_the_process_1_of_a_container_ends_by_sigterm(tmp_path: Path, arguments:
             inner = _first_child(outer.pid)
             _wait_for_handler(inner, signal.SIGTERM)
             os.kill(inner, signal.SIGTERM)
-            assert outer.wait(timeout=300) in (75, 128 + signal.SIGTERM)
+            assert outer.wait(timeout=PATIENCE_SECONDS) in (75, 128 + signal.SIGTERM)
         finally:
             outer.kill()
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.moments import PATIENCE_SECONDS
 from tests.raw_service.faults import ALL, OPEN, UNDECIDABLE
 from tests.raw_service.preloaded import Child, Preloaded
 from tests.raw_service.server import Chosen, Member, RawService, Request, Wire
@@ -181,7 +182,7 @@ class Run:
                 env=environment, cwd=self.directory, stdin=asyncio.subprocess.DEVNULL, stdout=-1, stderr=-1,
             )  # fmt: skip
         try:
-            async with asyncio.timeout(240):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 stdout, stderr = await self.process.communicate()
         except TimeoutError:
             self.process.kill()

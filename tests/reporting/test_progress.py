@@ -11,6 +11,7 @@ import pytest
 
 from audiencekit.reporting.progress import LineProgress, NoProgress, ReadingProgress, heard_by
 from audiencekit.sources.source import Source
+from tests.moments import PATIENCE_SECONDS
 
 
 def _lines(*steps: tuple[float, str, int, int]) -> list[str]:
@@ -179,5 +180,5 @@ def test_the_line_is_written_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
     stream = Stream()
     with LineProgress(stream):
-        assert written.wait(300)
+        assert written.wait(PATIENCE_SECONDS)
     assert stream.getvalue().splitlines()[0] == "still at work"
