@@ -99,7 +99,8 @@ class Live:
 
     async def resume(self, settings: Settings) -> AudiencekitError | None:
         """The second process, when nothing is wrong any more."""
-        return await self._end_of(resume_async("last", settings=settings, limiter=Timer(self, 0, [])))
+        again = resume_async("last", settings=settings, limiter=Timer(self, 0, []), new_address=True)
+        return await self._end_of(again)
 
     async def _end_of(self, run: Any) -> AudiencekitError | None:
         send = AdsClient.send_users
