@@ -23,7 +23,7 @@ Write = Callable[..., Path]
         ("a\nb.csv", "a\\nb.csv"),
         ("a\u202eb.csv", "a\\u202eb.csv"),
         ("kunden_\u00e4.csv", "kunden_\u00e4.csv"),
-        (os.fsdecode(b"a\xff.csv"), "a\\udcff.csv"),
+        (os.fsdecode(b"a\xff.csv"), "a\\xff.csv"),
         ("x" * 300, "x" * 200 + "..."),
     ],
 )
