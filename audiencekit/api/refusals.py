@@ -119,6 +119,7 @@ def read_operation_refusal(response: ApiResponse, document: Document) -> Request
         codes=codes,
         operation_errors=read_operation_errors(document),
         outcome=Outcome.UNKNOWN,
+        is_of_service=bool(entries),
     )
 
 
