@@ -12,6 +12,7 @@ import pytest
 from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
+from audiencekit.limits import DEFAULT_CONCURRENCY
 from audiencekit.machine.credentialstore import TOKEN, StoredCredentials
 from audiencekit.personal import Secret
 from audiencekit.settings import (
@@ -89,7 +90,7 @@ def test_the_settings_of_a_file_are_told(tmp_path: Path) -> None:
     )
     assert load_settings({}, directory=tmp_path, concurrency=4).file_note.endswith(" gives requests_per_minute = 30")
     unread = load_settings({}, directory=None)
-    assert (unread.file_note, unread.concurrency) == ("", 16)
+    assert (unread.file_note, unread.concurrency) == ("", DEFAULT_CONCURRENCY)
     file.unlink()
     assert load_settings({}, directory=tmp_path).file_note == ""
 

@@ -42,8 +42,10 @@ class Sending:
         Raises CancelledError when a stop ends a wait, or the worker is cancelled.
         """
 
+        number = request.number  # tenacity keeps `sleep` in a cycle, and what it refers to: the body must not be
+
         async def sleep(seconds: float) -> None:
-            await self._rest(request, attempts, seconds)
+            await self._rest(number, attempts, seconds)
 
         calling = retrying(attempts, sleep=sleep, is_stopped=lambda: self._stop.is_called)
         await calling(self._attempt, request, attempts, announce, Losses())
@@ -93,7 +95,7 @@ class Sending:
             if self._gate.is_open:
                 return
 
-    async def _rest(self, request: PackedRequest, attempts: Attempts, seconds: float) -> None:
+    async def _rest(self, number: int, attempts: Attempts, seconds: float) -> None:
         if attempts.reaction is Reaction.WAIT:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
@@ -104,7 +106,7 @@ class Sending:
         elif seconds > 0:
             if seconds >= TOLD_WAIT_SECONDS:
                 until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)
-                self._listener.tell(f"request {request.number} is sent again at {until:%H:%M:%S} UTC")
+                self._listener.tell(f"request {number} is sent again at {until:%H:%M:%S} UTC")
             await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
 
 

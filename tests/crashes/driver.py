@@ -99,10 +99,10 @@ def fix_run_id() -> None:
     from audiencekit.runs import beginning
     from audiencekit.runs.store import RUNS
 
-    fresh = beginning.new_run_id
+    fresh, first = beginning.new_run_id, os.path.join(os.environ["AUDIENCEKIT_STATE_DIR"], RUNS, RUN_ID)
 
     def new_run_id(now: float) -> str:
-        taken = os.path.exists(os.path.join(os.environ["AUDIENCEKIT_STATE_DIR"], RUNS, RUN_ID))
+        taken = os.path.exists(first)
         return fresh(now) if taken else RUN_ID
 
     beginning.new_run_id = new_run_id

@@ -10,6 +10,7 @@ import pytest
 from audiencekit.api.opening import open_client
 from audiencekit.errors import HostRefused, UsageError
 from audiencekit.integrations.airflow.connection import LABELS, settings_from
+from audiencekit.limits import DEFAULT_CONCURRENCY
 from audiencekit.settings import SECRET_NAMES, Settings
 
 SECRETS = {name: f"value-of-{name}" for name in SECRET_NAMES}
@@ -85,7 +86,7 @@ def test_no_file_of_the_directory_that_a_worker_runs_in_is_read(
     (tmp_path / "audiencekit.toml").write_text('concurrency = 3\nstate_dir = "evil"\n')
     monkeypatch.chdir(tmp_path)
     settings = _settings(None)
-    assert (settings.concurrency, str(settings.state_dir)) == (16, "/var/lib/audiencekit")
+    assert (settings.concurrency, str(settings.state_dir)) == (DEFAULT_CONCURRENCY, "/var/lib/audiencekit")
 
 
 def test_a_state_directory_of_a_connection_is_given_in_full() -> None:
