@@ -6,14 +6,13 @@ import asyncio
 import os
 import secrets
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sized
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, runtime_checkable
 
 import aiohttp
-from aiohttp.connector import Connection
 from yarl import URL
 
 from audiencekit.api.addresses import ServiceAddresses
@@ -24,6 +23,7 @@ from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.api.hosts import HostAddress
 from audiencekit.api.oauth import Credentials, encode_pairs
 from audiencekit.api.payload import BodyPayload, encode_form
+from audiencekit.api.provenanswer import ProvenAnswer
 from audiencekit.api.rate_limit import read_date
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.errors import AudiencekitError, Bug, TransportFailed
@@ -53,30 +53,6 @@ class Timeouts:
     connect: float = CONNECT_TIMEOUT_SECONDS
     read: float = READ_TIMEOUT_SECONDS
     total: float = EXCHANGE_TIMEOUT_SECONDS
-
-
-class ProvenAnswer(aiohttp.ClientResponse):
-    """An answer, and whether the connection shows that it is the one to its request.
-
-    `unsent_bytes` are those of the request that had not left when the head of the answer came: with any, the sender of
-    the answer cannot have read the request.
-    """
-
-    unsent_bytes = 0
-    _answers: Sized | None = None  # those of the connection that were not read yet
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the head."""
-        wire, self._answers = connection.transport, connection.protocol
-        await super().start(connection)
-        if isinstance(wire, asyncio.WriteTransport) and not wire.is_closing():  # it is, once all of the answer came
-            self.unsent_bytes = wire.get_write_buffer_size()
-        return self
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether another answer came in the same read, behind this one; known once its body was read."""
-        return self._answers is not None and len(self._answers) > 0
 
 
 class HttpTransport:
@@ -174,8 +150,8 @@ class HttpTransport:
             if not has_left and answer.status < 300:
                 raise _unproven(address, "began before the request had left whole")
             body = await self._read_decisive_body(answer, address)
-            if answer.is_followed:
-                raise _unproven(address, "was followed by another one")
+            if not answer.is_alone:
+                raise _unproven(address, "did not come alone, or before its request")
             return self._receive(answer, body)
 
     def _receive(self, answer: aiohttp.ClientResponse, body: bytes = b"") -> ApiResponse:

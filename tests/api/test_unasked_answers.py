@@ -11,8 +11,10 @@ from itertools import count
 from typing import Any
 
 import pytest
+from aiohttp.connector import Connection
 
 from audiencekit.api.exchange import ApiRequest, Body
+from audiencekit.api.provenanswer import ProvenAnswer
 from audiencekit.errors import Outcome, TransportFailed
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer
@@ -137,18 +139,51 @@ async def test_two_answers_in_one_packet_are_in_doubt(
     assert_clean(caught.value)
 
 
-@pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP"])
-async def test_junk_behind_an_answer_leaves_a_doubt(
-    rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
+@pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP", b"\n", b"\r\n", b"HTTP/1.1", b"HTTP/1.1 200 OK\r\nDate"])
+@pytest.mark.parametrize("form", ["length", "chunks", "interim"])
+async def test_a_byte_behind_an_answer_leaves_a_doubt(
+    form: str, rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
-    """Or it belongs to nothing, and the answer before it is whole."""
+    """It begins another answer, or it belongs to nothing. Without it there is no doubt."""
+    answer = _kept(answer_bytes(200, GOOD))
+    if form == "chunks":
+        answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(GOOD), GOOD)
+    elif form == "interim":
+        answer = b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" + answer
+    answers = iter([answer, answer + rest])
 
     async def script(reader: Reader, writer: Writer) -> None:
         await listener.read_request(reader)
-        writer.write(_kept(answer_bytes(200, GOOD)) + rest)
+        writer.write(next(answers))
         await reader.read()
 
     async with listening(script) as listener, make_transport(listener) as transport:
+        assert (await transport.exchange(POST)).body == GOOD
         with pytest.raises(TransportFailed) as caught:
             await transport.exchange(POST)
+    assert caught.value.outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("request_", [GET, POST], ids=lambda request: request.method)
+async def test_an_answer_before_its_request_is_in_doubt(
+    request_: ApiRequest, listening: Any, answer_bytes: Any, make_transport: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is received when the request begins to leave was sent without it."""
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        writer.write(_kept(answer_bytes(200, GOOD)))
+        await reader.read()
+
+    start = ProvenAnswer.start
+
+    async def late(answer: ProvenAnswer, connection: Connection) -> Any:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not connection.protocol:  # its answers
+                await asyncio.sleep(0)
+        return await start(answer, connection)
+
+    monkeypatch.setattr(ProvenAnswer, "start", late)
+    async with listening(script) as listener, make_transport(listener) as transport:
+        with pytest.raises(TransportFailed, match="before its request") as caught:
+            await transport.exchange(request_)
     assert caught.value.outcome is Outcome.UNKNOWN

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def home(tmp_path: Path) -> Path:
     """A home with `audiencekit` on the path, a run, an audience that was seen, and two lists."""
     binary = tmp_path / "bin" / "audiencekit"
     binary.parent.mkdir()
-    binary.write_text(f'#!/bin/sh\nexec {sys.executable} -m audiencekit "$@"\n')
+    binary.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m audiencekit "$@"\n')
     binary.chmod(0o755)
     (tmp_path / "state" / "runs" / RUN).mkdir(parents=True, mode=0o700)
     (tmp_path / "state").chmod(0o700)

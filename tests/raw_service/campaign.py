@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.moments import PATIENCE_SECONDS
-from tests.raw_service.faults import ALL, OPEN, UNDECIDABLE
+from tests.raw_service.faults import ALL, UNDECIDABLE
 from tests.raw_service.preloaded import Child, Preloaded
 from tests.raw_service.server import Chosen, Member, RawService, Request, Wire
 
@@ -143,7 +143,7 @@ class Run:
         if self.undecidable and self.chance.random() < 0.6:
             return self.chance.choice(list(UNDECIDABLE.values()))
         if not self.bag:  # so that each kind is met as often as others
-            kinds = sorted(set(ALL) - OPEN)
+            kinds = sorted(ALL)
             self.bag = self.chance.sample(kinds, len(kinds))
         return ALL[self.bag.pop()]
 
