@@ -17,7 +17,7 @@ from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
     from audiencekit.emulator import Emulator
-    from audiencekit.emulator.faults import Fault
+    from audiencekit.emulator.faults.effects import Fault
     from audiencekit.planning.options import Keywords
     from audiencekit.reporting.report import Report
 

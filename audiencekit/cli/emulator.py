@@ -15,7 +15,7 @@ from audiencekit.cli.commandhelp import Command
 from audiencekit.cli.output import tell
 
 if TYPE_CHECKING:
-    from audiencekit.emulator.faults import Fault
+    from audiencekit.emulator.faults.effects import Fault
 
 _NO_SUCH_PORT: Final = frozenset({errno.EADDRINUSE, errno.EACCES})
 
@@ -94,7 +94,7 @@ def emulator(processing_time: int | None, faults: str | None, **settings: Any) -
     import asyncio
 
     from audiencekit.emulator import AuthorityError, EmulatorOptions, StateError, serve
-    from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
+    from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS
 
     if settings["sink"] and settings["state"] is not None:
         raise click.UsageError("--sink applies nothing, so it has no --state to keep")
@@ -127,7 +127,7 @@ def _read_receiver(text: str) -> tuple[str, str]:
 
 def faults_of(source: str | None) -> list[Fault]:
     """The faults to begin with. Raises click.BadParameter with the place of what is wrong."""
-    from audiencekit.emulator.faults import FaultError, load_faults
+    from audiencekit.emulator.faults.orders import FaultError, load_faults
 
     try:
         return load_faults(source) if source is not None else []

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from audiencekit.emulator.bodies import Received, receive
 from audiencekit.emulator.calls import Address
-from audiencekit.emulator.faults.faultpoints import RequestFaults
+from audiencekit.emulator.faults.fault_points import RequestFaults
 from audiencekit.emulator.journal import RequestEntry
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from audiencekit.emulator.accounts.records import Account
-from audiencekit.emulator.envelope import RefusalError, refuse
+from audiencekit.emulator.answers import RefusalError, refuse
+from audiencekit.emulator.authentication import Pair, decode_pairs
+from audiencekit.emulator.endpoints.account_records import Account
 from audiencekit.emulator.options import EmulatorOptions
-from audiencekit.emulator.signatures import Pair, decode_pairs
 from audiencekit.emulator.store import Store
 
 

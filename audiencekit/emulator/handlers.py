@@ -6,17 +6,16 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from audiencekit.emulator.accounts.door import change_settings, show_settings
+from audiencekit.emulator.answers import Answer, RefusalError, refuse
+from audiencekit.emulator.authentication import decode_pairs
 from audiencekit.emulator.calls import Address, Call, is_form
-from audiencekit.emulator.campaigns.funding import seed_funding_instrument
-from audiencekit.emulator.envelope import Answer, RefusalError, refuse
+from audiencekit.emulator.endpoints.accounts import change_settings, show_settings
+from audiencekit.emulator.endpoints.campaigns import seed_funding_instrument
+from audiencekit.emulator.endpoints.people import check_permission
+from audiencekit.emulator.endpoints.webhook_posts import NewPosts
 from audiencekit.emulator.options import EmulatorOptions
-from audiencekit.emulator.people.permissions import check_permission
 from audiencekit.emulator.routing import Match, Router
-from audiencekit.emulator.signatures import decode_pairs
-from audiencekit.emulator.state import LOST_MEMBERS, SET_ACCOUNT, ReceivedCall, StateError, StateFile
-from audiencekit.emulator.store import Store
-from audiencekit.emulator.webhooks.posts import NewPosts
+from audiencekit.emulator.store import LOST_MEMBERS, SET_ACCOUNT, ReceivedCall, StateError, StateFile, Store
 
 _REFUSED: Final = (
     "a call that the state file holds is refused now: it was made with other options or by another version, "

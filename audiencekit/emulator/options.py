@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from audiencekit.emulator.accounts.limitedreleases import GATES
-from audiencekit.emulator.audiences.processing import PROCESSING_SECONDS
-from audiencekit.emulator.encryption.hosts import check_encryption
-from audiencekit.emulator.faults.fault import Fault
-from audiencekit.emulator.people.users import FIRST_NAME, USER_NAMES
-from audiencekit.emulator.streamrules.ruleset import TRACKS
-from audiencekit.emulator.webhooks.webhookdelivery import WAITS_SECONDS
-from audiencekit.emulator.webhooks.webhooks import read_receivers
+from audiencekit.emulator.encryption import check_encryption
+from audiencekit.emulator.endpoints.account_records import GATES
+from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS
+from audiencekit.emulator.endpoints.stream_rules import TRACKS
+from audiencekit.emulator.endpoints.users import FIRST_NAME, USER_NAMES
+from audiencekit.emulator.endpoints.webhooks import WAITS_SECONDS, read_receivers
+from audiencekit.emulator.faults.effects import Fault
 
 DEFAULT_MATCH_RATE: Final = 0.6
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.emulator.accounts.routes import ROUTES as ACCOUNTS
-from audiencekit.emulator.audiences.routes import ROUTES as AUDIENCES
-from audiencekit.emulator.campaigns.routes import ROUTES as CAMPAIGNS
-from audiencekit.emulator.cards.routes import ROUTES as CARDS
-from audiencekit.emulator.conversation_cards.routes import ROUTES as CONVERSATION_CARDS
-from audiencekit.emulator.curated.routes import ROUTES as CURATED
-from audiencekit.emulator.data_api.routes import ROUTES as DATA_API
-from audiencekit.emulator.do_not_reach.routes import ROUTES as DO_NOT_REACH
-from audiencekit.emulator.estimate.routes import ROUTES as ESTIMATE
-from audiencekit.emulator.history.routes import ROUTES as HISTORY
-from audiencekit.emulator.insights.routes import ROUTES as INSIGHTS
-from audiencekit.emulator.media.routes import ROUTES as MEDIA
-from audiencekit.emulator.oauth.routes import ROUTES as OAUTH
-from audiencekit.emulator.people.routes import ROUTES as PEOPLE
-from audiencekit.emulator.promotions.routes import ROUTES as PROMOTIONS
-from audiencekit.emulator.recommendations.routes import ROUTES as RECOMMENDATIONS
-from audiencekit.emulator.reference.routes import ROUTES as REFERENCE
+from audiencekit.emulator.endpoints.accounts import ROUTES as ACCOUNTS
+from audiencekit.emulator.endpoints.all_card_types import ROUTES as CARDS
+from audiencekit.emulator.endpoints.audience_estimate import ROUTES as ESTIMATE
+from audiencekit.emulator.endpoints.audience_routes import ROUTES as AUDIENCES
+from audiencekit.emulator.endpoints.campaigns import ROUTES as CAMPAIGNS
+from audiencekit.emulator.endpoints.conversation_cards import ROUTES as CONVERSATION_CARDS
+from audiencekit.emulator.endpoints.curated_categories import ROUTES as CURATED
+from audiencekit.emulator.endpoints.data_api_routes import ROUTES as DATA_API
+from audiencekit.emulator.endpoints.do_not_reach import ROUTES as DO_NOT_REACH
+from audiencekit.emulator.endpoints.event_history import ROUTES as HISTORY
+from audiencekit.emulator.endpoints.keyword_insights import ROUTES as INSIGHTS
+from audiencekit.emulator.endpoints.media import ROUTES as MEDIA
+from audiencekit.emulator.endpoints.oauth import ROUTES as OAUTH
+from audiencekit.emulator.endpoints.people import ROUTES as PEOPLE
+from audiencekit.emulator.endpoints.promotions import ROUTES as PROMOTIONS
+from audiencekit.emulator.endpoints.recommendations import ROUTES as RECOMMENDATIONS
+from audiencekit.emulator.endpoints.reference import ROUTES as REFERENCE
+from audiencekit.emulator.endpoints.tracking_tags import ROUTES as TRACKING
+from audiencekit.emulator.endpoints.tweets import ROUTES as TWEETS
 from audiencekit.emulator.routing import Route
-from audiencekit.emulator.tracking.routes import ROUTES as TRACKING
-from audiencekit.emulator.tweets.routes import ROUTES as TWEETS
 
 # The first route that fits is taken: conversation cards stand where other cards have their id.
 ROUTES: Final[tuple[Route, ...]] = (

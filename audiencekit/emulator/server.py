@@ -1,4 +1,4 @@
-"""The emulator as a server: three addresses on loopback, from `async with` or until a signal."""
+"""The emulator as a server: a request is received, let in, answered; and all is started and stopped."""
 
 from __future__ import annotations
 
@@ -6,30 +6,205 @@ import asyncio
 import contextlib
 import functools
 import json
+import random
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
-from audiencekit.emulator.calls import Address
-from audiencekit.emulator.clock import Clock
-from audiencekit.emulator.emulatorparts import EmulatorParts
+from audiencekit.emulator.answer_sending import Applying, Sender
+from audiencekit.emulator.answers import Answer, RefusalError, refuse
+from audiencekit.emulator.arrivals import Arrival, take_in
+from audiencekit.emulator.authentication import SignedCall, decode_pairs
+from audiencekit.emulator.bodies import Received
+from audiencekit.emulator.calls import Address, is_form
+from audiencekit.emulator.connections import ClientConnection, Listener
+from audiencekit.emulator.control_endpoints import Doorway
+from audiencekit.emulator.emulator_parts import EmulatorParts
+from audiencekit.emulator.endpoints.oauth import Gate
+from audiencekit.emulator.endpoints.webhooks import Courier
 from audiencekit.emulator.faults.effects import Outage
-from audiencekit.emulator.faults.faultaddresses import FaultSites
-from audiencekit.emulator.faults.register import Register
-from audiencekit.emulator.listening import Listener
+from audiencekit.emulator.faults.fault_points import RequestFaults, SeveredError, StruckError
+from audiencekit.emulator.faults.network import FaultSites, strike_connection
+from audiencekit.emulator.faults.orders import Register
 from audiencekit.emulator.options import EmulatorOptions
-from audiencekit.emulator.reception import Reception
-from audiencekit.emulator.routing import choose_address
-from audiencekit.emulator.store import Store
-from audiencekit.emulator.webhooks.webhookdelivery import Courier
+from audiencekit.emulator.routing import (
+    CORE_READS,
+    COUNTED_READS,
+    READS,
+    USERS,
+    Match,
+    Quota,
+    RateLimits,
+    Window,
+    choose_address,
+)
+from audiencekit.emulator.store import Clock, ReceivedCall, Store
 from audiencekit.machine.loopsignals import on_ending
 
 if TYPE_CHECKING:
-    from audiencekit.emulator.encryption.authority import Encryption
+    from audiencekit.emulator.encryption import Encryption
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A request with a known caller: the endpoint, attributes of the header, and the quota that is left."""
+
+    match: Match
+    attributes: Mapping[str, str]
+    quota: Quota
+    may_only_read: bool
+
+    @property
+    def user_id(self) -> str:
+        """The user who signed; empty where none did."""
+        return self.attributes.get("oauth_token", "").partition("-")[0]
+
+
+class Admissions:
+    """Judges the requests of one emulator, whose rates it counts."""
+
+    def __init__(self, parts: EmulatorParts) -> None:
+        self._parts = parts
+        self._gate = Gate(parts.store.origin.credentials, parts.store.tokens)
+        self._rate_limits = RateLimits()
+
+    def admit(self, arrival: Arrival, received: Received | None) -> Admission:
+        """Return the endpoint, the caller and the rest of the quota. Raises RefusalError for what is unknown."""
+        request, skew_seconds = arrival.request, arrival.faults.skew_seconds
+        match = self._parts.router.find(request.method, arrival.path, arrival.address)
+        signed = SignedCall(
+            method=request.method,
+            scheme=request.scheme,
+            host=request.host,
+            path=arrival.path,
+            query=arrival.query,
+            form=received.content if received else b"",
+            authorization=request.headers.get("Authorization"),
+        )
+        attributes = self._gate.admit(match.route.credential, signed, arrival.time + skew_seconds)
+        token = attributes.get("oauth_token", "")
+        window = self._window(match, arrival.query)
+        owner: Hashable = token
+        if window.each_endpoint:
+            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
+        quota = self._rate_limits.take(window, owner, arrival.time)
+        return Admission(
+            match,
+            attributes,
+            replace(quota, reset=quota.reset + round(skew_seconds)),
+            may_only_read=token in self._parts.store.tokens.readers,
+        )
+
+    def _window(self, match: Match, query: bytes) -> Window:
+        window = match.route.window
+        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
+            return COUNTED_READS
+        if window is USERS and self._parts.options.rate is not None:
+            requests, seconds = self._parts.options.rate
+            return replace(USERS, requests=requests, seconds=seconds)
+        return window
+
+    def let_in(self, arrival: Arrival, admission: Admission, received: Received) -> ReceivedCall:
+        """Return the call, to be carried out. Raises RefusalError: its quota was counted already."""
+        ids = admission.match.ids
+        if not admission.quota.granted:
+            raise admission.quota.exhausted(ids)
+        self._parts.handlers.check_access(admission.match, admission.user_id)
+        if admission.may_only_read and admission.match.route.writes:
+            words = "The token may only read"
+            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
+        if received.too_large:
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
+        if arrival.header("Content-Encoding") not in ("", "identity"):
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
+        return ReceivedCall(
+            now=self._parts.clock.now(),
+            address=arrival.address,
+            method=arrival.request.method,
+            path=arrival.path,
+            query=arrival.query,
+            attributes=json.dumps(admission.attributes),
+            media_type=arrival.header("Content-Type"),
+            body=received.content,
+        )
+
+
+class Reception:
+    """Answers the requests of one emulator, whichever of its addresses they come to."""
+
+    def __init__(
+        self,
+        parts: EmulatorParts,
+        *,
+        stop: Callable[[Outage], None],
+        prepare: Callable[[], Awaitable[dict[str, str]]],
+    ) -> None:
+        self._parts, self._stop = parts, stop
+        self._admissions = Admissions(parts)
+        self._applying = Applying(parts)
+        self._doorway = Doorway(parts, prepare)
+        self._sender = Sender(parts.clock, random.Random(parts.options.seed))
+
+    def admit(self, connection: ClientConnection) -> None:
+        """Let the faults of connections strike a new one."""
+        strike_connection(connection, self._parts.faults, self._parts.clock.now(), self._stop)
+
+    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
+        """Return the answer to `request`, already sent when it is one in parts or that of a fault."""
+        self._parts.late.run_due()
+        connection = ClientConnection.of(request)
+        if connection is None:
+            return web.Response()
+        path, _, query = request.raw_path.partition("?")
+        now = self._parts.clock.now()
+        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
+        arrival = Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
+        try:
+            if path.startswith("/__"):
+                return await self._sender.send(arrival, connection, await self._doorway.open(arrival))
+            return await self._sender.send(arrival, connection, await self._serve(arrival))
+        except SeveredError:
+            return web.Response()
+
+    async def _serve(self, arrival: Arrival) -> Answer:
+        entry = self._parts.store.requests.open(arrival.time, arrival.request.method, arrival.path)
+        received = None
+        try:
+            await arrival.faults.begin(entry.seq, arrival.time)
+            # Only a form is covered by the signature; other requests are judged and counted before their body came.
+            received = await take_in(arrival, entry) if is_form(arrival.header("Content-Type")) else None
+            admission = self._admissions.admit(arrival, received)
+        except (RefusalError, StruckError) as end:
+            received = received or await take_in(arrival, entry)
+            answer = end.answer
+        else:
+            received = received or await take_in(arrival, entry)
+            answer = await self._handle(arrival, admission, received)
+        answer = arrival.faults.reword(answer, arrival.header("Authorization").encode() + received.content)
+        entry.status = answer.status
+        if self._parts.state is not None:
+            self._parts.state.add_request(entry)
+        closing = {} if received.drained else {"Connection": "close"}
+        return replace(answer, headers={**answer.headers, **closing})
+
+    async def _handle(self, arrival: Arrival, admission: Admission, received: Received) -> Answer:
+        try:
+            call = self._admissions.let_in(arrival, admission, received)
+            answer = await self._applying.carry_out(call, admission.match, arrival.faults)
+        except RefusalError as refusal:
+            answer = refusal.answer
+        except StruckError as struck:
+            # A proxy between a client and the service knows nothing of rates.
+            if struck.answer.status >= 300:
+                return struck.answer
+            answer = struck.answer
+        level = {"x-access-level": "read"} if admission.may_only_read else {}
+        return replace(answer, headers={**admission.quota.headers(), **level, **answer.headers})
 
 
 class Emulator:
@@ -179,7 +354,7 @@ class Emulator:
 def _encrypt(options: EmulatorOptions) -> Encryption | None:
     if not options.tls:
         return None
-    from audiencekit.emulator.encryption.authority import Encryption
+    from audiencekit.emulator.encryption import Encryption
 
     return Encryption(options.hosts, options.authority)
 

@@ -11,7 +11,7 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.wire import Counts
-from audiencekit.emulator.faults.misleadinglists import HOSTILE_IDS
+from audiencekit.emulator.faults.replies import HOSTILE_IDS
 from audiencekit.errors import CountMismatch, EndlessList, MalformedAnswer, NotFound, RequestRefused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, MAX_PAGE_ROWS
 

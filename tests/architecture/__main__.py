@@ -33,7 +33,7 @@ import pyarrow as pa
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import RateLimited
 from audiencekit.personal import Personal
 from audiencekit.pipeline import upload_async

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import audiencekit.cli
-from audiencekit.emulator.faults.texts import FORGED
+from audiencekit.emulator.faults.replies import FORGED
 from tests.commandtree import all_commands
 
 HOSTILE = f"x\n{FORGED}\r{FORGED}\x1b]0;owned\x07\x9b31m\u202e\u2028"

@@ -16,7 +16,7 @@ import pytest
 import audiencekit
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator
-from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import NotFinished
 from audiencekit.machine import cancellation
 from audiencekit.runs.storedreports import list_runs

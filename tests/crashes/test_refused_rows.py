@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.emulator.faults import read_fault
+from audiencekit.emulator.faults.orders import read_fault
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import environment, log_of, members_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audiencekit.destinations.target import Target
-from audiencekit.emulator.faults.misleadinglists import HOSTILE_IDS
+from audiencekit.emulator.faults.replies import HOSTILE_IDS
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.pipeline import check

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
-from tests.emulator.cards.test_cards import DETAILS
+from tests.emulator.endpoints.test_cards import DETAILS
 from tests.emulator.world import World, open_world, snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from audiencekit.emulator.answers import RefusalError
+from audiencekit.emulator.authentication import decode_pairs
 from audiencekit.emulator.calls import Address, Call
-from audiencekit.emulator.envelope import RefusalError
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.parameters import Parameters
-from audiencekit.emulator.signatures import decode_pairs
 from audiencekit.emulator.store import Store
 
 

@@ -10,7 +10,7 @@ import pytest
 from oauthlib.oauth1 import Client  # type: ignore[import-untyped]
 
 from tests.emulator.conftest import Caller, Opener, Reply
-from tests.emulator.media.builder import media_keys
+from tests.emulator.endpoints.media_builder import media_keys
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 

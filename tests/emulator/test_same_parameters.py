@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import ENDPOINTS
-from audiencekit.emulator.data_api.query import Query
+from audiencekit.emulator.endpoints.activity import Query
 from audiencekit.emulator.parameters import Parameters
-from tests.emulator.data_api.builder import ask
+from tests.emulator.endpoints.data_api_builder import ask
 from tests.emulator.test_parameter_rules import ROWS, call, complete
 from tests.emulator.world import open_world
 

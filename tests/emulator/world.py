@@ -13,12 +13,12 @@ import aiohttp
 
 from audiencekit.api.catalogue import Endpoint
 from audiencekit.emulator import Emulator, EmulatorOptions
-from tests.emulator.campaigns.builder import make_campaign, make_instrument, make_line_item
-from tests.emulator.cards.test_cards import make_card
 from tests.emulator.conftest import START, Caller
-from tests.emulator.conversation_cards.builder import make_image_card, make_video_card
-from tests.emulator.media.builder import account_media, media_keys
-from tests.emulator.tweets.builder import write
+from tests.emulator.endpoints.campaigns_builder import make_campaign, make_instrument, make_line_item
+from tests.emulator.endpoints.conversation_cards_builder import make_image_card, make_video_card
+from tests.emulator.endpoints.media_builder import account_media, media_keys
+from tests.emulator.endpoints.test_cards import make_card
+from tests.emulator.endpoints.tweets_builder import write
 
 HISTORY = {"start_time": "2027-01-15T08:00:00Z", "end_time": "2027-01-15T09:00:00Z"}
 SEARCH = {"start_time": "2027-01-14T08:00:00Z", "end_time": "2027-01-15T07:00:00Z"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audiencekit.emulator.faults.misleadinglists import HOSTILE_IDS
+from audiencekit.emulator.faults.replies import HOSTILE_IDS
 
 _UNAVAILABLE, _REFUSED = (69, 75), (3, 75)
 _WAITS: Final = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from audiencekit.emulator.faults.texts import FORGED
+from audiencekit.emulator.faults.replies import FORGED
 from tests.forking import FASTER
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, Forked, Process

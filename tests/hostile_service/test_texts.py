@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.emulator.faults.texts import FORGED, HOSTILE
+from audiencekit.emulator.faults.replies import FORGED, HOSTILE
 from tests.cli.conftest import Service
 from tests.hostile_service.terminal import Terminal
 from tests.processes import Commands, environment

@@ -11,7 +11,7 @@ import pytest
 from audiencekit.api.activity.following import Pulse
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator
-from audiencekit.emulator.data_api.activity import Event
+from audiencekit.emulator.endpoints.activity import Event
 from audiencekit.errors import MalformedAnswer, UsageError
 from audiencekit.settings import load_settings
 

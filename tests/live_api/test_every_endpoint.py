@@ -21,7 +21,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.serviceclock import ServiceClock
 from audiencekit.api.transport import HttpTransport
-from audiencekit.emulator.data_api.activity import Event
+from audiencekit.emulator.endpoints.activity import Event
 from audiencekit.errors import Unauthorized
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC

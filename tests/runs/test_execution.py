@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.delivery.clock import SystemClock
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.pipeline import upload_async
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs import execution

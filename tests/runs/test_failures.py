@@ -18,7 +18,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.results import RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import (
     Bug,
     CertificateRefused,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.emulator.faults.reading import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import Settings
 

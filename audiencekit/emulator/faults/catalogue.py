@@ -1,15 +1,60 @@
-"""The catalogue: the 40 faults, what the emulator does for each, where, and what each can be told."""
+"""Rows of the catalogue: a kind of fault, and the address at which its faults strike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from audiencekit.emulator.faults import deliveries, records, replies, settings, successes, texts, traffic
-from audiencekit.emulator.faults.fault import Place
-from audiencekit.emulator.faults.kinds import Kind
+from audiencekit.emulator.faults import late_answers, replies, settings, traffic
+from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
 from audiencekit.emulator.faults.settings import Setting
+
+Act = Callable[[Strike], Effect]
+Condition = Callable[[Fault, Situation], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One row. The first of `places` is the default; `acts` has an act of its own for some places.
+
+    A fault with `outside` is none of a server's: the text says who brings it about.
+    """
+
+    name: str
+    does: str
+    places: tuple[Place, ...] = ()
+    act: Act | None = None
+    acts: Mapping[Place, Act] = field(default_factory=dict)
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    when: Condition | None = None
+    times: int | None = 1
+    outside: str | None = None
+
+    def strike(self, strike: Strike) -> Effect:
+        """Return the effect of the fault at its place."""
+        act = self.acts.get(strike.fault.place, self.act)
+        if act is None:
+            raise RuntimeError("a fault without an act was let in")
+        return act(strike)
+
+
+class Site(StrEnum):
+    """The addresses at which faults strike. Two of them are opened when a fault of theirs is set."""
+
+    PLAIN = "plain"
+    HTTPS = "https"
+    PROXY = "proxy"
+
+
+def site_of(fault: Fault) -> Site:
+    """Return where a fault strikes."""
+    if fault.number == 32 or (fault.number == 12 and fault.settings["kind"] == "tls"):
+        return Site.HTTPS
+    return Site.PROXY if fault.number == 35 else Site.PLAIN
+
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY
@@ -131,7 +176,7 @@ _KINDS: Final = {
         "stale connection",
         "closed `delay_seconds` after an answer that promised more; at `headers`, when the next request is there",
         (_AFTER, _HEADERS),
-        act=deliveries.close_idle,
+        act=late_answers.close_idle,
         acts={_HEADERS: traffic.close_stale},
         settings={"delay_seconds": settings.seconds(0.0)},
         when=lambda fault, situation: traffic.is_on_used_connection(situation),
@@ -140,7 +185,7 @@ _KINDS: Final = {
         "broken answer",
         "truncated, a wrong Content-Length, a bad chunk, or bad gzip",
         (_AFTER, _BEFORE),
-        act=deliveries.mutilate,
+        act=late_answers.mutilate,
         settings={"kind": settings.choice("truncated", "content_length_long", "content_length_short", "chunk", "gzip")},
     ),
     16: Kind(
@@ -148,19 +193,19 @@ _KINDS: Final = {
         "invalid JSON, HTML, nothing, null, a repeated key, NaN, `bytes` of it, nested `depth` deep, or a list that "
         "leads astray",
         (_AFTER, _BEFORE),
-        act=successes.garble,
+        act=replies.garble,
         settings={
-            "kind": settings.choice(*successes.GARBLINGS),
+            "kind": settings.choice(*replies.GARBLINGS),
             "bytes": settings.whole(50_000_000, 200_000_000),
             "depth": settings.whole(100_000, 10_000_000, 1),
         },
-        when=successes.can_be_garbled,
+        when=replies.can_be_garbled,
     ),
     17: Kind(
         "wrong counts",
         "counts too short, too long, of operations, strings, fractions, booleans, negative, huge, null or missing",
         (_AFTER, _BEFORE),
-        act=successes.miscount,
+        act=replies.miscount,
         settings={
             "kind": settings.choice(
                 "success_short",
@@ -177,28 +222,28 @@ _KINDS: Final = {
                 "missing",
             )
         },
-        when=lambda fault, situation: successes.has_counts(situation),
+        when=lambda fault, situation: replies.has_counts(situation),
     ),
     18: Kind(
         "200 with errors",
         "a success that also has `errors` or `operation_errors`",
         (_AFTER, _BEFORE),
-        act=successes.contradict,
+        act=replies.contradict,
         settings={"kind": settings.choice("errors", "operation_errors")},
-        when=lambda fault, situation: successes.is_document(situation),
+        when=lambda fault, situation: replies.is_document(situation),
     ),
     19: Kind(
         "too large",
         "400 or 413 with `errors` only for what is over one of the sizes; without any, for all",
         (_BEFORE,),
-        act=records.refuse_size,
+        act=replies.refuse_size,
         settings={
             "status": settings.choice(400, 413),
             "most_operations": settings.whole(None, 2_500),
             "most_records": settings.whole(None, 100_000),
             "most_bytes": settings.whole(None, 5_000_000),
         },
-        when=records.is_too_large,
+        when=replies.is_too_large,
         times=_EVERY,
     ),
     20: Kind(
@@ -206,18 +251,18 @@ _KINDS: Final = {
         "400 with `operation_errors` (`shape`: nested, flat) or `errors`; `bad`: indexes, all, out_of_range, "
         "wrong_type, or records by prefix of a hash or by a share of them",
         (_BEFORE,),
-        act=records.refuse_operations,
+        act=replies.refuse_operations,
         settings={"bad": settings.bad_operations(), "shape": _SHAPE},
-        when=records.has_bad_operations,
+        when=replies.has_bad_operations,
         times=_EVERY,
     ),
     21: Kind(
         "duplicate refused",
         "as 20, for a user that a request has twice",
         (_BEFORE,),
-        act=records.refuse_duplicates,
+        act=replies.refuse_duplicates,
         settings={"shape": _SHAPE},
-        when=lambda fault, situation: records.has_duplicates(situation),
+        when=lambda fault, situation: replies.has_duplicates(situation),
         times=_EVERY,
     ),
     22: Kind("token revoked", "401 with code 89, from then on", (_HEADERS,), act=replies.revoke_token, times=_EVERY),
@@ -270,7 +315,7 @@ _KINDS: Final = {
         "slow",
         "the answer, or at `body` the request, goes at `bytes_per_second`",
         (_AFTER, _BEFORE, _BODY),
-        act=deliveries.drip,
+        act=late_answers.drip,
         acts={_BODY: traffic.throttle},
         settings={"bytes_per_second": settings.rate(1.0)},
     ),
@@ -288,7 +333,7 @@ _KINDS: Final = {
         "rare HTTP",
         "extra 1xx, HTTP/1.0, headers of `bytes`, headers without end; at `headers`, no 100 Continue",
         (_AFTER, _BEFORE, _HEADERS),
-        act=deliveries.speak_oddly,
+        act=late_answers.speak_oddly,
         acts={_HEADERS: traffic.leave_unannounced},
         settings={
             "kind": settings.choice("extra_1xx", "http_1_0", "huge_headers", "endless_headers"),
@@ -334,7 +379,7 @@ _KINDS: Final = {
         "escapes, marks of direction and forged lines behind every text of the answer, whatever its status; or a "
         "refusal that quotes the request",
         (_HEADERS,),
-        act=texts.reword,
+        act=replies.reword,
         settings={"kind": settings.choice("shown", "all", "echo")},
         times=_EVERY,
     ),
@@ -342,16 +387,16 @@ _KINDS: Final = {
         "bomb",
         "the answer, and behind it `bytes` that came packed, or bytes without end",
         (_AFTER, _BEFORE),
-        act=deliveries.bomb,
+        act=late_answers.bomb,
         settings={"kind": settings.choice("gzip", "endless"), "bytes": settings.whole(2_000_000_000, 100_000_000_000)},
     ),
     39: Kind(
         "another's answer",
         "the answer to another request: other ids, or one where several were asked for and the other way round",
         (_AFTER, _BEFORE),
-        act=successes.confuse,
+        act=replies.confuse,
         settings={"kind": settings.choice("ids", "shape")},
-        when=lambda fault, situation: successes.is_document(situation),
+        when=lambda fault, situation: replies.is_document(situation),
     ),
     # 40, a list without end, is a `kind` of 16.
     41: Kind(
@@ -359,7 +404,7 @@ _KINDS: Final = {
         "on a connection that stays open: the answer `twice`, 504 and then the `late` answer, the answer and then an "
         "`unasked` `status`, each `delay_seconds` later; or the answer twice in one `packet`",
         (_AFTER, _BEFORE),
-        act=deliveries.answer_again,
+        act=late_answers.answer_again,
         settings={
             "kind": settings.choice("twice", "late", "unasked", "packet"),
             "delay_seconds": settings.seconds(0.05),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 from dataclasses import dataclass
 
-from audiencekit.emulator.encryption.certificates import (
+from audiencekit.emulator.encryption import (
     AUTHORITY_NAME,
     DAY,
     LOOPBACK_HOSTS,

@@ -1,20 +1,388 @@
-"""Faults that are an answer: statuses, codes and headers, whatever was asked."""
+"""Answers of a service, or of a gateway before it, that are not those of the specification."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 import orjson
 
-from audiencekit.emulator.envelope import JSON, Answer
-from audiencekit.emulator.faults.effects import Reply
-from audiencekit.emulator.faults.fault import Strike
+from audiencekit.emulator.answers import JSON, Answer, problem, success
+from audiencekit.emulator.endpoints.audience_users import users_of
+from audiencekit.emulator.faults.effects import Fault, Reply, Reword, Situation, Strike
+
+# In the place of an id: a client that makes a path of it, or an address, comes out elsewhere.
+HOSTILE_IDS: Final = (
+    "../../../../../../tmp/audiencekit-astray/x", "../../../../audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b",
+    "a\\b", "%2e%2e%2fx", "a?b", "a#b", "a b", "a\r\nb", "a\u0000b", "A", "-a", "\u202ea", "\u0661", "a" * 33,
+    "a" * 100_000, 7, None, True, ["a"], {"id": "a"},
+)  # fmt: skip
+
+Document = dict[str, Any]
+
+
+def _put_ids(document: Document, chance: random.Random) -> None:
+    data = document["data"]
+    for entry in data if isinstance(data, list) else [data]:
+        entry["id"] = chance.choice(HOSTILE_IDS)
+
+
+def _rename(document: Document, chance: random.Random) -> None:
+    for entry in document["data"]:
+        entry["id"] = f"{chance.getrandbits(40):x}"
+
+
+def _lead_on(document: Document, chance: random.Random) -> None:
+    document["next_cursor"] = f"{chance.getrandbits(64):016x}"
+
+
+def _lead_round(document: Document, chance: random.Random) -> None:
+    document["next_cursor"] = "round"
+
+
+MISLEADING: Final[Mapping[str, tuple[Callable[[Document, random.Random], None], ...]]] = MappingProxyType(
+    {
+        "hostile_ids": (_put_ids,),
+        "endless_pages": (_rename, _lead_on),
+        "circular_pages": (_rename, _lead_round),
+        "same_page": (_lead_on,),
+    }
+)
+
+
+def mislead(kind: str, page: Document | None, chance: random.Random) -> Document:
+    """A page that leads astray; made up where there is none, since no list goes on behind a cursor of its own."""
+    document = page or {"data": [{"id": "18ce5astray", "name": "Astray", "audience_type": "CRM"}], "next_cursor": None}
+    for change in MISLEADING[kind]:
+        change(document, chance)
+    return document
+
+
+def can_mislead(kind: str, document: Any) -> bool:
+    """Whether it is a page of a list that names what is in it; for hostile ids also a single thing with a name."""
+    data = document.get("data") if isinstance(document, dict) else None
+    if kind == "hostile_ids" and isinstance(data, dict):
+        return "id" in data
+    return isinstance(data, list) and bool(data) and all(isinstance(entry, dict) and "id" in entry for entry in data)
+
+
+_MESSAGE: Final = "The user is not valid"
+_SHARE_BITS: Final = 64
+
+
+def list_operations(body: bytes) -> list[list[Any]]:
+    """Return the users of each operation of a body; nothing when it is no list of operations."""
+    try:
+        document = orjson.loads(body)
+    except ValueError:
+        return []
+    return [users_of(item) for item in document] if isinstance(document, list) else []
+
+
+def is_too_large(fault: Fault, situation: Situation) -> bool:
+    """19: whether a request is over the limits that the fault sets; without any, each one is."""
+    names = ("most_operations", "most_records", "most_bytes")
+    most = {name: fault.settings[name] for name in names if fault.settings[name] is not None}
+    operations = list_operations(situation.body) if most.keys() - {"most_bytes"} else []
+    found = {
+        "most_operations": len(operations),
+        "most_records": sum(map(len, operations)),
+        "most_bytes": len(situation.body),
+    }
+    return not most or any(found[name] > limit for name, limit in most.items())
+
+
+def refuse_size(strike: Strike) -> Reply:
+    """19: `errors` only."""
+    entry = problem("REQUEST_TOO_COMPLEX", "The request is too large")
+    document = {"errors": [entry], "request": {"params": dict(strike.situation.ids)}}
+    return Reply(Answer(strike["status"], orjson.dumps(document)))
+
+
+def has_bad_operations(fault: Fault, situation: Situation) -> bool:
+    """20: whether any operation is bad."""
+    return bool(find_bad_operations(fault, list_operations(situation.body)))
+
+
+def find_bad_operations(fault: Fault, operations: list[list[Any]]) -> list[int]:
+    """Return the indexes of the operations that the fault's rule makes bad."""
+    bad = fault.settings["bad"]
+    if isinstance(bad, dict):
+        return [
+            index for index, users in enumerate(operations) if any(_is_bad(user, bad, fault.seed) for user in users)
+        ]
+    if isinstance(bad, str):
+        return list(range(len(operations))) if bad == "all" else [0] * bool(operations)
+    indexes = bad if isinstance(bad, list) else [bad]
+    return sorted({index for index in indexes if index < len(operations)})
+
+
+def _is_bad(user: object, rule: Mapping[str, Any], seed: int) -> bool:
+    values = sorted(_values(user))
+    if "prefix" in rule:
+        return any(text.startswith(rule["prefix"]) for text in values)
+    digest = hashlib.sha256("\n".join([str(seed), *values]).encode()).digest()
+    share: float = rule["share"]
+    return int.from_bytes(digest[: _SHARE_BITS // 8], "big") < share * (1 << _SHARE_BITS)
+
+
+def _values(user: object) -> list[str]:
+    lists = user.values() if isinstance(user, dict) else ()
+    return [text for texts in lists if isinstance(texts, list) for text in texts if isinstance(text, str)]
+
+
+def refuse_operations(strike: Strike) -> Reply:
+    """20: 400 that names the bad operations, or misnames them."""
+    operations = list_operations(strike.situation.body)
+    return _refusal(strike, find_bad_operations(strike.fault, operations), operations, strike["bad"])
+
+
+def has_duplicates(situation: Situation) -> bool:
+    """21: whether two users of a request are the same."""
+    return bool(_find_duplicates(list_operations(situation.body)))
+
+
+def refuse_duplicates(strike: Strike) -> Reply:
+    """21: 400 that names the operations of every second one."""
+    operations = list_operations(strike.situation.body)
+    return _refusal(strike, _find_duplicates(operations), operations, None)
+
+
+def _find_duplicates(operations: list[list[Any]]) -> list[int]:
+    seen: set[bytes] = set()
+    found = set()
+    for index, users in enumerate(operations):
+        for user in users:
+            key = orjson.dumps(user, option=orjson.OPT_SORT_KEYS)
+            if key in seen:
+                found.add(index)
+            seen.add(key)
+    return sorted(found)
+
+
+def _refusal(strike: Strike, bad: list[int], operations: list[list[Any]], rule: object) -> Reply:
+    trouble = problem("INVALID_PARAMETER", _MESSAGE, "users")
+    document: dict[str, Any]
+    if strike["shape"] == "errors":
+        document = {"errors": [trouble]}
+    else:
+        named: list[Any] = [len(operations) + 7] if rule == "out_of_range" else list(bad)
+        if rule == "wrong_type":
+            document = {"operation_errors": {str(index): _MESSAGE for index in bad}}
+        elif strike["shape"] == "flat":
+            document = {"operation_errors": [{"index": index, **trouble} for index in named]}
+        else:
+            length = max(len(operations), named[-1] + 1)
+            document = {"operation_errors": [[trouble] if index in named else [] for index in range(length)]}
+    document["request"] = [{"params": dict(strike.situation.ids)} for _ in operations]
+    return Reply(Answer(400, orjson.dumps(document)))
+
 
 _HTML: Final = "text/html;charset=utf-8"
+ANOTHER_ID: Final = "18ce5other"
+
+
+def genuine(situation: Situation) -> Answer:
+    """Return the answer that was given; when nothing was applied, the one that would have been."""
+    if situation.answer is not None:
+        return situation.answer
+    users = sum(map(len, list_operations(situation.body)))
+    return success(situation.ids, {"success_count": users, "total_count": users})
+
+
+def _content(answer: Answer) -> bytes:
+    return answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
+
+
+def garble(strike: Strike) -> Reply:
+    """16: 200 with something else than the answer."""
+    answer, kind = genuine(strike.situation), strike["kind"]
+    if kind in MISLEADING:
+        page = orjson.loads(_content(answer)) if strike.situation.answer is not None else None
+        return Reply(replace(answer, body=orjson.dumps(mislead(kind, page, strike.chance))))
+    if kind == "html":
+        return Reply(Answer(200, b"<html><body>It works!</body></html>", content_type=_HTML))
+    if kind == "large":
+        return Reply(replace(answer, body=_content(answer) + b" " * strike["bytes"]))
+    if kind == "deep":
+        return Reply(replace(answer, body=b"[" * strike["depth"] + b"]" * strike["depth"]))
+    return Reply(replace(answer, body=_GARBLED[kind](_content(answer))))
+
+
+def can_be_garbled(fault: Fault, situation: Situation) -> bool:
+    """Return whether there is what the fault spoils: a list leads astray, and nothing else."""
+    if fault.settings["kind"] not in MISLEADING:
+        return True
+    if situation.answer is None:
+        return situation.method == "GET"
+    return is_document(situation) and can_mislead(fault.settings["kind"], orjson.loads(_content(situation.answer)))
+
+
+_GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
+    {
+        "invalid_json": lambda content: content[:-1] + b",]",
+        "empty": lambda content: b"",
+        "null": lambda content: b"null",
+        "duplicate_keys": lambda content: b'{"data":{"success_count":0,"total_count":0},' + content[1:],
+        "nan": lambda content: b'{"data":{"success_count":NaN,"total_count":NaN},"request":{"params":{}}}',
+    }
+)
+
+
+GARBLINGS: Final = ("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep", *MISLEADING)
+
+
+def miscount(strike: Strike) -> Reply:
+    """17: counts that are not those of the users."""
+    answer = genuine(strike.situation)
+    document = orjson.loads(_content(answer))
+    counted = document["data"][0] if isinstance(document["data"], list) else document["data"]
+    operations = len(list_operations(strike.situation.body))
+    counted |= _miscounted(strike["kind"], counted["total_count"], operations)
+    if strike["kind"] == "missing":
+        counted.clear()
+    return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
+    short, long = max(0, total - 1), total + 1
+    pairs: dict[str, tuple[Any, Any]] = {
+        "success_short": (short, total),
+        "both_short": (short, short),
+        "both_long": (long, long),
+        "success_long": (long, total),
+        "operations": (operations, operations),
+        "strings": (str(total), str(total)),
+        "floats": (total + 0.5, total + 0.5),
+        "negative": (-total, -total),
+        "booleans": (True, True),
+        "huge": (10**18, 10**18),
+        "null": (None, None),
+        "missing": (0, 0),
+    }
+    return dict(zip(("success_count", "total_count"), pairs[kind], strict=True))
+
+
+def has_counts(situation: Situation) -> bool:
+    """Return whether the answer has counts, or would have: only those of users requests do."""
+    if situation.answer is None:
+        return bool(list_operations(situation.body))
+    if not is_document(situation):
+        return False
+    data = orjson.loads(_content(situation.answer)).get("data")
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, dict) and "total_count" in first
+
+
+def is_document(situation: Situation) -> bool:
+    """Return whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
+    answer = genuine(situation)
+    return answer.content_type == JSON and _content(answer).startswith(b"{")
+
+
+def contradict(strike: Strike) -> Reply:
+    """18: a success with errors in it."""
+    answer, kind = genuine(strike.situation), strike["kind"]
+    document = orjson.loads(_content(answer))
+    trouble = problem("INTERNAL_ERROR", "Something went wrong")
+    document[kind] = [trouble] if kind == "errors" else [[trouble]]
+    return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def confuse(strike: Strike) -> Reply:
+    """39: the answer to another request, as a broken cache gives it."""
+    answer = genuine(strike.situation)
+    document = orjson.loads(_content(answer))
+    if strike["kind"] == "shape":
+        data = document.get("data")
+        document["data"] = (data[0] if data else {}) if isinstance(data, list) else [data, data]
+    else:
+        document = _renamed(document)
+    return Reply(replace(answer, body=orjson.dumps(document)))
+
+
+def _renamed(found: Any, name: str = "") -> Any:
+    """Return the same of something else: another stands for each id, also in the echo of the parameters."""
+    if isinstance(found, dict):
+        return {key: _renamed(value, key) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_renamed(each, name) for each in found]
+    return ANOTHER_ID if isinstance(found, str) and (name == "id" or name.endswith("_id")) else found
+
+
+# A title, a cleared screen, colours in one byte (C1), text from right to left, an isolate, forged lines; FORGED must
+# never begin a line.
+FORGED: Final = "FORGED state: complete"
+HOSTILE: Final = (
+    f"\x1b]0;owned\x07\x1b[2J\x1b[1;31m\x9b31m\x85\u202e\u2066\u200b\u2028{FORGED}\r\n{FORGED}\r{FORGED}\x08\x7f"
+)
+_HALF_A_CHARACTER: Final = b"\\ud83d"  # as JSON writes it: orjson would refuse it as text
+# Fields that a client puts into its next call, or reads a number from: with these whole, commands come further.
+_NEEDED: Final = (
+    "id",
+    "ids",
+    "cursor",
+    "oauth_token",
+    "oauth_token_secret",
+    "oauth_callback_confirmed",
+    "access_token",
+)
+_ECHO_STATUS: Final = 400
+
+
+def reword(strike: Strike) -> Reword:
+    """37: hostile text behind every string, or a refusal that says all that was sent."""
+    if strike["kind"] == "echo":
+        return Reword(_echo)
+    sparing = strike["kind"] == "shown"
+    return Reword(lambda answer, sent: _spoil_answer(answer, sparing=sparing))
+
+
+def _echo(answer: Answer, sent: bytes) -> Answer:
+    said = sent.decode("utf-8", "replace")
+    trouble = dict.fromkeys(("code", "message", "parameter", "title", "detail", "type"), said)
+    return Answer(_ECHO_STATUS, orjson.dumps({"errors": [trouble], "request": {"params": {said: said}}}))
+
+
+def _spoil_answer(answer: Answer, *, sparing: bool) -> Answer:
+    if not isinstance(answer.body, bytes) or not answer.body:
+        return answer
+    if answer.body.startswith(b"oauth_token"):
+        spoilt = [(name, spoil(text, name, sparing=sparing)) for name, text in parse_qsl(answer.body.decode())]
+        return replace(answer, body=urlencode(spoilt).encode())
+    if answer.content_type != JSON:
+        return answer
+    document = orjson.dumps(spoil(orjson.loads(answer.body), sparing=sparing))
+    return replace(answer, body=document.replace(b"\x7f", b"\x7f" + _HALF_A_CHARACTER))
+
+
+def spoil(found: Any, name: str = "", *, sparing: bool = False) -> Any:
+    """`found` with hostile text behind every string of it, and in lists of reasons that are empty.
+
+    `sparing` leaves what a client needs for its next call.
+    """
+    if isinstance(found, dict):
+        return {key: spoil(value, key, sparing=sparing) for key, value in found.items()}
+    if isinstance(found, list):
+        return [spoil(each, name, sparing=sparing) for each in found] or (
+            [HOSTILE] if name.startswith("reasons") else []
+        )
+    if not isinstance(found, str) or (sparing and _is_needed(name)):
+        return found
+    return found + HOSTILE
+
+
+def _is_needed(name: str) -> bool:
+    return name in _NEEDED or name.rpartition("_")[2] in _NEEDED
+
+
 _CODES: Final[Mapping[int, str]] = MappingProxyType(
     {408: "CANCELLED_REQUEST", 423: "LOCK_ACQUISITION_TIMEOUT", 429: "TOO_MANY_REQUESTS"}
 )

@@ -11,13 +11,15 @@ from audiencekit.emulator.faults.effects import (
     Hold,
     Late,
     Outage,
+    Place,
     Reply,
+    Situation,
     Skew,
+    Strike,
     Throttle,
     Unannounced,
     Wait,
 )
-from audiencekit.emulator.faults.fault import Place, Situation, Strike
 from audiencekit.emulator.faults.replies import plain_status
 
 _PROXY_STATUSES = {"auth": 407, "refused": 403, "unreachable": 502, "mitm": None}

@@ -8,7 +8,7 @@ from audiencekit.api.catalogue import BY_NAME, ENDPOINTS
 from audiencekit.api.catalogue.permissions import describe_permissions, permissions_for
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.people.users import Users
+from audiencekit.emulator.endpoints.users import Users
 from audiencekit.errors import Unauthorized
 from audiencekit.settings import load_settings
 from tests.emulator.test_parameter_rules import ROWS, complete

@@ -10,7 +10,7 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasableaudiences import list_account
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.emulator.faults.misleadinglists import HOSTILE_IDS
+from audiencekit.emulator.faults.replies import HOSTILE_IDS
 from audiencekit.errors import MalformedAnswer
 from tests.audiences.erasure.account import ACCOUNT, PAGE, Account
 from tests.virtualtime import VirtualClock, run_virtually

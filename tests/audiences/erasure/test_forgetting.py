@@ -22,7 +22,7 @@ from audiencekit.audiences.erasure.forgetting import forget_async, resume_erasur
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
-from audiencekit.emulator.faults import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import (
     AudienceBusy,
     AudiencekitError,

@@ -15,7 +15,7 @@ from audiencekit.api.wire import Answer
 from audiencekit.audiences.flexible.creation import Creation, create_audiences
 from audiencekit.audiences.flexible.document import Document, read_document
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.faults import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import (
     AudiencekitError,
     DefinitionRefused,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from audiencekit.emulator.faults import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from tests.moments import PATIENCE_SECONDS
 
 BODY = [

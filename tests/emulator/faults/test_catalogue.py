@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from audiencekit.emulator.faults import read_fault, rehearsals
-from audiencekit.emulator.faults.catalogue import CATALOGUE
-from audiencekit.emulator.faults.fault import Place
-from audiencekit.emulator.faults.kinds import Kind
+from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind
+from audiencekit.emulator.faults.effects import Place
+from audiencekit.emulator.faults.orders import read_fault, rehearsals
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "emulator.md"
 

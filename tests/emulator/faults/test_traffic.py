@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.emulator.faults import read_faults
+from audiencekit.emulator.faults.orders import read_faults
 from tests.moments import PATIENCE_SECONDS
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.emulator.conftest import Opener
-from tests.emulator.media.builder import media_keys
+from tests.emulator.endpoints.media_builder import media_keys
 
 pytest.importorskip("twitter_ads")
 

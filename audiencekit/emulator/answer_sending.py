@@ -1,0 +1,137 @@
+"""Applying a request and sending its answer, with the faults that were ordered in between."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import random
+import traceback
+from dataclasses import replace
+from email.utils import formatdate
+from typing import Any, Final
+
+from aiohttp import web
+
+from audiencekit.emulator.answers import Answer, Feed, RefusalError, refuse
+from audiencekit.emulator.arrivals import Arrival
+from audiencekit.emulator.connections import ClientConnection
+from audiencekit.emulator.emulator_parts import EmulatorParts
+from audiencekit.emulator.faults.effects import Late, Place
+from audiencekit.emulator.faults.fault_points import RequestFaults, SeveredError
+from audiencekit.emulator.routing import VERSION, Match
+from audiencekit.emulator.store import Clock, ReceivedCall
+
+_logger: Final = logging.getLogger(__name__)
+
+
+class Applying:
+    """Applies the calls of one emulator."""
+
+    def __init__(self, parts: EmulatorParts) -> None:
+        self._parts = parts
+
+    async def carry_out(self, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
+        """Return the answer of the endpoint. Raises StruckError for that of a fault before or behind it."""
+        meet = functools.partial(faults.meet, ids=match.ids, body=call.body)
+        await meet(Place.BEFORE_APPLY, now=self._parts.clock.now())
+        await meet(Place.LATE_APPLY, now=self._parts.clock.now())
+        if faults.late is not None:
+            return await self._apply_late(faults.late, call, match, faults)
+        answer = self._apply(call, match, faults)
+        if answer.status < 300:
+            await meet(Place.AFTER_APPLY, now=self._parts.clock.now(), answer=answer)
+        return answer
+
+    def _apply(self, received: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
+        operations = self._parts.store.operations
+        first = len(operations)
+        try:
+            answer = self._parts.handlers.handle(match, replace(received, now=self._parts.clock.now()))
+        except RefusalError as refusal:
+            return refusal.answer
+        except Exception as error:
+            return _own_fault(error)
+        if match.route.method != "GET":
+            faults.mark_applied(functools.partial(operations.attribute, first, len(operations)))
+        return answer
+
+    async def _apply_late(self, late: Late, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def apply() -> None:
+            answered.set_result(self._apply(call, match, faults))
+
+        self._parts.late.add(late.seconds, apply)
+        return await faults.hear_late(late, answered)
+
+
+def _own_fault(error: Exception) -> Answer:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    # The exception itself may hold what was sent.
+    _logger.error("%s in %s, line %s: the emulator has a fault", type(error).__name__, place.name, place.lineno)
+    return refuse(500, "INTERNAL_ERROR", "The emulator has a fault").answer
+
+
+# Headers of answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
+_OF_DATA: Final = {
+    "x-current-api-version": VERSION,
+    "content-disposition": "attachment; filename=json.json",
+    "x-access-level": "read-write",
+}
+_PAGE: Final = "text/html"
+_KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public service's streams
+
+
+class Sender:
+    """Sends answers with the headers that every one of them has."""
+
+    def __init__(self, clock: Clock, chance: random.Random) -> None:
+        self._clock, self._chance = clock, chance
+
+    async def send(self, arrival: Arrival, connection: ClientConnection, answer: Answer) -> web.StreamResponse:
+        """`answer`, already sent when it is one in parts. Raises SeveredError after that of a fault."""
+        headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
+        if not answer.content_type.startswith(_PAGE):
+            headers = {**_OF_DATA, **headers}
+        response: web.StreamResponse
+        if answer.delivery is not None and isinstance(answer.body, bytes):
+            await connection.write(answer.delivery(answer.status, headers, answer.body))
+            raise SeveredError
+        if isinstance(answer.body, bytes) and answer.feed is None:
+            response = web.Response(status=answer.status, body=answer.body, headers=headers)
+        else:
+            response = web.StreamResponse(status=answer.status, headers=headers)
+        if answer.headers.get("Connection") == "close":
+            response.force_close()
+        if isinstance(answer.body, bytes) and answer.feed is None:
+            return response
+        await response.prepare(arrival.request)
+        for part in answer.body if not isinstance(answer.body, bytes) else ():
+            await response.write(part)
+        if answer.feed is not None:
+            await _feed(response, connection, answer.feed)
+        return response
+
+    def _ordinary_headers(self, arrival: Arrival) -> dict[str, str]:
+        now = self._clock.now()
+        return {
+            "Date": formatdate(now + arrival.faults.skew_seconds, usegmt=True),
+            "Server": "audiencekit-emulator",
+            "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
+            "x-transaction": f"{self._chance.getrandbits(64):016x}",
+        }
+
+
+async def _feed(response: web.StreamResponse, connection: ClientConnection, feed: Feed) -> None:
+    with contextlib.closing(feed), contextlib.suppress(ConnectionError):
+        while not connection.is_over:
+            changed = feed.changed()
+            for part in feed.take():
+                await response.write(part)
+            if feed.ended:
+                return
+            await connection.pause(_KEEP_ALIVE_SECONDS, changed)
+            if not changed.done() and not connection.is_over:
+                await response.write(b"\r\n")

@@ -1,0 +1,213 @@
+"""Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import orjson
+
+from audiencekit.emulator.answers import Answer, show_problem
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.account_records import KNOWN, PROFILE, SCREEN_NAME, Account
+from audiencekit.emulator.endpoints.activity import (
+    AUTHOR_EXPANSION,
+    MEDIA_EXPANSION,
+    TWEET_EXPANSION,
+    Query,
+    Wish,
+    choose,
+    invalid,
+    read_wish,
+)
+from audiencekit.emulator.endpoints.media import MEDIA
+from audiencekit.emulator.endpoints.media_records import VIDEO
+from audiencekit.emulator.endpoints.tweet_entities import Entity, find_entities, show_address
+from audiencekit.emulator.endpoints.tweet_records import MEDIA_TYPES, ORIGINAL, TWEETS, name_author
+from audiencekit.emulator.endpoints.tweets import publish_due
+from audiencekit.emulator.records import Record
+
+_REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MENTIONED_USERS": "mentionedUsers"}
+
+
+def show_post(tweet: Record, others: Iterable[Record]) -> dict[str, Any]:
+    """Return a post with all of its fields; `others` are the posts that may refer to it. It has no likes here."""
+    media_keys, known = tweet.fields["media_keys"], tweet.fields.get(KNOWN, {})
+    references = Counter(each["type"] for other in others for each in _references(other) if each["id"] == tweet.id)
+    return {
+        "id": tweet.id,
+        "text": tweet.fields["text"],
+        "attachments": {"media_keys": media_keys} if media_keys else None,
+        "author_id": tweet.fields["user_id"],
+        "created_at": _milliseconds(tweet.created_at),
+        "conversation_id": next((each["id"] for each in _references(tweet) if each["type"] == "replied_to"), tweet.id),
+        "possibly_sensitive": known.get("possibly_sensitive", False),
+        "in_reply_to_user_id": known.get("in_reply_to_user_id"),
+        "referenced_tweets": _references(tweet) or None,
+        "public_metrics": {
+            "retweet_count": references["retweeted"],
+            "reply_count": references["replied_to"],
+            "like_count": 0,
+            "quote_count": references["quoted"],
+            "impression_count": 0,
+        },
+        "entities": _show_entities(tweet.fields["text"], known) or None,
+        "context_annotations": known.get("context_annotations"),
+        "lang": known.get("lang", "und"),
+        "reply_settings": _REPLY_SETTINGS[tweet.fields["conversation_settings"]],
+    }
+
+
+def show_media(media: Record) -> dict[str, Any]:
+    """Return a medium with all of its fields."""
+    fields, is_moving = media.fields, media.fields["media_type"] != "IMAGE"
+    still = f"https://media.example/{media.id}/first-frame.jpg" if is_moving else None
+    return {
+        "media_key": media.id,
+        "type": MEDIA_TYPES[fields["media_type"]],
+        "duration_ms": fields["duration_ms"],
+        "height": fields["height"],
+        "width": fields["width"],
+        "preview_image_url": still,
+        "alt_text": fields["alt_text"],
+        "public_metrics": {"view_count": 0} if fields["media_type"] == VIDEO else None,
+        "variants": [{"content_type": "video/mp4", "url": fields["media_url"]}] if is_moving else None,
+    }
+
+
+def show_user(user_id: str, names: tuple[str, str], created_at: float, tweets: Iterable[Record]) -> dict[str, Any]:
+    """A user with all of their fields; `names` are name and handle. The partner has a profile, and a pinned tweet."""
+    counts = ("followers_count", "following_count", "tweet_count", "listed_count")
+    return {
+        "id": user_id,
+        "name": names[0],
+        "username": names[1],
+        "created_at": _milliseconds(created_at),
+        "description": "",
+        "profile_image_url": "https://media.example/profile.png",
+        "protected": False,
+        "url": "",
+        "verified": False,
+        "verified_type": "none",
+        "public_metrics": dict.fromkeys(counts, 0),
+        **(_show_profile(user_id, tweets) if names[1] == SCREEN_NAME else {}),
+    }
+
+
+def _show_profile(user_id: str, tweets: Iterable[Record]) -> dict[str, Any]:
+    own = next((tweet.id for tweet in tweets if tweet.fields["user_id"] == user_id), None)
+    described = _show_entities(PROFILE["description"], {})
+    return {
+        **PROFILE,
+        "pinned_tweet_id": own,
+        "entities": {"url": _show_entities(PROFILE["url"], {}), "description": described},
+    }
+
+
+def _references(tweet: Record) -> list[dict[str, str]]:
+    original = tweet.fields.get(ORIGINAL)
+    again = [] if original is None else [{"type": "retweeted", "id": original}]
+    return [*again, *tweet.fields.get(KNOWN, {}).get("referenced_tweets", ())]
+
+
+def _milliseconds(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _show_entities(text: str, known: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    shown: dict[str, list[dict[str, Any]]] = {}
+    for entity in find_entities(text):
+        name, members = _show_entity(entity)
+        members |= known.get("pages", {}).get(entity.word, {})
+        shown.setdefault(name, []).append({"start": entity.start, "end": entity.end, **members})
+    return shown | ({"annotations": known["annotations"]} if "annotations" in known else {})
+
+
+def _show_entity(entity: Entity) -> tuple[str, dict[str, Any]]:
+    if entity.kind == "hashtag":
+        return "hashtags", {"tag": entity.word}
+    if entity.kind == "mention":
+        return "mentions", {"username": entity.word}
+    return "urls", show_address(entity)
+
+
+MAX_POSTS: Final = 100
+_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+
+
+def get_posts(call: Call) -> Answer:
+    """Return the posts that there are, in the order asked for, and a problem for each of the others."""
+    query = Query(call.query)
+    ids, wish = _read_ids(query), read_wish(query)
+    query.finish()
+    tweets = _tweets(call)
+    found = [tweets[tweet_id] for tweet_id in ids if tweet_id in tweets]
+    document: dict[str, Any] = {"data": [describe(each, wish) for each in found]}
+    includes = include(call.store.origin.user_id, found, wish)
+    problems = [_not_found(tweet_id) for tweet_id in ids if tweet_id not in tweets]
+    document |= {"includes": includes} if includes else {}
+    document |= {"errors": problems} if problems else {}
+    return Answer(200, orjson.dumps(document))
+
+
+def _read_ids(query: Query) -> list[str]:
+    given = query.text("ids")
+    if given is None:
+        raise invalid("The query parameter [ids] is required")
+    ids = list(dict.fromkeys(given.split(",")))
+    if not all(map(_ID.fullmatch, ids)) or len(ids) > MAX_POSTS:
+        raise invalid(f"Expected 1 to {MAX_POSTS} comma-separated numbers for the query parameter [ids]")
+    return ids
+
+
+def _tweets(call: Call) -> dict[str, Found]:
+    found = {}
+    for account in call.store.accounts_of_user():
+        publish_due(account, call.now)
+        found.update({tweet.id: (account, tweet) for tweet in TWEETS.of(account).values()})
+    return found
+
+
+def _not_found(tweet_id: str) -> dict[str, Any]:
+    kind = "https://api.x.com/2/problems/resource-not-found"
+    return show_problem(404, "Not Found Error", f"Could not find tweet with ids: [{tweet_id}].", kind)
+
+
+Found = tuple[Account, Record]
+
+
+def describe(found: Found, wish: Wish) -> dict[str, Any]:
+    """Return a post with the fields that are wished for."""
+    return choose(_show(*found), wish.tweet)
+
+
+def include(own_user_id: str, found: Iterable[Found], wish: Wish) -> dict[str, list[dict[str, Any]]]:
+    """Return the related objects that are asked for by their expansions, each once."""
+    media: dict[str, dict[str, Any]] = {}
+    users: dict[str, dict[str, Any]] = {}
+    tweets: dict[str, dict[str, Any]] = {}
+    for account, tweet in found:
+        if MEDIA_EXPANSION in wish.expansions:
+            for key in tweet.fields["media_keys"]:
+                media[key] = choose(show_media(MEDIA.of(account)[key]), wish.media)
+        if AUTHOR_EXPANSION in wish.expansions:
+            user_id = tweet.fields["user_id"]
+            names = name_author(own_user_id, user_id)
+            users[user_id] = choose(show_user(user_id, names, account.created_at, _tweet_objects(account)), wish.user)
+        if TWEET_EXPANSION in wish.expansions:
+            for reference in _show(account, tweet)["referenced_tweets"] or ():
+                original = TWEETS.of(account)[reference["id"]]
+                tweets[original.id] = choose(_show(account, original), wish.tweet)
+    included = {"media": list(media.values()), "users": list(users.values()), "tweets": list(tweets.values())}
+    return {name: objects for name, objects in included.items() if objects}
+
+
+def _show(account: Account, tweet: Record) -> dict[str, Any]:
+    return show_post(tweet, _tweet_objects(account))
+
+
+def _tweet_objects(account: Account) -> Iterable[Record]:
+    return TWEETS.of(account).values()

@@ -1,0 +1,83 @@
+"""Recommendations: at most one for each funding instrument (specification part 1, section 4.10).
+
+A closed beta. They follow from the campaigns as they are now, and keep their id.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+
+from audiencekit.emulator.answers import Answer, format_time, success
+from audiencekit.emulator.authentication import base36
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.account_records import RECOMMENDATIONS
+from audiencekit.emulator.endpoints.campaign_records import CAMPAIGNS, FUNDING_INSTRUMENTS, LINE_ITEMS
+from audiencekit.emulator.endpoints.categories import change_campaign
+from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.records import Record
+from audiencekit.emulator.routing import READS, Route
+
+
+def list_recommendations(call: Call) -> Answer:
+    """Answer `GET …/recommendations`: those that there are, without their changes, and always how many."""
+    call.require_feature(RECOMMENDATIONS)
+    parameters = Parameters(call)
+    parameters.finish()
+    shown = [summary for summary, _ in _recommendations(call)]
+    return success(parameters.echo, shown, next_cursor=None, total_count=len(shown))
+
+
+def show_recommendation(call: Call) -> Answer:
+    """Answer `GET …/recommendations/:recommendation_id`: one with the tree of its changes."""
+    call.require_feature(RECOMMENDATIONS)
+    parameters = Parameters(call)
+    parameters.finish()
+    wanted = call.ids["recommendation_id"]
+    for summary, changes in _recommendations(call):
+        if summary["id"] == wanted:
+            return success(parameters.echo, {**summary, "changes": changes})
+    message = f"Recommendation {wanted} was not found for Account {call.account.id}"
+    raise call.refuse(404, "NOT_FOUND", message, "recommendation_id")
+
+
+def _recommendations(call: Call) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    for instrument in FUNDING_INSTRUMENTS.all(call).values():
+        campaigns = _below(call, instrument)
+        branches = [change_campaign(campaign, items) for campaign, items in campaigns]
+        changes = [branch for branch in branches if branch is not None]
+        if changes:
+            times = [record.updated_at for campaign, items in campaigns for record in (campaign, *items)]
+            yield _summary(call, instrument, max(times)), changes
+
+
+def _below(call: Call, instrument: Record) -> list[tuple[Record, list[Record]]]:
+    """Return the campaigns of a funding instrument, each with its line items; none that was deleted."""
+    items = [item for item in LINE_ITEMS.all(call).values() if not item.deleted]
+    return [
+        (campaign, [item for item in items if item.fields["campaign_id"] == campaign.id])
+        for campaign in CAMPAIGNS.all(call).values()
+        if campaign.fields["funding_instrument_id"] == instrument.id and not campaign.deleted
+    ]
+
+
+def _summary(call: Call, instrument: Record, updated_at: float) -> dict[str, Any]:
+    chance = random.Random(f"{call.options.seed} {instrument.id} recommendation")
+    return {
+        "funding_instrument_id": instrument.id,
+        "id": base36(chance.randrange(36**11, 36**12)),
+        "account_id": call.account.id,
+        "status": "PENDING",
+        "message": "Changes that may bring more for the money",
+        "created_at": format_time(instrument.created_at),
+        "updated_at": format_time(updated_at),
+    }
+
+
+_ALL: Final = "/accounts/:account_id/recommendations"
+
+ROUTES: Final = (
+    Route("GET", _ALL, list_recommendations, READS, version="5"),
+    Route("GET", _ALL + "/:recommendation_id", show_recommendation, READS, version="5"),
+)

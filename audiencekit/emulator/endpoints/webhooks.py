@@ -1,0 +1,216 @@
+"""Webhooks: where each leads, which are linked, and the events that they were to be told."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import secrets
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from audiencekit.emulator.answers import format_time
+
+if TYPE_CHECKING:
+    from audiencekit.emulator.endpoints.activity import Wish
+
+
+KEPT_SECONDS: Final = 5 * 86_400.0  # of events, for a replay; the public service's
+MAX_EVENTS: Final = 10_000  # kept for one webhook
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One event for one webhook; `attempts` are the statuses that came back, None where nothing did."""
+
+    webhook_id: str
+    body: bytes = field(repr=False)
+    time: float
+    is_replay: bool = False
+    attempts: list[int | None] = field(default_factory=list)
+    is_over: bool = False  # taken, or left
+
+    def document(self) -> dict[str, Any]:
+        """Return the delivery as a door shows it."""
+        return {
+            "webhook_id": self.webhook_id,
+            "time": format_time(self.time),
+            "bytes": len(self.body),
+            "replay": self.is_replay,
+            "attempts": self.attempts,
+            "over": self.is_over,
+        }
+
+
+@dataclass(slots=True)
+class Link:
+    """A webhook that is linked: the fields it wants, and its events so far."""
+
+    wish: Wish
+    events: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
+
+
+class Webhooks:
+    """All of them. `send` is given each delivery that is to be made."""
+
+    def __init__(self) -> None:
+        self.receivers: dict[str, str] = {}  # webhook id -> address
+        self.links: dict[str, Link] = {}
+        self.made: deque[Delivery] = deque(maxlen=MAX_EVENTS)  # in the order in which they were begun
+        self.send: Callable[[Delivery], None] = lambda delivery: None
+
+    def link(self, webhook_id: str, wish: Wish) -> None:
+        """Link a webhook, or give a linked one other fields."""
+        if webhook_id in self.links:
+            self.links[webhook_id].wish = wish
+        else:
+            self.links[webhook_id] = Link(wish)
+
+    def tell(self, webhook_id: str, body: bytes, now: float) -> None:
+        """Deliver an event to a linked webhook, and keep it for a replay."""
+        delivery = Delivery(webhook_id, body, now)
+        events = self.links[webhook_id].events
+        events.append(delivery)
+        while events[0].time < now - KEPT_SECONDS:
+            events.popleft()
+        self.send(delivery)
+
+    def replay(self, ids: Collection[str], since: float, until: float) -> int:
+        """Deliver again what some webhooks were told between two moments; return how many events these are."""
+        again = [
+            Delivery(event.webhook_id, event.body, event.time, is_replay=True)
+            for webhook_id in ids
+            for event in [*self.links[webhook_id].events]
+            if since <= event.time <= until
+        ]
+        for delivery in again:
+            self.send(delivery)
+        return len(again)
+
+
+def read_receivers(given: object, allowed_hosts: Collection[str]) -> Mapping[str, str]:
+    """Return addresses by webhook id. Raises ValueError, which says what is wrong."""
+    if not isinstance(given, dict):
+        raise ValueError("Expected an object of addresses by webhook id")
+    for webhook_id, address in given.items():
+        if not (isinstance(webhook_id, str) and webhook_id.isascii() and webhook_id.isdecimal()):
+            raise ValueError("a webhook is called by 1 to 19 digits")
+        if len(webhook_id) > 19 or not isinstance(address, str):
+            raise ValueError("a webhook is called by 1 to 19 digits, and leads to an address")
+        _check_address(address, allowed_hosts)
+    return dict(given)
+
+
+def _check_address(address: str, allowed_hosts: Collection[str]) -> None:
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https") or parts.username is not None:
+        raise ValueError("a receiver is an http or https address")
+    if host not in _LOOPBACK and host not in allowed_hosts:
+        raise ValueError("a receiver is on this machine, unless its host is allowed")
+
+
+SIGNATURE_HEADER: Final = "x-twitter-webhooks-signature"
+
+
+def sign(secret: str, content: bytes) -> str:
+    """HMAC-SHA256 of a body under the secret of the application, as the header and the proof have it."""
+    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
+    return "sha256=" + base64.b64encode(digest).decode()
+
+
+def is_proof(secret: str, crc_token: str, answer: object) -> bool:
+    """Return whether the answer to a challenge shows the secret: `{"response_token": "sha256=…"}`."""
+    given = answer.get("response_token") if isinstance(answer, dict) else None
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())
+
+
+_PATIENCE_SECONDS: Final = 10.0
+_MOST_BYTES: Final = 10_000  # of an answer to a challenge
+WAITS_SECONDS: Final = (1.0, 5.0, 25.0)
+
+
+class Courier:
+    """Delivers the events of some webhooks while it is open."""
+
+    def __init__(self, webhooks: Webhooks, secret: str, waits_seconds: Sequence[float] = WAITS_SECONDS) -> None:
+        self._webhooks, self._secret, self._waits_seconds = webhooks, secret, waits_seconds
+        self._queues: dict[str, asyncio.Queue[Delivery]] = {}
+        self._rounds: list[asyncio.Task[None]] = []
+        self._proven: set[tuple[str, str]] = set()
+        self._session: aiohttp.ClientSession | None = None
+
+    def open(self) -> None:
+        """Take deliveries from now on."""
+        timeout = aiohttp.ClientTimeout(total=_PATIENCE_SECONDS)
+        self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
+        self._webhooks.send = self._take
+
+    async def close(self) -> None:
+        """Leave what was not delivered."""
+        self._webhooks.send = lambda delivery: None
+        for each in self._rounds:
+            each.cancel()
+        await asyncio.gather(*self._rounds, return_exceptions=True)
+        if self._session is not None:
+            await self._session.close()
+
+    def _take(self, delivery: Delivery) -> None:
+        if delivery.webhook_id not in self._queues:
+            queue = self._queues[delivery.webhook_id] = asyncio.Queue()
+            self._rounds.append(asyncio.create_task(self._go_round(queue)))
+        self._queues[delivery.webhook_id].put_nowait(delivery)
+
+    async def _go_round(self, queue: asyncio.Queue[Delivery]) -> None:
+        while True:
+            await self._deliver(await queue.get())
+
+    async def _deliver(self, delivery: Delivery) -> None:
+        address = self._webhooks.receivers.get(delivery.webhook_id)
+        if address is None:
+            return
+        self._webhooks.made.append(delivery)
+        for wait_seconds in (*self._waits_seconds, None):
+            status = await self._attempt(address, delivery)
+            delivery.attempts.append(status)
+            if (status is not None and 200 <= status <= 299) or wait_seconds is None:
+                delivery.is_over = True
+                return
+            await asyncio.sleep(wait_seconds)
+
+    async def _attempt(self, address: str, delivery: Delivery) -> int | None:
+        """Return the status of the answer; None without one, and for a receiver that does not prove itself."""
+        assert self._session is not None  # noqa: S101
+        headers = {"Content-Type": "application/json", SIGNATURE_HEADER: sign(self._secret, delivery.body)}
+        with contextlib.suppress(aiohttp.ClientError, asyncio.TimeoutError, OSError):
+            if (delivery.webhook_id, address) not in self._proven and not await self._challenge(address):
+                return None
+            self._proven.add((delivery.webhook_id, address))
+            async with self._session.post(
+                address, data=delivery.body, headers=headers, allow_redirects=False
+            ) as answer:
+                return answer.status
+        return None
+
+    async def _challenge(self, address: str) -> bool:
+        assert self._session is not None  # noqa: S101
+        crc_token = secrets.token_urlsafe(24)
+        query = {"crc_token": crc_token}
+        async with self._session.get(address, params=query, allow_redirects=False) as answer:
+            content = await answer.content.read(_MOST_BYTES)
+            try:
+                return answer.status == 200 and is_proof(self._secret, crc_token, json.loads(content))
+            except ValueError:
+                return False

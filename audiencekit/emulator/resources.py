@@ -1,0 +1,100 @@
+"""Endpoints that most kinds of records share: list, show, delete (specification part 1, section 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from audiencekit.emulator.answers import Answer, success
+from audiencekit.emulator.calls import Call
+from audiencekit.emulator.endpoints.account_records import Account
+from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_query
+from audiencekit.emulator.parameters import Parameters
+from audiencekit.emulator.records import Record
+
+
+def show_fields(record: Record) -> dict[str, Any]:
+    """Return the record as it is."""
+    return record.document()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One kind of records of an account.
+
+    `kind` is the segment of the path, `filters` are the parameters of its list that take ids of other records, whose
+    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name, `has_ids`:
+    by ids of its own.
+    """
+
+    kind: str
+    noun: str
+    id_name: str
+    filters: tuple[str, ...] = ()
+    listing: Listing = field(default_factory=Listing)
+    has_q: bool = False
+    has_ids: bool = True
+    longest_q: int = MAX_QUERY_LENGTH
+    show: Callable[[Record], dict[str, Any]] = show_fields
+
+    def of(self, account: Account) -> dict[str, Record]:
+        """Return the records of an account by their ids, deleted ones too."""
+        return account.records.setdefault(self.kind, {})
+
+    def all(self, call: Call) -> dict[str, Record]:
+        """Return the records of the account of the path."""
+        return self.of(call.account)
+
+    def find(self, call: Call, record_id: str, *, with_deleted: bool = False) -> Record:
+        """Return the record with this id. Raises RefusalError (404) when there is none, or it was deleted."""
+        record = self.all(call).get(record_id)
+        if record is None or (record.deleted and not with_deleted):
+            message = f"{self.noun} {record_id} was not found for Account {call.account.id}"
+            raise call.refuse(404, "NOT_FOUND", message, self.id_name)
+        return record
+
+    def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
+        """Return a new record of the account, with an id of the usual kind unless one is given."""
+        record = Record(record_id or call.store.make_id(), call.now, call.now, fields, changed_by=call.user_id)
+        self.all(call)[record.id] = record
+        return record
+
+    def list_records(self, call: Call) -> Answer:
+        """Answer `GET …`: a page of records."""
+        parameters = Parameters(call)
+        return self.list_wanted(call, parameters, lambda record: True)
+
+    def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
+        """Answer `GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
+        query = read_list_query(parameters, self.listing)
+        prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
+        own = f"{self.id_name}s"
+        ids = {name: parameters.words(name) for name in (*self.filters, *([own] if self.has_ids else []))}
+        parameters.finish()
+
+        def chosen(record: Record) -> bool:
+            named = not prefix or str(record.value("name")).casefold().startswith(prefix)
+            listed = all(
+                given is None or record.value("id" if name == own else name.removesuffix("s")) in given
+                for name, given in ids.items()
+            )
+            return named and listed and wanted(record)
+
+        page = query.page(parameters, list(self.all(call).values()), chosen)
+        return success(parameters.echo, [self.show(record) for record in page.records], **page.members())
+
+    def show_record(self, call: Call) -> Answer:
+        """Answer `GET …/:id`; a deleted one with `with_deleted`."""
+        parameters = Parameters(call)
+        with_deleted = parameters.boolean("with_deleted")
+        parameters.finish()
+        return success(parameters.echo, self.show(self.find(call, call.ids[self.id_name], with_deleted=with_deleted)))
+
+    def delete_record(self, call: Call) -> Answer:
+        """Answer `DELETE …/:id`: a second time it is not found."""
+        parameters = Parameters(call)
+        parameters.finish()
+        record = self.find(call, call.ids[self.id_name])
+        record.delete(call.now, call.user_id)
+        return success(parameters.echo, self.show(record))
