@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from audiencekit.audiences.synchronisation.preview import plan_sync as plan_sync
     from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
     from audiencekit.audiences.synchronisation.sync import sync as sync, sync_async as sync_async
-    from audiencekit.delivery.ratelimiter import RateLimiter as RateLimiter
+    from audiencekit.delivery.rate_limiter import RateLimiter as RateLimiter
     from audiencekit.destinations.audience import AUDIENCE as AUDIENCE
     from audiencekit.destinations.destination import Destination as Destination
     from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
@@ -63,7 +63,7 @@ _NAMES = {
     "audiencekit.audiences.synchronisation.preview": "plan_sync",
     "audiencekit.audiences.synchronisation.renewal": "renew renew_async",
     "audiencekit.audiences.synchronisation.sync": "sync sync_async",
-    "audiencekit.delivery.ratelimiter": "RateLimiter",
+    "audiencekit.delivery.rate_limiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "
         "DefinitionRefused EndlessList ExchangeError FileHeld HostRefused IdentifierRejected InputOutputFailed "

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
-from audiencekit.delivery.ratelimiter import RateLimiter
+from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination
 from audiencekit.machine.eventloop import blocking, cancellable

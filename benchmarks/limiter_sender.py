@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import HostLimiter, RateLimiter
-from audiencekit.delivery.limiter.boottime import boot_seconds
+from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.delivery.limiter.redis import RedisLimiter
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.personal import Secret
 
 HOST: Final = "host"

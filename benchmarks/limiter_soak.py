@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from audiencekit.delivery.limiter.boottime import boot_seconds
+from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE, REQUESTS_PER_WINDOW, WINDOW_SECONDS
 from benchmarks.arrivals import Arrivals
 from benchmarks.limiter_sender import HOST

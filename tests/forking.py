@@ -147,8 +147,8 @@ def become(job: dict[str, Any], descriptors: list[int]) -> None:
 
 def hasten(times: float) -> None:
     """Lets the clocks of deliveries and of their pace run so many times as fast; those that tell a time stay right."""
-    from audiencekit.delivery.clock import SystemClock
     from audiencekit.delivery.limiter.host import HostLimiter, boot_seconds
+    from audiencekit.delivery.retry import SystemClock
 
     sleep, monotonic = SystemClock.sleep, SystemClock.monotonic
     SystemClock.sleep = lambda clock, seconds: sleep(clock, seconds / times)  # type: ignore[method-assign]

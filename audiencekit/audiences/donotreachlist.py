@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
 from audiencekit.api.wire import Answer
-from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.retry import Clock
 from audiencekit.destinations.target import Target
 from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, RequestRefused
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS

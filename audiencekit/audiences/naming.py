@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from audiencekit.api.opening import open_client
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.audiencesearch import find_audience_id
 from audiencekit.destinations.knownaudiences import KnownAudiences
 from audiencekit.serviceids import is_service_id

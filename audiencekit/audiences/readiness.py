@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from audiencekit.api.wire import Answer
-from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.retry import Clock
 from audiencekit.errors import NotFinished, RateLimited, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.shown import shown

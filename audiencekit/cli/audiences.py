@@ -97,7 +97,7 @@ def wait_for_audience(audience: str, timeout: str, interval: str, as_json: bool)
     It says why the audience cannot be targeted yet.
     """
     from audiencekit.audiences.readiness import wait_until_targetable
-    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.retry import SystemClock
     from audiencekit.durations import parse_duration
 
     limit, every = parse_duration(timeout, "--timeout"), parse_duration(interval, "--interval")

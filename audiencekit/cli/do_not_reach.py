@@ -64,7 +64,7 @@ def create_list(description: str | None, dry_run: bool, as_json: bool) -> None:
     If the account has a list, that one is shown.
     """
     from audiencekit.audiences.donotreachlist import ensure_list
-    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.retry import SystemClock
 
     async def ask(client: Any) -> DoNotReachList:
         return await ensure_list(client, clock=SystemClock(), description=description)

@@ -91,7 +91,7 @@ def _check_names(document: Document, *, allow: bool, as_json: bool) -> None:
 
 def _create(document: Document, *, as_json: bool, dry_run: bool) -> Any:
     from audiencekit.audiences.flexible.creation import create_audiences
-    from audiencekit.delivery.clock import SystemClock
+    from audiencekit.delivery.retry import SystemClock
 
     async def ask(client: Any) -> Any:
         return await create_audiences(document, client, clock=SystemClock())

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.retry import Clock
 from audiencekit.limits import LANE_RECOVERY_SECONDS, LONGEST_LANE_RECOVERY_SECONDS, LOSSES_RUNNING, MOST_LOSSES_RUNNING
 
 _CLOSED = "the service closes connections while it answers on others: fewer requests are sent at once"

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.delivery.requestsizes import BYTES, RECORDS, LearnedSizes, RequestSize
+from audiencekit.delivery.request_sizes import BYTES, RECORDS, LearnedSizes, RequestSize
 from audiencekit.errors import AudiencekitError, CountMismatch, ServiceError
 from audiencekit.limits import ISOLATION_REQUESTS, ISOLATION_SINGLES, SIZE_TRIAL_PARTS
 

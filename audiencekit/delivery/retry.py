@@ -1,23 +1,24 @@
-"""How often and after how long a request is sent again. It decides; of an upload the uploader waits."""
+"""Time as an argument: nothing in delivery asks the operating system for it by itself."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import random
 import secrets
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from audiencekit.delivery.attempts import Attempted, Attempts, retrying
-from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.outage import Outage
-from audiencekit.delivery.quota import RetryQuota
-from audiencekit.errors import AudiencekitError, RateLimited, TemporarilyUnavailable
+from audiencekit.errors import AudiencekitError, RateLimited, TemporarilyUnavailable, UsageError
 from audiencekit.limits import (
     FARTHEST_RESET_SECONDS,
     JITTER_SECONDS,
     MAX_ATTEMPTS,
     MAX_RATE_LIMIT_WAIT_SECONDS,
     MAX_RETRY_AFTER_SECONDS,
+    OUTAGE_PATIENCE_SECONDS,
     PROBE_SECONDS,
     RATE_LIMIT_FALLBACK_SECONDS,
     REQUEST_SECONDS,
@@ -26,6 +27,117 @@ from audiencekit.limits import (
     RETRY_CAP_SECONDS,
     RETRY_GROWTH,
 )
+
+
+class Clock(Protocol):
+    """The clock of a delivery. Waits go by `monotonic`; `now` is for times that the service names."""
+
+    def now(self) -> float:
+        """Epoch seconds, as the wall clock says."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back; their zero means nothing."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns after `seconds`, possibly a little early or late."""
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> float:
+        """Epoch seconds, as the wall clock says."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns after `seconds`."""
+        await asyncio.sleep(seconds)
+
+
+class Outage:
+    """Shared by all requests of a run. It lasts from the last success; before the first there is none to outlive."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._succeeded_at: float | None = None
+        self._taken_at = -math.inf
+        self._probes = 0
+        self._turn, self._back = asyncio.Lock(), asyncio.Event()
+
+    def is_outlived(self, *, failing_since: float, tried_before_at: float, attempts_left: bool) -> bool:
+        """Whether a request that fails since then is worth further attempts.
+
+        Not when the run never had a success or waited for one long enough; nor when others were taken since its try
+        before the last, and this one has no attempts left: then it is the request's own trouble.
+        """
+        if self._succeeded_at is None:
+            return False
+        is_everybodys = self._taken_at < tried_before_at
+        waited_seconds = self._clock.monotonic() - max(self._succeeded_at, failing_since)
+        return (attempts_left or is_everybodys) and waited_seconds < OUTAGE_PATIENCE_SECONDS
+
+    def end(self, *, began_at: float) -> None:
+        """Notes that an exchange which began then was confirmed: all that wait go on at once."""
+        self._succeeded_at = self._clock.monotonic()
+        self._taken_at = max(self._taken_at, began_at)
+        self._probes = 0
+        self._back.set()
+        self._back = asyncio.Event()
+
+    async def probe(self, pause: Callable[[int], float]) -> None:
+        """Returns when the caller may send: alone and after `pause(n)` seconds for the n-th probe, or all are free."""
+        back = self._back
+        async with self._turn:
+            if back.is_set():
+                return
+            self._probes += 1
+            await self._sleep(pause(self._probes), back)
+
+    async def _sleep(self, seconds: float, back: asyncio.Event) -> None:
+        waits = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(back.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+
+# The figures of botocore's standard mode: 100 re-sends in a row without one success, then no more.
+QUOTA_CAPACITY: Final = 500
+RESEND_COST: Final = 5
+QUIET_SUCCESS_REFUND: Final = 1
+
+
+class RetryQuota:
+    """Tokens shared by all requests of a run: a re-send costs, a success gives back (reliability bar, P9)."""
+
+    def __init__(self, capacity: int = QUOTA_CAPACITY, *, cost: int = RESEND_COST) -> None:
+        if capacity < 0 or cost < 1:
+            raise UsageError("a retry quota needs a capacity of at least 0 and a cost of at least 1")
+        self._capacity, self._cost, self._tokens = capacity, cost, capacity
+
+    @property
+    def tokens(self) -> int:
+        """The rest, from 0 to the capacity."""
+        return self._tokens
+
+    def spend(self) -> bool:
+        """Whether one re-send is still in the budget; if so it is paid."""
+        if self._tokens < self._cost:
+            return False
+        self._tokens -= self._cost
+        return True
+
+    def refund(self, *, after_resend: bool) -> None:
+        """Gives back the price of a re-send after a success that needed one, a little after any other."""
+        given_back = self._cost if after_resend else QUIET_SUCCESS_REFUND
+        self._tokens = min(self._capacity, self._tokens + given_back)
+
 
 T = TypeVar("T")
 

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
+from audiencekit.delivery.delivery_options import Stop
 from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.faults import Reaction
-from audiencekit.delivery.gate import Gate
 from audiencekit.delivery.limiter import Pausable
 from audiencekit.delivery.results import Counts
-from audiencekit.delivery.stop import Stop
+from audiencekit.delivery.retry import Clock
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
 from audiencekit.limits import TOLD_WAIT_SECONDS
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
+
+
+class Gate:
+    """Open, or shut until a moment. It never opens earlier because it was shut once more for a shorter time."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._opens_at = -math.inf
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request may pass now."""
+        return self._clock.monotonic() >= self._opens_at
+
+    def shut(self, seconds: float) -> None:
+        """Shuts the gate for `seconds` from now, unless it stays shut longer anyway."""
+        self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
+
+    async def passed(self) -> None:
+        """Returns when the gate is open. It may have been shut again meanwhile: the wait goes on then."""
+        while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
+            await self._clock.sleep(wait_seconds)
 
 
 class Sending:

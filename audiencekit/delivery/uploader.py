@@ -14,16 +14,21 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from audiencekit.delivery.concurrency import Lanes
+from audiencekit.delivery.delivery_options import (
+    FIRST_WAVE,
+    Journal,
+    NoJournal,
+    Stop,
+    Waves,
+    end,
+    take_back_cancellation,
+)
 from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.isolation import Isolation
-from audiencekit.delivery.journal import Journal, NoJournal
-from audiencekit.delivery.requesthistory import RequestHistory
-from audiencekit.delivery.requestsizes import LearnedSizes, RequestSize
-from audiencekit.delivery.results import Delivered, OpenedBody, RefusedRow
+from audiencekit.delivery.request_history import RequestHistory
+from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
+from audiencekit.delivery.results import Delivered, DeliveryTally, OpenedBody, RefusedRow
 from audiencekit.delivery.sending import Sending
-from audiencekit.delivery.stop import Stop, end, take_back_cancellation
-from audiencekit.delivery.tally import DeliveryTally
-from audiencekit.delivery.waves import FIRST_WAVE, Waves
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.limits import THREADED_BODY_BYTES
 from audiencekit.packedrequest import PackedRequest

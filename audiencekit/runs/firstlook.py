@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import NotFinished
 from audiencekit.reporting.progress import Progress

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from audiencekit.delivery.clock import Clock, SystemClock
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Clock, RetryPolicy, SystemClock
 from audiencekit.runs.journal.senttimes import Moment, this_moment
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Self, TypedDict, Unpack, cast
 
-from audiencekit.delivery.ratelimiter import RateLimiter
+from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.planning.keywords import Keywords, SyncKeywords
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings

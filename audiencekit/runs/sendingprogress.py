@@ -7,8 +7,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.results import RequestResult
+from audiencekit.delivery.retry import Clock
 from audiencekit.planning.plannedrun import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.progress import Progress

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Unpack
 
-from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import open_limiter
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.target import Target
 from audiencekit.machine.keys import known_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.delivery.limiter import waitinglinefile
-from audiencekit.delivery.limiter.waitinglinefile import WaitingLineFile
+from audiencekit.delivery.limiter import host
+from audiencekit.delivery.limiter.host import WaitingLineFile
 from audiencekit.errors import FileHeld, InputOutputFailed
 from audiencekit.machine import filelocks
 from audiencekit.machine.filelocks import check_locks, locked
@@ -79,7 +79,7 @@ def test_other_failures_of_a_lock_stay_what_they_are(tmp_path: Path, monkeypatch
 @pytest.fixture
 def held_limiter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The state directory of a limiter's file that a stopped process holds."""
-    monkeypatch.setattr(waitinglinefile, "OPENING_SECONDS", 0.01)
+    monkeypatch.setattr(host, "OPENING_SECONDS", 0.01)
     WaitingLineFile(tmp_path, "boot").close()
     return tmp_path
 

@@ -14,12 +14,11 @@ import numpy.typing as npt
 import orjson
 
 from audiencekit.api.wire import check_counts
-from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.delivery_options import Journal
 from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
-from audiencekit.delivery.journal import Journal
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
 from audiencekit.delivery.results import Delivered, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import (

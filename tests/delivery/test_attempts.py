@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.delivery.attempts import Attempts, retrying
-from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.quota import RetryQuota
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Clock, RetryPolicy, RetryQuota
 from audiencekit.errors import (
     AudiencekitError,
     Bug,

@@ -15,11 +15,10 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.deliveryoptions import Route
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operationsbody import OperationsBody
 from audiencekit.errors import TransportFailed

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.delivery.isolation import Isolation, SuspectGroup
-from audiencekit.delivery.requestsizes import LearnedSizes, RequestSize
+from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
 from audiencekit.errors import AudiencekitError, CountMismatch, Outcome, RequestRefused
 from audiencekit.limits import ISOLATION_REQUESTS
 

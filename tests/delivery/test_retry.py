@@ -1,16 +1,207 @@
-"""Whether and how long: the table of reactions, and the arithmetic of waits."""
+"""The clock of the machine, and the virtual one that the other tests trust."""
 
 from __future__ import annotations
 
+import asyncio
 import random
+import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.errors import Outcome, RateLimited, TemporarilyUnavailable, TransportFailed
+from audiencekit.delivery.limiter import PacedLimiter
+from audiencekit.delivery.retry import Clock, Outage, RetryPolicy, RetryQuota, SystemClock
+from audiencekit.errors import NotFinished, Outcome, RateLimited, TemporarilyUnavailable, TransportFailed, UsageError
+from audiencekit.runs.failures import failure_of
+from audiencekit.runs.journal.facts import Sums
+from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
+
+
+async def test_system_clock_reads_the_clocks_of_the_machine() -> None:
+    """`now` is the wall clock and `monotonic` never goes back."""
+    clock: Clock = SystemClock()
+    before, first = time.time(), clock.monotonic()
+    await clock.sleep(0)
+    assert before - 1 <= clock.now() <= time.time() + 1
+    assert first <= clock.monotonic()
+
+
+def test_virtual_time_passes_exactly_as_asked(virtually: Any, clock: Clock) -> None:
+    """Sleepers wake in the order of their moments, at their moments."""
+    woken: list[tuple[str, float]] = []
+
+    async def sleeper(name: str, seconds: float) -> None:
+        await clock.sleep(seconds)
+        woken.append((name, clock.monotonic()))
+
+    async def main() -> None:
+        await asyncio.gather(sleeper("c", 7200.0), sleeper("a", 0.25), sleeper("b", 3.0))
+
+    virtually(main())
+    expected: list[Any] = [(name, pytest.approx(at)) for name, at in (("a", 0.25), ("b", 3.0), ("c", 7200.0))]
+    assert woken == expected
+
+
+def test_virtual_time_finds_tasks_that_hang(virtually: Any) -> None:
+    """A wait that nothing ends fails at once instead of hanging."""
+
+    async def main() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(AssertionError, match="nothing will ever wake"):
+        virtually(main())
+
+
+def test_virtual_time_finds_tasks_left_behind(virtually: Any) -> None:
+    """A task that outlives the code under test fails the test."""
+
+    async def main() -> asyncio.Task[None]:
+        return asyncio.create_task(asyncio.sleep(60))
+
+    with pytest.raises(AssertionError, match="left behind"):
+        virtually(main())
+
+
+SENDERS = 32
+BEGIN, END = 10.0, 610.0
+
+
+def outage_of(upload: Upload, clock: Clock, error: Any, begin: float = BEGIN, end: float = END) -> Any:
+    """The service of `upload`, with an outage in the middle; notes when each exchange began."""
+    moments: list[float] = []
+
+    async def send(request: Packed) -> Counts:
+        moments.append(clock.monotonic())
+        if begin <= clock.monotonic() < end:
+            raise error()
+        return await upload.service.send(request)
+
+    return send, moments
+
+
+@pytest.mark.parametrize("error", [busy, lambda: TransportFailed("refused", sent=False)], ids=["503", "refused"])
+@pytest.mark.parametrize("seed", range(3))
+def test_ten_minutes_of_503_with_32_senders(virtually: Any, clock: Clock, error: Any, seed: int) -> None:
+    """P9: one attempt each and 100 re-sends, then single probes; the full rate within 60 s; nothing is lost."""
+    limiter = PacedLimiter(600, clock=clock)
+    upload = Upload(clock, plan(900), concurrency=SENDERS, limiter=limiter, seed=seed)
+    send, moments = outage_of(upload, clock, error)
+    delivered = virtually(upload.run(send))
+    assert delivered.is_complete
+    during = [at for at in moments if BEGIN <= at < END]
+    assert len(during) <= SENDERS + 100 + 600 / 7.5 + 3  # a probe waits at least a quarter of 30 s
+    late = [at for at in during if at > END - 200]
+    assert all(later - earlier >= 7.4 for earlier, later in pairwise(late))
+    full = [at for at in moments if END + 60 <= at < END + 70]
+    assert len(full) >= 95
+
+
+def test_outage_longer_than_patience_ends_the_run(virtually: Any, clock: Clock) -> None:
+    """After 15 minutes without a success the run stops, resumable: 75."""
+    upload = Upload(clock, plan(900), concurrency=4)
+    send, _ = outage_of(upload, clock, busy, end=1e9)
+    delivered = virtually(upload.run(send))
+    assert isinstance(delivered.error, TemporarilyUnavailable)
+    assert 900 <= upload.ended_at - BEGIN <= 960
+    assert failure_of(delivered, Sums().plus(delivered)).exit_code == 75
+
+
+def test_service_that_was_never_there_is_given_up_soon(virtually: Any, clock: Clock) -> None:
+    """Before the first success no run waits a quarter of an hour: every try failed, and nothing was sent: 69."""
+    upload = Upload(clock, plan(40), concurrency=4)
+    send, _ = outage_of(upload, clock, lambda: TransportFailed("refused", sent=False), begin=0, end=1e9)
+    delivered = virtually(upload.run(send))
+    assert upload.ended_at <= 86
+    assert failure_of(delivered, Sums().plus(delivered)).exit_code == 69
+
+
+def test_trouble_of_one_request_is_no_outage(virtually: Any, clock: Clock) -> None:
+    """A request that fails while others are confirmed ends the run after its own attempts."""
+    upload = Upload(clock, plan(4000), {3: [busy()] * 99}, concurrency=4)
+    delivered = virtually(upload.run())
+    assert isinstance(delivered.error, TemporarilyUnavailable)
+    assert delivered.pending[0].number == 3
+    assert delivered.pending[0].attempts == 6
+
+
+def test_spent_budget_is_no_end_while_the_service_answers(virtually: Any, clock: Clock) -> None:
+    """With the budget spent, a failure waits for the next success of any request and goes on."""
+    upload = Upload(
+        clock, plan(60), {number: [busy()] for number in range(5, 60, 2)}, concurrency=4, quota=RetryQuota(5)
+    )
+    assert virtually(upload.run()).is_complete
+
+
+def test_interruption_ends_the_probing(virtually: Any, clock: Clock) -> None:
+    """Ctrl-C in the middle of an outage comes back at once."""
+    upload = Upload(clock, plan(900), concurrency=4)
+    send, _ = outage_of(upload, clock, busy)
+    delivered = virtually(interrupted(upload, 300.0, send=send))
+    assert isinstance(delivered.error, NotFinished)
+    assert upload.ended_at == pytest.approx(300.0, abs=1)
+    assert {result.outcome for result in delivered.pending} == {Outcome.UNKNOWN}
+
+
+def test_probes_go_one_by_one_and_a_success_frees_all(virtually: Any, clock: Clock) -> None:
+    """Three who wait: the first asks after its pause, the second after the next, and a success lets the third go."""
+
+    async def main() -> list[tuple[str, float]]:
+        outage, seen = Outage(clock=clock), []
+
+        async def wait(name: str) -> None:
+            await outage.probe(lambda probes: 10.0 * probes)
+            seen.append((name, clock.monotonic()))
+
+        tasks = [asyncio.create_task(wait(name)) for name in "abc"]
+        await clock.sleep(31)
+        outage.end(began_at=0.0)
+        await asyncio.gather(*tasks)
+        return seen
+
+    assert [(name, round(at)) for name, at in virtually(main())] == [("a", 10), ("b", 30), ("c", 31)]
+
+
+def test_hundred_resends_without_a_success_are_the_end() -> None:
+    """The 101st re-send in a row is no longer in the budget (reliability bar, P9: 500 tokens, 5 each)."""
+    quota = RetryQuota()
+    assert [quota.spend() for _ in range(102)] == [True] * 100 + [False] * 2
+
+
+def test_success_after_a_resend_gives_its_price_back() -> None:
+    """A success that needed a re-send pays for one more; five that needed none do too."""
+    quota = RetryQuota(5, cost=5)
+    assert quota.spend()
+    quota.refund(after_resend=True)
+    assert quota.spend()
+    for _ in range(4):
+        quota.refund(after_resend=False)
+    assert not quota.spend()
+    quota.refund(after_resend=False)
+    assert quota.spend()
+
+
+@given(st.integers(0, 40), st.integers(1, 9), st.lists(st.sampled_from(["spend", "resent", "quiet"])))
+def test_quota_never_leaves_its_range(capacity: int, cost: int, events: list[str]) -> None:
+    """Whatever happens, there are between 0 and `capacity` tokens, and a refused re-send costs nothing."""
+    quota = RetryQuota(capacity, cost=cost)
+    for event in events:
+        before = quota.tokens
+        if event == "spend":
+            assert quota.spend() == (before >= cost)
+            assert quota.tokens == (before - cost if before >= cost else before)
+        else:
+            quota.refund(after_resend=event == "resent")
+        assert 0 <= quota.tokens <= capacity
+
+
+@pytest.mark.parametrize(("capacity", "cost"), [(-1, 5), (500, 0), (500, -5)])
+def test_impossible_quota_is_refused(capacity: int, cost: int) -> None:
+    """A quota that could not be spent or never ends is a usage error."""
+    with pytest.raises(UsageError):
+        RetryQuota(capacity, cost=cost)
+
 
 NOW = 1_795_000_000.0
 

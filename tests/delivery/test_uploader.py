@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import PacedLimiter
-from audiencekit.delivery.quota import RetryQuota
 from audiencekit.delivery.results import Delivered, RequestResult
+from audiencekit.delivery.retry import Clock, RetryQuota
 from audiencekit.errors import Bug, MalformedAnswer, Outcome, RequestRefused, UsageError
 from tests.delivery.scripted import (
     EXCHANGE_SECONDS,

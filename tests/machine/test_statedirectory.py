@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.delivery.limiter.waitinglinefile import WaitingLineFile
+from audiencekit.delivery.limiter.host import WaitingLineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials

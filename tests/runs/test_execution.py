@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.pipeline import upload_async

@@ -13,10 +13,9 @@ import pytest
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.results import RequestResult
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import (

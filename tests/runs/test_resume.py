@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from audiencekit.cli.spelling import spelled
-from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.deliveryoptions import Waits
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused

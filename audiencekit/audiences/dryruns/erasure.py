@@ -13,8 +13,7 @@ from audiencekit.audiences.erasure.keys import count_by_kind, to_records
 from audiencekit.audiences.erasure.people import People
 from audiencekit.audiences.erasure.preview import Preview
 from audiencekit.audiences.erasure.sharedkeys import refuse_shared_in_any
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.machine.keys import existing_state_key
 from audiencekit.planning.options import SourceKeywords
 from audiencekit.reporting.progress import Progress, Stoppable

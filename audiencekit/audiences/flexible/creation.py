@@ -14,7 +14,7 @@ from audiencekit.api.audiences import PermissionScope
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.flexible.document import Document, Problem
 from audiencekit.audiences.flexible.wire import to_operations
-from audiencekit.delivery.clock import Clock
+from audiencekit.delivery.retry import Clock
 from audiencekit.errors import (
     AudiencekitError,
     DefinitionRefused,

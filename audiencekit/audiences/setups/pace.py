@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
-from audiencekit.delivery.clock import SystemClock
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.limiter.joint import JointLimiter
+from audiencekit.delivery.limiter.pacing import JointLimiter
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.settings import Settings
 

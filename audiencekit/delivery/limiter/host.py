@@ -1,23 +1,266 @@
-"""The limiter that all processes of a host share, across restarts and clock steps: a line in a small file."""
+"""Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
+import os
+import re
 import secrets
-from collections.abc import Callable
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter.boottime import boot_id, boot_seconds
-from audiencekit.delivery.limiter.waitingline import WaitingLine, advance, believable, interval_seconds, pause, share_of
-from audiencekit.delivery.limiter.waitinglinefile import BusyError, WaitingLineFile
-from audiencekit.errors import FileHeld
-from audiencekit.limits import LIMITER_BUSY_SECONDS, PACED_REQUESTS_PER_MINUTE
-from audiencekit.machine.filelocks import HELD_HINT
+import orjson
+
+from audiencekit.delivery.retry import Clock
+from audiencekit.errors import FileHeld, InputOutputFailed, UsageError
+from audiencekit.limits import (
+    FARTHEST_PLACE_SECONDS,
+    LIMITER_BUSY_SECONDS,
+    LIMITER_FILE_DAYS,
+    PACED_REQUESTS_PER_MINUTE,
+    RATE_FLOOR_SHARE,
+    RATE_RECOVERY_PER_MINUTE,
+)
+from audiencekit.machine.filelocks import HELD_HINT, lock_failure
+from audiencekit.machine.openfiles import NEW_FILE
+from audiencekit.machine.privatefiles import hint_for
+from audiencekit.machine.statedirectory import make_directory
+
+BOOT_ID_FILE: Final = Path("/proc/sys/kernel/random/boot_id")
+UNKNOWN_BOOT: Final = "unknown-boot"
+_BOOT_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# Outside Linux the monotonic clock is the nearest thing; on Windows it counts a suspend, too.
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def boot_seconds() -> float:
+    """Seconds since the start of the machine."""
+    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
+
+
+def boot_id(file: Path = BOOT_ID_FILE) -> str:
+    """A name of this start of this machine, fit for a file; UNKNOWN_BOOT where the system does not tell."""
+    try:
+        text = file.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return UNKNOWN_BOOT
+    return text if _BOOT_ID.fullmatch(text) else UNKNOWN_BOOT
+
+
+SECONDS_PER_MINUTE: Final = 60.0
+# Lateness is made up for, up to half an interval: that adds no request to a window of a whole number of intervals.
+CATCH_UP_INTERVALS: Final = 0.5
+# The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
+HEAD_START_INTERVALS: Final = 0.75
+# A caller that does not come back for so long has left the line, or is dead.
+ABSENCE_INTERVALS: Final = 1.0
+
+
+def interval_seconds(requests_per_minute: float) -> float:
+    """Seconds from one request to the next. Raises UsageError for a pace that is no number above 0."""
+    if not (requests_per_minute > 0 and math.isfinite(requests_per_minute)):
+        raise UsageError("requests per minute must be a number above 0")
+    return SECONDS_PER_MINUTE / requests_per_minute
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """One process in the line, and the moment at which it looks again."""
+
+    owner: str
+    due: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingLine:
+    """`free_at`: the next request may leave. `share`: of the full rate, as it was at `share_at`."""
+
+    free_at: float
+    paused_until: float = 0.0
+    share: float = 1.0
+    share_at: float = 0.0
+    waiting: tuple[Waiter, ...] = ()
+
+
+def believable(line: WaitingLine, now: float) -> bool:
+    """Whether `line` can be of this clock. After a restart of the clock its times lie in a far future."""
+    return max(line.free_at, line.paused_until) <= now + FARTHEST_PLACE_SECONDS
+
+
+def share_of(line: WaitingLine, now: float) -> float:
+    """The share of the full rate at `now`: it recovers by RATE_RECOVERY_PER_MINUTE."""
+    recovered = RATE_RECOVERY_PER_MINUTE * max(0.0, now - line.share_at) / SECONDS_PER_MINUTE
+    return min(1.0, line.share + recovered)
+
+
+def advance(
+    line: WaitingLine, owner: str, *, now: float, interval: float, is_due: bool
+) -> tuple[WaitingLine, float | None]:
+    """The line after `owner` asked, and when it has to ask again; None: it leaves now.
+
+    `interval` is that of the full rate. `is_due`: the owner was told to ask now, so it need not queue behind others.
+    In closed windows of n intervals at most n + 1 requests leave.
+    """
+    interval /= share_of(line, now)
+    others = tuple(waiter for waiter in line.waiting if waiter.due >= now - ABSENCE_INTERVALS * interval)
+    if now < line.paused_until:
+        return replace(line, waiting=_without(others, owner)), line.paused_until
+    ahead = next((place for place, waiter in enumerate(others) if waiter.owner == owner), len(others))
+    if now >= line.free_at and (is_due or ahead == 0):
+        free_at = max(line.free_at, line.paused_until, now - CATCH_UP_INTERVALS * interval) + interval
+        return replace(line, free_at=free_at, waiting=_without(others, owner)), None
+    due = max(line.free_at, now) + max(0.0, ahead - HEAD_START_INTERVALS) * interval
+    waiting = (*others[:ahead], Waiter(owner, due), *others[ahead + 1 :])
+    return replace(line, waiting=waiting), due
+
+
+def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
+    """The line after a 429: shut for `seconds` at least. The first 429 of a pause halves the rate, down to a floor."""
+    share = share_of(line, now)
+    if now >= line.paused_until:
+        share = max(RATE_FLOOR_SHARE, share / 2)
+    paused_until = max(line.paused_until, now + seconds)
+    return replace(line, paused_until=paused_until, share=share, share_at=paused_until)
+
+
+def _without(waiting: tuple[Waiter, ...], owner: str) -> tuple[Waiter, ...]:
+    return tuple(waiter for waiter in waiting if waiter.owner != owner)
+
 
 T = TypeVar("T")
+
+FOLDER: Final = "limiter"
+SUFFIX: Final = ".sqlite"
+OPENING_SECONDS: Final = 5.0  # processes that start together make the table one after the other
+# A transaction takes 0.1 ms and runs on the event loop; a process that finds it held longer tries again later.
+BUSY_SECONDS: Final = 0.005
+SECONDS_PER_DAY: Final = 86_400.0
+
+
+class BusyError(Exception):
+    """Another process holds the file just now. `failure` is what it comes to when it does so for too long."""
+
+    def __init__(self, failure: InputOutputFailed) -> None:
+        super().__init__()
+        self.failure = failure
+
+
+class WaitingLineFile:
+    """Opens `limiter/<boot id>.sqlite` under the state directory, for its owner only.
+
+    Raises InputOutputFailed when it cannot be made, read or written, FileHeld among them when another process holds it
+    while it is opened: without it no request may leave.
+    """
+
+    def __init__(self, state_dir: Path, boot_id: str) -> None:
+        self._path = state_dir / FOLDER / f"{boot_id}{SUFFIX}"
+        make_directory(state_dir, FOLDER)
+        with self._explained("cannot be opened"):
+            _make_private(self._path)
+            _remove_old(self._path)
+            self._connection = sqlite3.connect(self._path, timeout=OPENING_SECONDS, isolation_level=None)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        try:
+            with self._explained("cannot be opened"):
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+                self._connection.execute("PRAGMA synchronous=OFF")
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS lines (quota TEXT PRIMARY KEY, line BLOB NOT NULL)"
+                )
+                self._connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        except BusyError as busy:
+            failure = busy.failure
+        else:
+            return
+        raise failure
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._connection.close()
+
+    def change(self, quota: str, changed: Callable[[WaitingLine | None], tuple[WaitingLine, T]]) -> T:
+        """Write the new line of `quota` that `changed` makes of the old one (None: none yet); return its result.
+
+        No other process reads or writes meanwhile. Raises BusyError when one does.
+        """
+        with self._explained("cannot be written"), self._transaction():
+            row = self._connection.execute("SELECT line FROM lines WHERE quota = ?", (quota,)).fetchone()
+            line, result = changed(None if row is None else _read(row[0]))
+            self._connection.execute("INSERT OR REPLACE INTO lines VALUES (?, ?)", (quota, orjson.dumps(line)))
+        return result
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextlib.contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        hint = "check the disk and its permissions; delete a damaged file only while no run is at work"
+        failure: Exception
+        try:
+            yield
+            return
+        except sqlite3.Error as error:
+            found = lock_failure(error, self._path, "the limiter's file")
+            if isinstance(found, FileHeld):
+                failure = BusyError(found)
+            else:
+                told = f"the limiter's file {what}: {str(self._path)!r}: {error}"
+                failure = found or InputOutputFailed(told, hint=hint_for(None, hint))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is damaged, or a link"
+            hint = hint_for(getattr(error, "errno", 0), hint)
+            failure = InputOutputFailed(f"the limiter's file {what}: {str(self._path)!r}: {reason}", hint=hint)
+        raise failure
+
+
+def _read(text: Any) -> WaitingLine:
+    """The line as it was written. Raises ValueError for anything else."""
+    try:
+        document = orjson.loads(text)
+        waiting = tuple(Waiter(str(waiter["owner"]), float(waiter["due"])) for waiter in document.pop("waiting"))
+        return WaitingLine(**{name: float(value) for name, value in document.items()}, waiting=waiting)
+    except (LookupError, TypeError, AttributeError):
+        raise ValueError("not a line") from None
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file for its owner only. Raises OSError, and ValueError when it is a link."""
+    if path.is_symlink():
+        raise ValueError("a link in place of the limiter's file")
+    # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, NEW_FILE, 0o600))
+
+
+def _remove_old(path: Path) -> None:
+    """Removes the files of earlier starts, untouched for LIMITER_FILE_DAYS."""
+    oldest = time.time() - LIMITER_FILE_DAYS * SECONDS_PER_DAY
+    for other in path.parent.glob(f"*{SUFFIX}"):
+        with contextlib.suppress(FileNotFoundError):
+            if other != path and other.stat().st_mtime < oldest:
+                other.unlink()
+
 
 RETRY_SECONDS: Final = 0.01  # between two tries while another process holds the file
 

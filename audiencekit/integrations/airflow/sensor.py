@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from audiencekit.audiences.matchrate import Health
 from audiencekit.audiences.readiness import DEFAULT_INTERVAL, DEFAULT_TIMEOUT
-from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import AudiencekitError
 from audiencekit.integrations.airflow.audience import from_event, own_audience
 from audiencekit.integrations.airflow.failures import (

@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.readiness import wait_until_targetable
-from audiencekit.delivery.clock import SystemClock
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound
 from audiencekit.integrations.airflow.audience import not_ours, to_event
 from audiencekit.integrations.airflow.failures import describe_failure, may_pass

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from audiencekit.delivery.limiter.boottime import UNKNOWN_BOOT, boot_id, boot_seconds
+from audiencekit.delivery.limiter.host import UNKNOWN_BOOT, boot_id, boot_seconds
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
 
 

@@ -16,7 +16,7 @@ import audiencekit
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.result import EXIT_CODES
 from audiencekit.audiences.setups.running import carry_out, run_setup_async
-from audiencekit.delivery.limiter.joint import JointLimiter
+from audiencekit.delivery.limiter.pacing import JointLimiter
 from audiencekit.emulator import Emulator
 from audiencekit.errors import CredentialsRefused, PlanRefused, Refused
 from audiencekit.personal import Secret

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.clock import SystemClock
-from audiencekit.delivery.limiter.boottime import boot_seconds
+from audiencekit.delivery.limiter.host import boot_seconds
 from audiencekit.delivery.limiter.redis import PACE, STOP, RedisLimiter, read_address
+from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import CredentialsRefused, ServiceUnavailable, UsageError
 from audiencekit.limits import MAX_LATENESS_SECONDS
 from audiencekit.personal import Secret

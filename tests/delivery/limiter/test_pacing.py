@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import PacedLimiter, RateLimiter, Unlimited
+from audiencekit.delivery.retry import Clock
 from audiencekit.errors import UsageError
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 

@@ -12,11 +12,10 @@ import numpy.typing as npt
 import orjson
 import pytest
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.deliveryoptions import Earlier
-from audiencekit.delivery.requesthistory import RequestHistory
+from audiencekit.delivery.request_history import RequestHistory
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     Bug,

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter.host import HostLimiter
 from audiencekit.delivery.limiter.redis import RedisLimiter
-from audiencekit.delivery.ratelimiter import RateLimiter
+from audiencekit.delivery.rate_limiter import RateLimiter
+from audiencekit.delivery.retry import Clock
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import Settings
 

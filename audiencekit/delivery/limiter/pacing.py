@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 
-from audiencekit.delivery.clock import Clock
-from audiencekit.delivery.limiter.waitingline import CATCH_UP_INTERVALS, interval_seconds
+from audiencekit.delivery.limiter.host import CATCH_UP_INTERVALS, interval_seconds
+from audiencekit.delivery.rate_limiter import Pausable, RateLimiter
+from audiencekit.delivery.retry import Clock
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
 
 
@@ -41,3 +42,26 @@ class Unlimited:
     async def acquire(self) -> None:
         """Returns at once, after all others had a turn."""
         await asyncio.sleep(0)
+
+
+class JointLimiter:
+    """A request leaves when both let it go. A 429 holds back both: it may be about either."""
+
+    def __init__(self, own: RateLimiter, common: RateLimiter) -> None:
+        self._own, self._common = own, common
+
+    async def acquire(self) -> None:
+        """Returns when one request may leave."""
+        await self._common.acquire()
+        await self._own.acquire()
+
+    async def pause(self, seconds: float) -> None:
+        """Note a 429."""
+        for limiter in (self._own, self._common):
+            if isinstance(limiter, Pausable):
+                await limiter.pause(seconds)
+
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether another client uses the quota of the account."""
+        return isinstance(self._own, Pausable) and self._own.is_quota_shared

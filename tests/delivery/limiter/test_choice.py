@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.delivery.clock import Clock
 from audiencekit.delivery.limiter import HostLimiter, Unlimited, open_limiter
-from audiencekit.delivery.limiter.limiterchoice import QUOTA_LENGTH, quota_of
+from audiencekit.delivery.limiter.choice import QUOTA_LENGTH, quota_of
 from audiencekit.delivery.limiter.redis import RedisLimiter
+from audiencekit.delivery.retry import Clock
 from audiencekit.errors import CredentialsRefused
 from audiencekit.personal import Secret
 from audiencekit.settings import Settings, load_settings

@@ -1,0 +1,132 @@
+"""The parts of a delivery that its caller chooses, and what the way shares with them: waves, the end, the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+from audiencekit.delivery.results import RequestResult
+from audiencekit.errors import AudiencekitError, Bug
+from audiencekit.packedrequest import PackedRequest
+
+
+class Journal(Protocol):
+    """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
+
+    async def intend(self, request: PackedRequest) -> None:
+        """Notes that the bytes of `request` are about to leave for the first time in this process."""
+
+    async def leave_again(self, number: int) -> None:
+        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Notes how the request ended, after its counts were checked."""
+
+
+class NoJournal:
+    """Keeps nothing: for callers who do without."""
+
+    async def intend(self, request: PackedRequest) -> None:
+        """Returns at once."""
+
+    async def leave_again(self, number: int) -> None:
+        """Returns at once."""
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Returns at once."""
+
+
+class Stop:
+    """Shared by all workers of a delivery."""
+
+    def __init__(self) -> None:
+        self._idle: set[asyncio.Task[None]] = set()
+        self.error: AudiencekitError | None = None
+
+    @property
+    def is_called(self) -> bool:
+        """Whether nothing more may begin."""
+        return self.error is not None
+
+    def call(self, error: AudiencekitError) -> None:
+        """Keeps the first error, and ends every wait."""
+        if self.error is not None:
+            return
+        self.error = error
+        for worker in self._idle:
+            worker.cancel()
+
+    async def idly(self, wait: Callable[[], Awaitable[object]]) -> None:
+        """Waits for something that is no exchange: a stop raises CancelledError out of it at once."""
+        if self.is_called:
+            raise asyncio.CancelledError
+        worker = asyncio.current_task()
+        assert worker is not None  # noqa: S101
+        self._idle.add(worker)
+        try:
+            await wait()
+        finally:
+            self._idle.discard(worker)
+
+
+async def end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancels what is left of `tasks` and returns when all have ended."""
+    left = [task for task in tasks if not task.done()]
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left)
+
+
+def take_back_cancellation() -> None:
+    """The current task goes on, as one that was not cancelled."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+
+
+FIRST_WAVE: Final = 0  # as plans count
+
+
+class Waves:
+    """Counts the requests of each wave that were taken and are not confirmed.
+
+    Requests are taken in the order of their waves. So when none of a lower wave is open, none will come.
+    """
+
+    def __init__(self) -> None:
+        self._open: Counter[int] = Counter()
+        self._doubts: dict[int, float] = {}
+        self._highest: int | None = None
+        self._moved = asyncio.Event()
+
+    def take(self, wave: int) -> None:
+        """Notes a request of `wave`. Raises Bug when a higher wave was taken before it."""
+        if self._highest is not None and wave < self._highest:
+            raise Bug(f"a request of wave {wave} came after one of wave {self._highest}")
+        self._highest = wave
+        self._open[wave] += 1
+
+    def confirm(self, wave: int) -> None:
+        """Notes that one request of `wave` is confirmed, and lets the next wave begin if it was the last."""
+        self._open[wave] -= 1
+        if not self._open[wave]:
+            del self._open[wave]
+            self._moved.set()
+
+    async def reached(self, wave: int) -> None:
+        """Returns when every request of the waves before `wave` is confirmed."""
+        while min(self._open, default=wave) < wave:
+            self._moved.clear()
+            await self._moved.wait()
+
+    def doubt(self, wave: int, at: float) -> None:
+        """Notes that an attempt of `wave` ended at that monotonic second and may still be applied."""
+        self._doubts[wave] = max(self._doubts.get(wave, -math.inf), at)
+
+    def doubted_at(self, wave: int) -> float:
+        """When the last attempt ended that may still be applied and belongs to a wave before `wave`; -inf for none."""
+        return max((at for doubted, at in self._doubts.items() if doubted < wave), default=-math.inf)
