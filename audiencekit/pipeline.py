@@ -22,8 +22,8 @@ from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.destination import Destination
 from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, with_keywords
-from audiencekit.planning.planinputs import Terms
-from audiencekit.planning.preview import preview
+from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.planner import preview
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Report
@@ -74,7 +74,7 @@ def prepare(
     When `upload` would refuse the source, only `rejections.csv` is written and the plan says why.
     """
     # Parquet takes as long to load as the rest of Arrow, and nothing else writes it.
-    from audiencekit.planning.prepareddirectory import write_prepared
+    from audiencekit.planning.prepared import write_prepared
 
     source, settings = items_of(source), settings or load_settings()
     terms = Terms.of(keywords, settings, now=datetime.now(UTC))

@@ -13,7 +13,7 @@ import numpy as np
 
 import audiencekit
 from audiencekit.personal import HashedRecords
-from audiencekit.planning import planbeginning
+from audiencekit.planning import planner
 from audiencekit.preparation.recordbits import Bits, Bools
 from audiencekit.selection.keysets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
@@ -38,7 +38,7 @@ class UncountedKeySets(KeySets):
 def run_check(path: Path, *, without_duplicates: bool = False) -> Figures:
     """From the file to the plan."""
     if without_duplicates:
-        vars(planbeginning)["KeySets"] = UncountedKeySets  # not an option of users: duplicates must not be sent
+        vars(planner)["KeySets"] = UncountedKeySets  # not an option of users: duplicates must not be sent
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
         settings = load_settings({}, directory=Path(directory), state_dir=Path(directory))
         started = time.perf_counter()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.planning.options import Keywords, read_keywords
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC

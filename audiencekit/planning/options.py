@@ -1,4 +1,4 @@
-"""The keywords of `check`, `prepare` and `upload`, checked once. The door to `keywords` and `signatures`, too."""
+"""Options that fit neither the source, nor the destination, nor each other: refused before a row is read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-from audiencekit.errors import InputOutputFailed, Refused, UsageError
+from audiencekit.destinations.destination import Destination
+from audiencekit.errors import InputOutputFailed, MappingRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.rules import Rules
 from audiencekit.limits import DEFAULT_MAX_UNREAD_SHARE, KEEP_SHARED, MAX_BODY_BYTES, MIN_BODY_BYTES, SHARED_PEOPLE
@@ -21,15 +23,55 @@ from audiencekit.planning.keywords import (
     SourceKeywords as SourceKeywords,
     SyncKeywords as SyncKeywords,
     Time as Time,
+    refuse_unknown_keywords,
+    with_keywords as with_keywords,
 )
-from audiencekit.planning.keywordsignatures import refuse_unknown_keywords, with_keywords as with_keywords
+from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.records import fold_consent
 from audiencekit.preparation.refusalbounds import Bounds
 from audiencekit.profile import Profile
+from audiencekit.reporting.rejections import refuse_other_file
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
+from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.address import is_stored_whole, stored_address
+
+
+def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
+    """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
+    if not destination.suppresses and (options.suppress or options.consent is not None):
+        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
+    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input is named twice, and can be read only once")
+
+
+def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
+    """Raises MappingRefused, which names them, for columns whose kind the destination does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
+        kinds = [kind.value for kind in Kind if kind in destination.kinds]
+        raise MappingRefused(
+            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
+        )
+
+
+def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    """Raises UsageError when the rejections would be written over a file that is read, or over any but rejections."""
+    if rejections is None:
+        return
+    if any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+    refuse_other_file(Path(rejections))
+
+
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),

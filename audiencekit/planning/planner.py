@@ -1,25 +1,152 @@
-"""Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent."""
+"""The end of pass one: requests are made of all that was gathered, and reasons not to send them are found."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TypeAlias
 
+from audiencekit.machine.heap import give_back
 from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.planning.batchresults import Listeners
-from audiencekit.planning.planassembly import Revise, assemble
-from audiencekit.planning.planbeginning import begin_plan
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
-from audiencekit.planning.reading import read_batches
-from audiencekit.planning.sharedvaluefilter import leave_out_shared_values
-from audiencekit.planning.sourcefacts import ReadSource
-from audiencekit.planning.spooledsource import Keeping, KeptReading
-from audiencekit.planning.unfitoptions import refuse_options, refuse_other_kinds, refuse_written_over
+from audiencekit.machine.spool import SealedFile, Spool
+from audiencekit.planning.options import refuse_options, refuse_other_kinds, refuse_written_over
+from audiencekit.planning.plan import (
+    PlannedRun,
+    expired,
+    no_records_left,
+    refuse_few,
+    refuse_losses,
+    refuse_shared_by_members,
+    to_plan,
+    unheeded_operation,
+)
+from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.reading import (
+    BatchResults,
+    Keeping,
+    KeptReading,
+    Listeners,
+    ReadSource,
+    WholeBatches,
+    read_batches,
+)
+from audiencekit.planning.shared_values import SharedOutcome, leave_out_shared_values
+from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_of, read_lists
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.chunks import RecordChunk
+from audiencekit.preparation.plantimes import PlanTimes
+from audiencekit.preparation.refusalbounds import judge
+from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.progress import Progress
+from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
-from audiencekit.sources.files import AnySource, Item, paths_among
+from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.sourceopening import open_source
+
+# Chooses what is sent of what was gathered, in the place of what pass one chose.
+Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
+
+
+def assemble(
+    source: ReadSource,
+    gathered: BatchResults,
+    shared: SharedOutcome | None,
+    terms: Terms,
+    lists: tuple[ReadList, ...],
+    *,
+    revise: Revise | None = None,
+) -> PlannedRun:
+    """The plan of all that was gathered, the `shared` values left out of it."""
+    options, times = terms.options, terms.times
+    selection = gathered.keysets.select()
+    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
+    if revise is not None:
+        selection = revise(gathered, selection, times)
+    layout, requests = gathered.plan(selection)
+    changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
+    refusals = [
+        *unheeded_operation(source, options, is_revised=revise is not None),
+        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
+        *(shared.refusals(options) if shared is not None else ()),
+        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
+        *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
+        *alone,
+        *refuse_few(changed, options, terms.destination),
+        *expired(requests, times, terms.now),
+    ]
+    return PlannedRun(
+        source=source,
+        options=options,
+        times=times,
+        tally=gathered.tally,
+        selection=selection,
+        layout=layout,
+        requests=requests,
+        refusals=refusals,
+        batches=WholeBatches(gathered.spool, len(gathered.batch_records)),
+        profile=terms.profile,
+        destination=terms.destination,
+        form=terms.form,
+        shared=shared,
+        people_changed=changed,
+        suppression=lists,
+        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
+    )
+
+
+def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
+    """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
+    return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
+
+
+def begin_plan(
+    mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
+) -> tuple[BatchResults, tuple[ReadList, ...]]:
+    """The results, without batches yet but with all who are suppressed, and what was read of these.
+
+    The records go into `spool`, or a new one.
+    """
+    aside = means.stack.enter_context(Spool(means.spool_dir))
+    most = terms.options.shared_people
+    keysets = KeySets(
+        aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
+        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(aside, most),
+    )  # fmt: skip
+    people = SuppressedPeople(aside)
+
+    def hear(forms: Sequence[RecordChunk]) -> None:
+        for chunk in forms:
+            means.on_suppressed(chunk)
+        if most is not None:
+            people.add(forms)
+
+    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
+    records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
+    keeps = _keeps_records(mapping, terms, means)
+    return BatchResults(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
+
+
+def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
+    """Whether the plan needs the records themselves, beside their tags.
+
+    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
+    members of an audience are compared by hashes, too.
+    """
+    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
+    return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
+
+
+def preview(source: AnySource, terms: Terms, *, rejections: FilePath | None, progress: Progress) -> Plan:
+    """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
+    with ExitStack() as stack:
+        means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
+        plan = to_plan(plan_run(source, terms, means))
+    give_back()
+    return plan
+
 
 # Makes the plan of a source, as `plan_run` does.
 Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]

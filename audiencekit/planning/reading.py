@@ -1,27 +1,353 @@
-"""The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in order."""
+"""The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from itertools import count
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
 
+import numpy as np
+import orjson
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.destinations.requests.requestplan import Sizes
-from audiencekit.machine.workers import cores, in_order
-from audiencekit.planning.batchspool import BatchSpool
+from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
+from audiencekit.destinations.requests.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.errors import Bug, ResumeRefused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.spool import SealedFile, Spool
+from audiencekit.machine.workers import Memo, cores, in_order
+from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
-from audiencekit.preparation.batches import TextBatch
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
+from audiencekit.planning.suppression import SuppressedPeople
+from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.optiontrials import examine
-from audiencekit.preparation.recordbits import Bools
+from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.preparation.records import prepare_batch
-from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
+from audiencekit.reporting.rejections import RejectionsFile
+from audiencekit.selection import taggedrows
+from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, candidates_in_records
 from audiencekit.selection.keysets import KeySets, TaggedBatch
+from audiencekit.selection.selection import NEIGHBOURS, Selection, SelectionLayout
+from audiencekit.selection.strippedrecords import without_values
+from audiencekit.selection.taggedrows import TaggedRows
+from audiencekit.selection.tags import Places, Slots, Tagger
 from audiencekit.sources.source import Source
+from audiencekit.sources.table import Description, SourcePart
+
+
+class Listeners:
+    """The listeners of every batch, in order: the file of rejections, and the caller that wants the records."""
+
+    def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
+        self._file = RejectionsFile(Path(rejections)) if rejections else None
+        self._on_records = on_records
+
+    def __enter__(self) -> Self:
+        if self._file:
+            self._file.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._file:
+            self._file.__exit__(*exception)
+
+    def hear(self, batch: ReadBatch) -> None:
+        """Tell them of the next batch."""
+        self.hear_rejections(batch.rejections)
+        if self._on_records and batch.chunk is not None:
+            self._on_records(batch.chunk, batch.refusing)
+
+    def hear_rejections(self, rejections: pa.RecordBatch) -> None:
+        """Tell the file of more rejections (REJECTION_SCHEMA)."""
+        if self._file:
+            self._file.add(rejections)
+
+
+class BatchResults:
+    """The results of pass one, batch by batch. Records are in `spool`, bits and counts in memory.
+
+    Tags and sizes are put `aside`, sealed.
+    """
+
+    def __init__(
+        self,
+        spool: SealedFile,
+        aside: Spool,
+        keysets: KeySets,
+        form: RequestForm,
+        people: SuppressedPeople | None = None,
+        *,
+        keeps_records: bool = True,
+    ) -> None:
+        self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
+        self.spool = BatchSpool(spool, aside, keeps_records=keeps_records)
+        self.batch_records: list[int] = []
+        self._form = form
+        self._sizes: list[int] = []  # chunks of `aside`, one a batch
+        self._refusing = Bits()  # of every record, where a column says consent
+
+    def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
+        """Where the chosen records stand, and the requests that hold them."""
+        layout = SelectionLayout(selection, self.batch_records)
+
+        def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
+            for number, chosen in layout.of_wave((wave, deletes)):
+                yield self.sizes(number)[chosen]
+
+        return layout, self._form.plan(selection.waves(), sizes_of)
+
+    def append(self, records: HashedRecords) -> None:
+        """Add records that are not of the source, as the next batch."""
+        self.spool.seal(len(self.batch_records), to_chunk(records))
+        sizes = self._form.measure(records)
+        self.batch_records.append(len(sizes))
+        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
+
+    def add(self, batch: ReadBatch) -> None:
+        """Take in the next batch."""
+        self.tally.add(batch.tally)
+        self.keysets.add(batch.tagged)
+        self.batch_records.append(len(batch.user_bytes))
+        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
+        if batch.refusing is not None:
+            self._refusing.append(batch.refusing)
+
+    def refusing_of(self, batch: int) -> Bools | None:
+        """Of each record of `batch`, whether it would be put in without consent; None where no column says it."""
+        if not len(self._refusing):
+            return None
+        start = sum(self.batch_records[:batch])
+        return self._refusing.slice(start, start + self.batch_records[batch])
+
+    def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
+        """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
+        self.spool.leave_out(batch, places)
+        self._sizes[batch] = self.aside.append(sizes_to_bytes(sizes))
+
+    def sizes(self, batch: int) -> Sizes:
+        """Bytes of each user of `batch`, without its comma."""
+        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
+
+
+class BatchSpool:
+    """Batches by number in `file`, one chunk each. Any thread may read or write.
+
+    Without `keeps_records` a chunk holds the tags of a batch, if shared values are looked for, or else there is none.
+    Which values of a batch are left out is put `aside`.
+    """
+
+    def __init__(self, file: SealedFile, aside: Spool, *, keeps_records: bool = True) -> None:
+        self._file, self._aside, self.keeps_records = file, aside, keeps_records
+        self._left_out: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
+
+    @guarded
+    def seal(self, number: int, chunk: RecordChunk | None, rows: TaggedRows | None = None) -> None:
+        """Put a batch into the file: its records, `chunk`, or its tags, `rows`."""
+        if self.keeps_records and chunk is not None:
+            self._file.append(chunk.unwrap(), number)
+        elif rows is not None:
+            self._file.append(taggedrows.to_chunk(rows), number)
+
+    def unseal(self, number: int) -> HashedRecords:
+        """The records of a batch, RECORD_SCHEMA. Raises Bug where they were not kept."""
+        if not self.keeps_records:
+            raise Bug(f"the records of batch {number} were not kept: the plan was made to be looked at")
+        records = from_chunk(RecordChunk(self._file.read(number)))
+        if number not in self._left_out:
+            return records
+        places = np.frombuffer(self._aside.read(self._left_out[number]), dtype="<u4").astype(np.int64)
+        return without_values(records, places)
+
+    def leave_out(self, number: int, places: Indices) -> None:
+        """From now on unseal a batch without the values at `places` (see `without_values`)."""
+        self._left_out[number] = self._aside.append(places.astype("<u4").tobytes())
+
+    def look(self, number: int, slots: Slots, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
+        """The values at some places of a batch with these `slots`, as `candidates_at`."""
+        if self.keeps_records:
+            return candidates_in_records(self.unseal(number), tagger, places)
+        return candidates_at(places, taggedrows.from_chunk(self._file.read(number), slots))
+
+
+class WholeBatches:
+    """BatchesOfRecords: the first `count` batches of `spool`, each unsealed once for the requests that share it."""
+
+    def __init__(self, spool: BatchSpool, count: int) -> None:
+        self._unseal = Memo(spool.unseal, most=NEIGHBOURS, end=count)
+
+    def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
+        """All records of `batch`, and the same places."""
+        return self._unseal(batch), places
+
+
+class Origin(Protocol):
+    """The origin of the records of a plan: a source, or the spool that was kept of one."""
+
+    @property
+    def description(self) -> Description:
+        """Its format and size, for people."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on it, for people."""
+
+    @property
+    def parts(self) -> tuple[SourcePart, ...]:
+        """Its files."""
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carry what."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all of it can be read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """The facts of a Source, which are the same when its rows come from a kept spool."""
+
+    mapping: ColumnMapping
+    description: Description
+    parts: tuple[SourcePart, ...]
+    notes: tuple[str, ...]
+    operation_hint: str | None
+    repeatable: bool
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """Those of `source`, all of whose batches were read."""
+        return cls(
+            mapping=source.mapping,
+            description=source.description,
+            parts=source.parts,
+            notes=source.notes,
+            operation_hint=source.operation_hint,
+            repeatable=source.repeatable,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """The facts whose `to_json` is `document`."""
+        facts = dict(document)
+        mapping = dict(facts.pop("mapping"))
+        columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
+        parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
+        return cls(mapping=ColumnMapping(columns=columns, **mapping), parts=parts, notes=notes, **facts)
+
+
+class Keeping:
+    """Completes a kept spool that takes the records by itself; what comes behind them waits in `aside`."""
+
+    def __init__(self, spool: KeptSpool, aside: Spool) -> None:
+        self._spool, self._aside = spool, aside
+        self._waiting: list[int] = []
+
+    def add(self, batch: ReadBatch) -> None:
+        """Take the counts and rejections of the next batch."""
+        refusing = None if batch.refusing is None else np.flatnonzero(batch.refusing).tolist()
+        document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict(), "refusing": refusing}
+        self._waiting.append(self._aside.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
+
+    def finish(self, source: ReadSource) -> None:
+        """Put everything into the spool, which can be opened from now on. Raises InputOutputFailed."""
+        for number in self._waiting:
+            self._spool.append(self._aside.read(number))
+        self._spool.append(orjson.dumps(source.to_json()))
+        self._spool.finish()
+
+
+class KeptReading:
+    """The reading that a finished spool holds. Raises ResumeRefused for one that this version did not write."""
+
+    def __init__(self, spool: KeptSpool) -> None:
+        self._spool = spool
+        self.batch_count = (len(spool) - 1) // 2
+        try:
+            self.source = ReadSource.from_json(orjson.loads(spool.read(len(spool) - 1)))
+        except (ValueError, TypeError, KeyError):
+            raise ResumeRefused(
+                "the spool was kept by another version of audiencekit: nothing more was sent",
+                reason="spool",
+                hint="resume with the version of audiencekit that began the run",
+            ) from None
+
+    def batches(self, form: RequestForm, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
+        """The batches that `read_batches` gave when the source was read."""
+
+        def work(number: int) -> ReadBatch:
+            chunk = RecordChunk(self._spool.read(number))
+            records = from_chunk(chunk)
+            document = orjson.loads(self._spool.read(self.batch_count + number))
+            refusing = _bits(document["refusing"], records.unwrap().num_rows)
+            return ReadBatch(
+                chunk if with_chunks else None,
+                pa.RecordBatch.from_pydict(document["rejections"], schema=REJECTION_SCHEMA),
+                _tally(document["tally"]),
+                form.measure(records),
+                keysets.tag(records, refusing),
+                refusing,
+            )
+
+        return in_order(work, range(self.batch_count), workers=cores())
+
+
+def _bits(places: list[int] | None, size: int) -> Bools | None:
+    """Which of `size` records stand at `places`."""
+    if places is None:
+        return None
+    bits = np.zeros(size, dtype=bool)
+    bits[places] = True
+    return bits
+
+
+def _tally(document: dict[str, Any]) -> Tally:
+    columns = {int(position): _column_tally(column) for position, column in document.pop("columns").items()}
+    # Spools of earlier versions count no combinations.
+    combinations = Counter({int(bits): count for bits, count in document.pop("combinations", {}).items()})
+    reasons = Counter(document.pop("reasons"))
+    return Tally(**document, reasons=reasons, combinations=combinations, columns=columns)
+
+
+def _column_tally(document: dict[str, Any]) -> ColumnTally:
+    likely = Counter({Kind(kind): count for kind, count in document.pop("likely").items()})
+    # Spools of earlier versions have none of these three.
+    bare = _bare_numbers(document.pop("bare_numbers", {}))
+    shapes = _personal_shapes(document.pop("personal_shapes", {}))
+    accounts = PaymentNumbers(**document.pop("payment_numbers", {}))
+    reasons = Counter(document.pop("reasons"))
+    return ColumnTally(
+        **document,
+        reasons=reasons,
+        likely=likely,
+        bare_numbers=bare,
+        payment_numbers=accounts,
+        personal_shapes=shapes,
+    )
+
+
+def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
+    document |= {name: Counter(document.get(name, {})) for name in ("by_country", "forms")}
+    document["reach"] = {size: tuple(ends) for size, ends in document.get("reach", {}).items()}
+    return BareNumbers(**document)
+
+
+def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
+    return PersonalShapes(**document | {name: Counter(document.get(name, {})) for name in ("shapes", "readings")})
+
 
 # Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
 OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]

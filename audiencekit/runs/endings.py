@@ -16,7 +16,7 @@ from audiencekit.errors import (
     ResumeRefused,
     UsageError,
 )
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.reporting.rejections import append_refused
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.failures import cannot_resume

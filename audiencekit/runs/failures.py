@@ -18,7 +18,7 @@ from audiencekit.errors import (
     ServiceUnavailable,
     Unauthorized,
 )
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.journal.facts import RunFacts, Sums
 

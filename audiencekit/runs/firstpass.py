@@ -10,9 +10,8 @@ from pathlib import Path
 
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.personal import short_of_memory
-from audiencekit.planning.knownmembers import known_members
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun, known_members
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import Planner, plan_kept, plan_run
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.runs.fingerprints import Fingerprints

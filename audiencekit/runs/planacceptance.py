@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from audiencekit.errors import AudiencekitError, NotFinished, ResumeRefused
 from audiencekit.personal import guarded, short_of_memory
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.endings import fail, leave_untouched

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.profile import Profile
 from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedBody

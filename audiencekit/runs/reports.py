@@ -10,7 +10,7 @@ from typing import Any
 
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
 from audiencekit.reporting.report import Report, State

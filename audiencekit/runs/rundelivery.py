@@ -7,7 +7,7 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.runs.journal.senttimes import seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run

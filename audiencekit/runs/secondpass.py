@@ -12,7 +12,7 @@ from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.machine.eventloop import closed_to_its_end
 from audiencekit.personal import short_of_memory
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.failures import failure_of, unreconciled, where_to_look
 from audiencekit.runs.journal.facts import Sums

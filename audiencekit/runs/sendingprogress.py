@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.delivery.results import RequestResult
 from audiencekit.delivery.retry import Clock
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.text import how_resumable

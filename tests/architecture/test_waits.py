@@ -15,7 +15,7 @@ VIRTUAL = {  # where time passes at once, and what a test asks for is to end too
     "tests/delivery/limiter/test_host.py",
     "tests/machine/test_cancellation.py",
 }
-LOOKS_AGAIN = {("tests/cli/test_login.py", "timeout=10"), ("tests/planning/test_prepareddirectory.py", "wait(1)")}
+LOOKS_AGAIN = {("tests/cli/test_login.py", "timeout=10"), ("tests/planning/test_prepared.py", "wait(1)")}
 OF_OTHERS = {("tests/cli/test_interrupted_uploads.py", "timeout=10")}  # SQLite's, whose end is no failure
 
 

@@ -17,9 +17,9 @@ import openpyxl
 import pytest
 
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.planning import planbeginning
+from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
@@ -119,7 +119,7 @@ def test_duplicates_are_found_unless_told_otherwise(
     without: bool, duplicates: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All else is the same: every row is read and judged."""
-    monkeypatch.setattr(planbeginning, "KeySets", vars(planbeginning)["KeySets"])  # restored after this test
+    monkeypatch.setattr(planner, "KeySets", vars(planner)["KeySets"])  # restored after this test
     path = tmp_path / "contacts.csv"
     path.write_text("email\n" + "".join(f"person{number % 300}@larch.example\n" for number in range(500)))
     figures = run_check(path, without_duplicates=without)

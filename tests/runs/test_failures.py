@@ -33,7 +33,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.planning import plannedrequests, planner
+from audiencekit.planning import plan as plan_module, planner
 from audiencekit.reporting.text import render_report
 from audiencekit.runs import rundelivery
 from audiencekit.runs.failures import failure_of
@@ -217,7 +217,7 @@ async def test_no_memory_is_no_bug(
     def exhausted(*_: Any, **__: Any) -> Any:
         raise MemoryError
 
-    for module, name in ((planner, "open_source"), (plannedrequests, "pack_requests"), (rundelivery, "deliver")):
+    for module, name in ((planner, "open_source"), (plan_module, "pack_requests"), (rundelivery, "deliver")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, exhausted)
             with pytest.raises(InputOutputFailed, match="not enough memory") as caught:

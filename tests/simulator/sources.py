@@ -17,7 +17,7 @@ from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.profile import SPEC
 
 SOURCES = 48

@@ -13,8 +13,8 @@ from audiencekit.audiences.synchronisation.renewal import DEFAULT_BEFORE
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.plandocument import to_plan
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan import to_plan
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.beginning import hold_target

@@ -9,10 +9,10 @@ from typing import Unpack
 from audiencekit.api.paths import check_identifier
 from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.destinations.target import Target
-from audiencekit.planning.knownmembers import known_members
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.planning.planinputs import Terms
-from audiencekit.planning.preview import preview
+from audiencekit.planning.plan import known_members
+from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.planner import preview
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings

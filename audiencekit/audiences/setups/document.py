@@ -34,7 +34,7 @@ from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
-from audiencekit.planning.planinputs import Terms
+from audiencekit.planning.plan_inputs import Terms
 from audiencekit.profile import SPEC
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import (

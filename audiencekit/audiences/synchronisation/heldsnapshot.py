@@ -15,7 +15,7 @@ from audiencekit.audiences.synchronisation.settling import settle_left, settle_r
 from audiencekit.audiences.synchronisation.stamp.stamping import judge_unasked
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import SubKey, find_state_key
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.run import Run
 from audiencekit.selection.tags import Tagger

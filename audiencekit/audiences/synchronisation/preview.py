@@ -12,8 +12,8 @@ from audiencekit.audiences.synchronisation.sync import check_sync
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.planning.options import with_keywords
-from audiencekit.planning.plandocument import to_plan
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan import to_plan
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.plan import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords

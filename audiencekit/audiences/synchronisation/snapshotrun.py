@@ -12,7 +12,7 @@ from audiencekit.delivery.delivery_options import take_back_cancellation
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, NotFinished
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report

@@ -19,7 +19,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run

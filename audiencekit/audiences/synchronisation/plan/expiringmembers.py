@@ -12,8 +12,8 @@ from audiencekit.audiences.synchronisation.plan.removals import as_records
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.batchresults import BatchResults
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.keysets import KeySets

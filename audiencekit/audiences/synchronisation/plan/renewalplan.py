@@ -11,7 +11,7 @@ from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords
 from audiencekit.audiences.synchronisation.plan.syncplanner import SnapshotOwner
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.machine.spool import Spool
-from audiencekit.planning.planinputs import Means, Terms
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.selection import Selection
 from audiencekit.snapshots.members import day_of

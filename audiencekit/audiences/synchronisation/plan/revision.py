@@ -23,7 +23,7 @@ from audiencekit.audiences.synchronisation.plan.sentrecords import SentRecords, 
 from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
-from audiencekit.planning.batchresults import BatchResults
+from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger

@@ -12,10 +12,10 @@ from audiencekit.audiences.synchronisation.plan.plannedsync import PlannedSync, 
 from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.errors import Refused, UsageError
 from audiencekit.machine.spool import Spool
-from audiencekit.planning.batchresults import BatchResults
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger

@@ -17,7 +17,7 @@ from audiencekit.audiences.synchronisation.plan.revision import Revision
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.machine.spool import Spool
-from audiencekit.planning.batchresults import BatchResults
+from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import SPEC

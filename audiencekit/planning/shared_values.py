@@ -7,8 +7,8 @@ who may be suppressed, the plan is refused, and says the option that decides it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Self
 
@@ -16,16 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from audiencekit.destinations.requests.requestplan import Sizes
+from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import SHA256_BYTES
 from audiencekit.machine.workers import one_ahead
-from audiencekit.planning.batchresults import BatchResults, Listeners
-from audiencekit.planning.planinputs import Terms
-from audiencekit.planning.recordshapes import LengthsOfShapes, Shapes
-from audiencekit.planning.sharedoutcome import SharedOutcome
+from audiencekit.personal import HashedRecords
+from audiencekit.planning.options import Options
+from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.reading import BatchResults, Listeners
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
 from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
@@ -193,3 +197,114 @@ def _begins(records: npt.NDArray[np.uint32]) -> Bools:
     begins = np.ones(len(records), dtype=bool)
     begins[1:] = records[1:] != records[:-1]
     return begins
+
+
+Counts = npt.NDArray[np.int64]
+
+_KIND_BITS: Final = 63 // len(Kind)  # of a number that stands for a shape
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The distinct lines of some counts, a column for each kind; which of them each line is, and how often it came."""
+
+    distinct: Counts = field(repr=False)
+    which: Indices = field(repr=False)
+    records: Indices = field(repr=False)
+
+    @classmethod
+    def of(cls, counts: Counts) -> Self:
+        """Those of `counts`. Few records have other shapes than most: to sort a number for each costs least."""
+        if counts.max(initial=0) >= 2**_KIND_BITS:
+            distinct, which, records = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+            return cls(distinct, which.reshape(-1), records)
+        shifts = _KIND_BITS * np.arange(len(Kind))
+        numbers, records = np.unique(found := counts @ (1 << shifts), return_counts=True)
+        return cls(numbers[:, None] >> shifts & 2**_KIND_BITS - 1, np.searchsorted(numbers, found), records)
+
+    def kinds(self) -> list[int]:
+        """The kinds of each distinct shape, a bit for each in their order, as in `Tally.combinations`."""
+        found: list[int] = ((self.distinct > 0) @ (1 << np.arange(len(Kind)))).tolist()
+        return found
+
+
+class LengthsOfShapes:
+    """The bytes of users by their shapes: a hash is as long as any other. Each shape is measured once."""
+
+    def __init__(self, measure: Callable[[HashedRecords], Sizes]) -> None:
+        self._measure = measure
+        self._known: dict[bytes, int] = {}
+
+    def of(self, shapes: Shapes) -> Indices:
+        """The bytes of each record of `shapes`, whose values are hashes."""
+        keys = [shape.tobytes() for shape in shapes.distinct]
+        unknown = [place for place, key in enumerate(keys) if key not in self._known]
+        if unknown:
+            measured = self._measure(_records_of(shapes.distinct[unknown]))
+            self._known.update(zip((keys[place] for place in unknown), measured.tolist(), strict=True))
+        return np.array([self._known[key] for key in keys], dtype=np.int64)[shapes.which]
+
+
+def _records_of(shapes: Counts) -> HashedRecords:
+    """A batch of records with so many values of each kind; which they are does not matter."""
+    lists = []
+    for counts, (kind, value_type) in zip(shapes.T, VALUE_TYPES.items(), strict=True):
+        size = int(counts.sum())
+        values = hash_array(np.zeros((size, SHA256_BYTES), dtype=np.uint8)) if kind.is_hashed else pa.repeat("x", size)
+        lists.append(list_array(counts, values) if size else pa.nulls(len(shapes), pa.list_(value_type)))
+    rows, deletes = np.arange(1, len(shapes) + 1), np.zeros(len(shapes), dtype=bool)
+    return HashedRecords(pa.record_batch([arrow_array(rows), arrow_array(deletes), *lists], schema=RECORD_SCHEMA))
+
+
+_ALL_OR_NONE: Final = (
+    "say `shared_suppression='all'` to keep all of them out, or"
+    " `shared_suppression='none'` if such a value is to keep no one out; the answer holds for every run"
+    " that is given it"
+)
+
+
+@dataclass(slots=True)
+class SharedOutcome:
+    """The effects of the values that more people share than are few.
+
+    `left_out` counts by kind, in records; `kept_in` are rows that had nothing else, and whose people were to be taken
+    out, or kept out. `unidentified` and `refusing` rows of suppression sources, and `remembered` values of
+    erased people, say no other person than all who share the value.
+    """
+
+    values: int
+    people: int
+    left_out: Counter[Kind] = field(default_factory=Counter)
+    kept_in: int = 0
+    unidentified: int = 0
+    refusing: int = 0
+    remembered: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The effect in words."""
+        values = "1 value is" if self.values == 1 else f"{self.values:,} values are"
+        counts = " and ".join(f"{count:,} of {kind}" for kind, count in self.left_out.items())
+        what = f"{values} shared by more people than one household, the most by {self.people:,}: left out of records"
+        return (f"{what} ({counts}); `shared_values='keep'` sends them",)
+
+    def refusals(self, options: Options) -> list[Refused]:
+        """Refusals to send although the values were left out."""
+        found: list[Refused] = []
+        shared = f"values that more than {options.shared_people} people of the source share"
+        if self.kept_in:
+            what = f"{_rows(self.kept_in)} to take people out, with nothing but {shared}"
+            hint = "say `shared_values='keep'` to take out all who have such a value; or give these rows another"
+            hint += " identifier"
+            found.append(PlanRefused(f"{what}: each would take out all of them", hint=hint))
+        if self.unidentified or self.refusing:
+            what = f"{_rows(self.unidentified + self.refusing)} of people to keep out match the source only by {shared}"
+            found.append(PlanRefused(f"{what}: they may be any of them", hint=_ALL_OR_NONE))
+        if self.remembered:
+            what = f"people who were erased by `forget` had {shared}"
+            found.append(PlanRefused(f"{what}: they may be any of them", hint=_ALL_OR_NONE))
+        return found
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"

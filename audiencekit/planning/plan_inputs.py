@@ -25,8 +25,9 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.source import Source
 
-if TYPE_CHECKING:  # hardly any run has members to ask
+if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore
+
 
 _SILENT: Final = NoProgress()
 

@@ -1,7 +1,11 @@
-"""`audiencekit.planning.planrefusals`."""
+"""`audiencekit.planning.plan`."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,16 +17,106 @@ import pytest
 from audiencekit.destinations.audience import AUDIENCE
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.limits import FEW_PEOPLE
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Options, read_keywords
-from audiencekit.planning.planrefusals import expired, no_records_left, refuse_few, unheeded_operation
-from audiencekit.planning.sourcefacts import ReadSource
+from audiencekit.planning.plan import (
+    PlannedRequests,
+    expired,
+    no_records_left,
+    refuse_few,
+    to_manifest,
+    to_plan,
+    unheeded_operation,
+)
+from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.planner import plan_run
+from audiencekit.planning.reading import ReadSource
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import find_profile
+from audiencekit.reporting.plan import Plan
 from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings
+from tests.planning.withheld import write
+
+WITHOUT_COUNTRY = [f"p{number}@example.com,0301234{number:04}" for number in range(200)]
+
+
+def _planned(tmp_path: Path, rows: list[str], **keywords: Any) -> tuple[Plan, dict[str, Any]]:
+    source, profile = write(tmp_path / "list.csv", "email,phone", *rows), find_profile("spec")
+    with ExitStack() as stack:
+        terms = Terms.pinned(read_keywords(keywords, profile), profile, now=datetime.now(UTC))  # type: ignore[arg-type]
+        planned = plan_run(source, terms, Means(stack=stack))
+        plan = to_plan(planned)
+        return plan, to_manifest(planned, plan)
+
+
+@pytest.mark.parametrize(
+    ("rows", "keywords", "verdict"),
+    [
+        (["ada@example.com,", "bob@example.com,"], {}, "ready"),
+        (WITHOUT_COUNTRY, {}, "ready_with_warnings"),
+        (WITHOUT_COUNTRY, {"fail_on_warnings": True}, "refused"),
+        (["ada@example.com,no"], {"consent_column": "phone=yes", "allow_empty": True}, "empty"),
+    ],
+)
+def test_the_verdict_follows_from_refusals_requests_and_warnings(
+    tmp_path: Path, rows: list[str], keywords: dict[str, Any], verdict: str
+) -> None:
+    """In this order."""
+    plan, _ = _planned(tmp_path, rows, **keywords)
+    assert plan.verdict == verdict
+
+
+def test_the_manifest_lists_the_sizes_of_each_request(tmp_path: Path) -> None:
+    """Their sums are those of the plan, and no value is in it."""
+    plan, manifest = _planned(tmp_path, [f"p{number}@example.com," for number in range(50)], max_body_bytes=2_000)
+    listed = manifest["requests"]
+    assert [each["number"] for each in listed] == list(range(1, plan.requests + 1))
+    assert plan.requests > 1
+    sums = [sum(each[name] for each in listed) for name in ("records", "operations", "bytes")]
+    assert sums == [plan.records, plan.operations, plan.bytes]
+    assert (plan.records, plan.rows.pending, plan.rows.read) == (50, 50, 50)
+    assert manifest["format"] == "audiencekit-prepared/1"
+    assert "@example.com" not in str(manifest)
+
+
+NAMES = [*(f"p{number}" for number in range(40)), "p0"]  # the last row is a duplicate of the first
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Iterator[PlannedRequests]:
+    """Requests of forty people, who do not fit one body."""
+    source = write(tmp_path / "list.csv", "email", *(f"{name}@example.com" for name in NAMES))
+    profile = find_profile("spec")
+    terms = Terms.pinned(read_keywords({"max_body_bytes": 2_000}, profile), profile, now=datetime.now(UTC))
+    with ExitStack() as stack:
+        yield plan_run(source, terms, Means(stack=stack))
+
+
+def _hashes(packed: PackedRequest) -> list[str]:
+    return [user["email"][0] for each in json.loads(bytes(packed.body.unwrap())) for user in each["params"]["users"]]
+
+
+def test_bodies_are_those_of_the_requests_that_are_wanted(planned: PlannedRequests) -> None:
+    """In order, each with the hashes of its people, and as long as was planned."""
+    every = list(planned.packed(lambda number: True))
+    assert len(every) > 2
+    assert [len(packed.body.unwrap()) for packed in every] == [request.body_bytes for request in planned.requests]
+    hashes = [hashlib.sha256(f"{name}@example.com".encode()).hexdigest() for name in NAMES[:-1]]
+    assert [text for packed in every for text in _hashes(packed)] == hashes
+    (second,) = planned.packed(lambda number: number == 2)
+    assert _hashes(second) == _hashes(every[1])
+
+
+def test_the_records_that_are_sent_are_known_by_their_places(planned: PlannedRequests) -> None:
+    """Those of a duplicate are not among them."""
+    records, places = planned.chosen_records(0)
+    assert places.tolist() == list(range(40))
+    assert records.unwrap().num_rows >= 40
+
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
 

@@ -11,26 +11,31 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from itertools import takewhile
 from pathlib import Path
 from threading import Event
 from typing import Final
 
 import orjson
+import pyarrow.parquet as pq
 
+from audiencekit.destinations.requests.packing import BodyRoom, pack_request
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.filelocks import locked
-from audiencekit.machine.heap import give_back
+from audiencekit.machine.heap import give_back, giving_back
+from audiencekit.machine.largefiles import make_room, write_file
 from audiencekit.machine.privatefiles import explained, open_new
 from audiencekit.machine.statedirectory import make_missing
-from audiencekit.planning.bodyfiles import write_bodies
-from audiencekit.planning.plandocument import to_manifest, to_plan
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.machine.workers import one_ahead
+from audiencekit.personal import guarded
+from audiencekit.planning.plan import PlannedRun, to_manifest, to_plan
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.planning.recordsfile import write_records
+from audiencekit.preparation.batches import OPERATION, ROW
+from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
@@ -151,3 +156,61 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
         except BaseException:
             halted.set()
             raise
+
+
+_GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB
+
+_COPY_SECONDS: Final = 0.01  # that a body takes into fresh pages of the cache
+
+
+def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Generator[None, None, None]:
+    """Make the directory, write the bodies, and yield after each.
+
+    The disk fetches one past the cache while the next is packed. When it is busy, the next goes through the cache.
+    Nothing is written any more when this is closed.
+    """
+    directory.mkdir(mode=0o700)
+    largest = max((request.body_bytes for request in planned.requests), default=0)
+    room, fetched = BodyRoom(make_room(largest)), BodyRoom(make_room(largest))
+    fetching: Future[None] | None = None
+    with ThreadPoolExecutor(1, "audiencekit") as pool:
+        for request in giving_back(planned.requests, every=_GIVE_BACK_EVERY):
+            body = pack_request(request, planned.users_of, planned.form, room).body
+            path = directory / f"{request.number:06}.json"
+            if fetching is None or _is_done(fetching):
+                fetching = pool.submit(write_file, path, body.unwrap(), past_cache=True)
+                room, fetched = fetched, room
+            else:
+                write_file(path, body.unwrap(), past_cache=False)
+            progress.step("writing", request.number, len(planned.requests), unit="requests")
+            yield
+        if fetching is not None:
+            fetching.result()
+
+
+def _is_done(fetching: Future[None]) -> bool:
+    """Whether it is by the time that another way would take. Raises OSError when it failed."""
+    try:
+        fetching.result(_COPY_SECONDS)
+    except TimeoutError:
+        return False
+    return True
+
+
+@guarded
+def write_records(path: Path, planned: PlannedRun, halted: Event) -> None:
+    """Write all batches, or those until `halted` is set. Raises InputOutputFailed."""
+    schema = PREPARED_SCHEMA.with_metadata({"format": PREPARED_FORMAT})
+    # No two hashes are alike: a dictionary of them, or their least and greatest, would only take room. With their
+    # lengths apart (DELTA_LENGTH_BYTE_ARRAY) zstd would take half its time, but fastparquet does not read such files.
+    worth = {"use_dictionary": [OPERATION], "write_statistics": [ROW]}
+    with (
+        explained("the records cannot be written", path, hint=""),
+        open_new(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", **worth) as to,
+    ):
+        batches = takewhile(lambda _: not halted.is_set(), planned.layout.batches())
+        prepared = one_ahead(lambda batch: to_prepared(*planned.chosen_records(batch)), batches)
+        for records in giving_back(prepared, every=_GIVE_BACK_EVERY):
+            if rows := records.unwrap().num_rows:
+                to.write_batch(records.unwrap(), row_group_size=rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +11,20 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import Bug, PlanRefused, UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plandocument import to_plan
-from audiencekit.planning.planinputs import Means, Terms
-from audiencekit.planning.plannedrun import PlannedRun
+from audiencekit.planning.plan import PlannedRun, to_plan
+from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
+from audiencekit.planning.shared_values import LengthsOfShapes, Shapes
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.profile import SPEC
+from tests.examples import examples
 from tests.planning.withheld import checked, sent_rows, write
 
 OFFICE = "+493090182000"
@@ -211,3 +217,40 @@ def _holds_records(planned: PlannedRun) -> bool:
     except Bug:
         return False
     return True
+
+
+LINES = st.lists(
+    st.lists(st.sampled_from([0, 0, 1, 1, 2, 7, 1_023, 1_024, 5_000]), min_size=len(Kind), max_size=len(Kind)),
+    max_size=8,
+)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(LINES)
+def test_lines_are_told_apart(lines: list[list[int]]) -> None:
+    """However many values a record has."""
+    shapes = Shapes.of(np.array(lines, dtype=np.int64).reshape(-1, len(Kind)))
+    assert [shapes.distinct[place].tolist() for place in shapes.which] == lines
+    seen = Counter(map(tuple, lines))
+    found = zip(map(tuple, shapes.distinct.tolist()), shapes.records.tolist(), strict=True)
+    assert dict(found) == seen
+    kinds = [sum(1 << place for place, count in enumerate(shape) if count) for shape in shapes.distinct.tolist()]
+    assert shapes.kinds() == kinds
+
+
+def test_each_shape_is_measured_once() -> None:
+    """By a record that has as many values of each kind."""
+    measured = []
+
+    def measure(records: HashedRecords) -> Indices:
+        columns = [records.unwrap().column(kind.value).to_pylist() for kind in Kind]
+        sizes = [[len(lists[row] or ()) for lists in columns] for row in range(records.unwrap().num_rows)]
+        measured.extend(sizes)
+        return np.array([sum(place * size for place, size in enumerate(each, 1)) for each in sizes])
+
+    lengths, other = LengthsOfShapes(measure), [0] * (len(Kind) - 2)
+    lines = np.array([[1, 1, *other], [0, 2, *other], [1, 1, *other]])
+    assert lengths.of(Shapes.of(lines)).tolist() == [3, 4, 3]
+    assert lengths.of(Shapes.of(lines[:2])).tolist() == [3, 4]
+    assert sorted(measured) == sorted(lines[:2].tolist())
+    assert not len(lengths.of(Shapes.of(lines[:0])))

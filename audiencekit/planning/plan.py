@@ -1,0 +1,353 @@
+"""The plan of one run: its requests, the counts of its records, and notes on both for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from audiencekit import __version__
+from audiencekit.destinations.destination import Destination, RequestForm
+from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf, pack_requests
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.target import Target
+from audiencekit.errors import MappingRefused, PlanRefused, Refused
+from audiencekit.identifiers.reasons import Reason
+from audiencekit.limits import FEW_PEOPLE
+from audiencekit.machine.keys import find_state_key
+from audiencekit.optiontext import option
+from audiencekit.packedrequest import PackedRequest
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.planning.options import Options
+from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.reading import BatchResults, Origin, ReadSource
+from audiencekit.planning.shared_values import SharedOutcome
+from audiencekit.planning.suppression import ReadList
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.findings import find_causes
+from audiencekit.preparation.losses import Loss, find_losses
+from audiencekit.preparation.plantimes import PlanTimes, format_time
+from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.preparation.tally import Tally
+from audiencekit.preparation.textrecords import PREPARED_FORMAT
+from audiencekit.profile import Profile
+from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
+from audiencekit.reporting.plan import Plan, Verdict
+from audiencekit.selection.selection import Selection, SelectionLayout
+from audiencekit.settings import Settings
+
+if TYPE_CHECKING:
+    from audiencekit.snapshots.store import SnapshotStore
+
+
+@dataclass(slots=True, kw_only=True)
+class PlannedRequests:
+    """The requests, and the sealed spool that their bodies are made from. Close it with the stack it came from."""
+
+    layout: SelectionLayout
+    requests: list[PlannedRequest]
+    batches: BatchesOfRecords
+    profile: Profile
+    form: RequestForm
+
+    def chosen_records(self, batch: int) -> tuple[HashedRecords, Indices]:
+        """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
+        return self.batches.find(batch, np.flatnonzero(self.layout.sent(batch)))
+
+    @property
+    def users_of(self) -> UsersOf:
+        """The encoded Updates and Deletes of each request. To be called from any thread."""
+        return RequestRecords(self.layout, self.batches, self.profile).users_of
+
+    def packed(self, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
+        """The requests whose number is wanted, in order, with their bodies."""
+        wanted = (request for request in self.requests if is_wanted(request.number))
+        return pack_requests(wanted, self.users_of, self.form)
+
+
+@dataclass(slots=True, kw_only=True)
+class PlannedRun(PlannedRequests):
+    """The plan of one run, as it was judged."""
+
+    source: Origin
+    options: Options
+    times: PlanTimes
+    tally: Tally
+    selection: Selection
+    refusals: list[Refused]
+    destination: Destination
+    suppression_notes: tuple[str, ...]
+    suppression: tuple[ReadList, ...] = ()
+    shared: SharedOutcome | None = None
+    people_changed: int = 0  # who are put into an audience or taken out
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        """Which columns carried what."""
+        return self.source.mapping
+
+    @property
+    def operation(self) -> str:
+        """The operation on the rows, in words; the records of a prepared source say it themselves."""
+        if self.mapping.operation is None or self.options.source.operation_column is not None:
+            return self.options.operation
+        done = {
+            "update": any(each.updates for each in self.requests),
+            "delete": any(each.deletes for each in self.requests),
+        }
+        return " and ".join(verb for verb, is_done in done.items() if is_done) or self.options.operation
+
+    @property
+    def records(self) -> int:
+        """Records that the plan sends."""
+        return self.selection.chosen.count()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on the source and on the plan, for people."""
+        return self.source.notes + self.plan_notes
+
+    @property
+    def warnings(self) -> tuple[Loss, ...]:
+        """Losses that the owner of the source would want to hear of, the most values first."""
+        return find_losses(self.tally, self.mapping)
+
+    @property
+    def plan_notes(self) -> tuple[str, ...]:
+        """Notes to read before anything is sent: causes of lost matches, and effects that sending does not have."""
+        updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
+        done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
+        return self.suppression_notes + self.small_losses + self.few_notes + done
+
+    @property
+    def few_notes(self) -> tuple[str, ...]:
+        """A note when the plan changes few people."""
+        return few_note(self.people_changed, self.options, self.destination)
+
+    @property
+    def few_refusals(self) -> list[Refused]:
+        """A refusal in its place, for an owner who wants none."""
+        return refuse_few(self.people_changed, self.options, self.destination)
+
+    @property
+    def small_losses(self) -> tuple[str, ...]:
+        """Notes on numbers and rows that an option would save, too few for a warning; and on shared values."""
+        shared = () if self.shared is None else self.shared.notes
+        return small_losses(self.tally, self.mapping, self.warnings) + shared
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The changes against an earlier state of the audience; empty for a plan that compares with none."""
+        return {}
+
+    def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
+        """Where every row is when `sent` records were confirmed and the service refused others one by one."""
+        return RowCounts(
+            read=self.tally.rows_read,
+            sent=sent,
+            rejected=self.tally.rows_rejected + refused,
+            duplicate=self.selection.duplicates,
+            superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
+            pending=self.records - sent - refused,
+        )
+
+    def fill_ratio(self) -> float | None:
+        """Bytes of all bodies but the last over what they could hold; None for one request, and without a limit."""
+        full, most = [request.body_bytes for request in self.requests[:-1]], self.destination.max_body_bytes
+        return sum(full) / (len(full) * most) if full and most else None
+
+    def minutes(self) -> float | None:
+        """The shortest time that the rate of the service allows; None where it has none."""
+        rate = self.destination.requests_per_minute
+        return len(self.requests) / rate if rate else None
+
+
+_HINT: Final = (
+    "leave the column of these identifiers out (`ignore=`), or say `shared_values='keep'` to take out all who have one;"
+    " other identifiers of the same people take out them alone"
+)
+
+
+def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
+    """The snapshot of the target; None for one that is not under sync from this state directory."""
+    if not target.destination.can_sync:
+        return None
+    from audiencekit.snapshots.store import SnapshotStore
+
+    account_id = settings.require_account()
+    if target.id not in SnapshotStore.audiences(settings.state_dir, account_id):
+        return None
+    key = find_state_key(settings.state_dir, settings.key)
+    return SnapshotStore(settings.state_dir, account_id, target.id, key)
+
+
+def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: Terms) -> list[Refused]:
+    """The refusal of Deletes by a value that more members share than the terms allow."""
+    members, most = terms.members, terms.options.shared_people
+    if members is None or most is None or not selection.deletes.count():
+        return []
+    from audiencekit.snapshots.sharedkeys import refuse_shared
+
+    try:
+        refuse_shared(_taken_out(gathered, selection), most, members, hint=_HINT)
+    except PlanRefused as refusal:
+        return [refusal]
+    return []
+
+
+def _taken_out(gathered: BatchResults, selection: Selection) -> Iterator[HashedRecords]:
+    """The records that are to be taken out, batch by batch."""
+    layout, start = SelectionLayout(selection, gathered.batch_records), 0
+    for number, count in enumerate(gathered.batch_records):
+        chosen = layout.sent(number) & selection.deletes.slice(start, start + count)
+        start += count
+        if chosen.any():
+            yield _those(gathered.spool.unseal(number), chosen)
+
+
+@guarded
+def _those(records: HashedRecords, chosen: Bools) -> HashedRecords:
+    return HashedRecords(records.unwrap().filter(pa.array(chosen)))
+
+
+def to_plan(planned: PlannedRun) -> Plan:
+    """Return the document of the plan. Of its records only counts are in it."""
+    warnings = planned.warnings
+    ready: Verdict = "ready_with_warnings" if warnings else "ready"
+    verdict: Verdict = "refused" if planned.refusals else ready if planned.requests else "empty"
+    return Plan(
+        source=planned.source.description,
+        sources=tuple(part.to_json() for part in planned.source.parts),
+        columns=planned.mapping.names_by_kind(),
+        rows=planned.row_counts(),
+        identifiers=identifier_counts(planned.tally, planned.mapping),
+        combinations=combination_counts(planned.tally),
+        rejections=dict(planned.tally.reasons),
+        requests=len(planned.requests),
+        operations=sum(request.operations for request in planned.requests),
+        records=planned.records,
+        bytes=sum(request.body_bytes for request in planned.requests),
+        minutes=planned.minutes(),
+        fill_ratio=planned.fill_ratio(),
+        plan_time=format_time(planned.times.plan_time),
+        expires_at=format_time(planned.times.expires_at) if planned.times.expires_at else None,
+        effective_at=format_time(planned.times.effective_at) if planned.times.effective_at else None,
+        verdict=verdict,
+        is_repeatable=planned.source.repeatable,
+        refusals=tuple(planned.refusals),
+        warnings=warnings,
+        findings=find_causes(planned.tally, planned.mapping),
+        notes=planned.notes,
+        changes=planned.changes,
+        suppression=tuple(asdict(each) for each in planned.suppression),
+    )
+
+
+def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
+    """Return the document `plan` of the plan, with the sizes of each request, as `prepare` writes it."""
+    listed = [
+        {
+            "number": request.number,
+            "wave": request.wave,
+            "records": request.records,
+            "operations": request.operations,
+            "bytes": request.body_bytes,
+        }
+        for request in planned.requests
+    ]
+    return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
+
+
+def few_note(people: int, options: Options, destination: Destination) -> tuple[str, ...]:
+    """A note on a change of few people, whose reach can tell about each of them."""
+    if not 0 < people < FEW_PEOPLE:
+        return ()
+    return (of_few(people, destination) + (": allowed by `few_people=`" if options.few_people == "allow" else ""),)
+
+
+def of_few(people: int, destination: Destination) -> str:
+    """Say that a plan changes so few people."""
+    return destination.words.few_people.format(people="1 person" if people == 1 else f"{people} people")
+
+
+def small_losses(tally: Tally, mapping: ColumnMapping, warnings: Sequence[Loss]) -> tuple[str, ...]:
+    """Numbers and rows that an option would save, too few for one of the `warnings`, in words."""
+    warned = {loss.column for loss in warnings if loss.code == Reason.NO_COUNTRY}
+    rows = () if any(loss.code == Reason.ENCODING for loss in warnings) else _lost_rows(tally)
+    return _lost_numbers(tally, mapping, warned) + rows
+
+
+def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:
+    """Columns whose phone numbers are lost because nothing says their country, in words, unless `warned` of."""
+    found = []
+    for column in (column for column in mapping.columns if column.name not in warned):
+        seen = tally.columns.get(column.position)
+        if count := seen.reasons["no_country"] if seen else 0:
+            what = "number" if count == 1 else "numbers"
+            found.append(
+                f"{count:,} {what} without a country in column {column.name}: give `country=` or `country_column=`"
+            )
+    return tuple(found)
+
+
+def _lost_rows(tally: Tally) -> tuple[str, ...]:
+    """Rows that another encoding would save, in words."""
+    count = tally.reasons["encoding"]
+    if not count:
+        return ()
+    rows = "1 row is" if count == 1 else f"{count:,} rows are"
+    return (f"{rows} lost, with bytes that are not text in this encoding: give `encoding='cp1252'`, or another one",)
+
+
+def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
+    """People who are to be taken out must not be put in because an option was forgotten; `is_revised` for a sync."""
+    if source.operation_hint is None or options.operation_was_given:
+        return []
+    name = source.operation_hint
+    hint = f"give {option('operation_column', name)}, in which each cell is to be update or delete; or `operation=`"
+    hint += " update or delete for every row"
+    if is_revised:
+        hint = "the source must hold the future members: select their rows with `sql=`, without that column"
+    what = f"column {name} says update, delete or the like for each row, and no option names it"
+    return [MappingRefused(what, hint=hint)]
+
+
+def no_records_left(selection: Selection, options: Options) -> list[Refused]:
+    """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
+    if not selection.suppressed or selection.chosen.count() or options.bounds.allow_empty:
+        return []
+    causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
+    hint = f"look at {causes}; give `allow_empty=True` if that is expected"
+    return [
+        PlanRefused(f"all of {selection.suppressed:,} records are suppressed: no record is left to send", hint=hint)
+    ]
+
+
+def refuse_few(people: int, options: Options, destination: Destination) -> list[Refused]:
+    """Refuse a change of few people, for an owner who wants none."""
+    if options.few_people != "refuse" or not 0 < people < FEW_PEOPLE:
+        return []
+    hint = f"collect at least {FEW_PEOPLE} people for a run, or say `few_people='allow'`"
+    return [PlanRefused(of_few(people, destination), hint=hint)]
+
+
+def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:
+    """Refuse entries that have expired: they add no one, and the sender would not notice."""
+    if not times.is_over(now) or not any(request.updates for request in requests):
+        return []
+    told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
+    return [PlanRefused(told, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
+
+
+def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:
+    """Refusals in the place of warnings, for an owner who wants none."""
+    again = "or leave out `fail_on_warnings=True`"
+    return [
+        PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (`rejections=FILE`)'}; {again}")
+        for loss in find_losses(tally, mapping)
+    ]
