@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from audiencekit.machine.coredumps import prevent_dumps as prevent_dumps
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
-    from audiencekit.reporting.plan import Plan as Plan
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
-    from audiencekit.reporting.report import Report as Report
+    from audiencekit.reporting.report import Plan as Plan, Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
     from audiencekit.sources.databases.databasequery import DatabaseQuery as DatabaseQuery, from_sql as from_sql
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
@@ -75,9 +74,8 @@ _NAMES = {
     "audiencekit.machine.coredumps": "prevent_dumps",
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
-    "audiencekit.reporting.plan": "Plan",
     "audiencekit.reporting.progress": "NoProgress Progress",
-    "audiencekit.reporting.report": "Report",
+    "audiencekit.reporting.report": "Plan Report",
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.databases.databasequery": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",

@@ -24,9 +24,8 @@ from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, with_keywords
 from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.planner import preview
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of

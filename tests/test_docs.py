@@ -27,9 +27,7 @@ from audiencekit.cli import cli
 from audiencekit.destinations.target import Target
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.reasons import Reason
-from audiencekit.reporting.counts import RowCounts
-from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Plan, Report, RowCounts
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import (
     ADDRESSES,

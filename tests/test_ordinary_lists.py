@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import MappingRefused
 from audiencekit.pipeline import check
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 from audiencekit.settings import load_settings
 
 PEOPLE = 300

@@ -24,7 +24,7 @@ from audiencekit.cli.webpages import html_option, write_plan_page
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
-    from audiencekit.reporting.plan import Plan
+    from audiencekit.reporting.report import Plan
 
 
 @click.command(cls=Command, examples=("check list.csv --country DE", "check list.csv --doctor"))

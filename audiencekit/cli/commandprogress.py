@@ -12,8 +12,14 @@ from typing import Self
 from audiencekit.cli.globaloptions import manner
 from audiencekit.cli.logfile import LogFile
 from audiencekit.cli.spelling import spelled
-from audiencekit.reporting.progress import LINE_EVERY_SECONDS, LineProgress, NoProgress, Progress
-from audiencekit.reporting.progressbar import BarProgress, progress_for
+from audiencekit.reporting.progress import (
+    LINE_EVERY_SECONDS,
+    BarProgress,
+    LineProgress,
+    NoProgress,
+    Progress,
+    progress_for,
+)
 
 
 def command_progress(*, every_seconds: float | None = None) -> AbstractContextManager[Progress]:

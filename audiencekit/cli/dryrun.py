@@ -13,8 +13,8 @@ from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
     from audiencekit.api.dryrun import WouldSend
-    from audiencekit.reporting.plan import Plan
     from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Plan
     from audiencekit.settings import Settings
 
 DRY_RUN_NOTE: Final = "dry run: nothing was changed"

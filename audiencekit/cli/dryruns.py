@@ -12,8 +12,8 @@ from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.preview import Preview
-    from audiencekit.reporting.plan import Plan
     from audiencekit.reporting.progress import Progress
+    from audiencekit.reporting.report import Plan
     from audiencekit.runs.remaining import Remaining
     from audiencekit.settings import Settings
 

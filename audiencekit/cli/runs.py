@@ -27,7 +27,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     from audiencekit.audiences.history import list_history
     from audiencekit.cli.timeorage import moment_of
     from audiencekit.machine.keys import known_state_key
-    from audiencekit.reporting.runstext import render_runs, runs_to_json
+    from audiencekit.reporting.text import render_runs, runs_to_json
     from audiencekit.runs.purge.expired import kept_until
 
     settings = command_settings()

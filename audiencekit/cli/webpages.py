@@ -40,7 +40,7 @@ def html_option(function: F) -> F:
 
 def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
     """The page of a plan. Raises UsageError without the extra `html`, InputOutputFailed when it cannot be written."""
-    from audiencekit.reporting.webpage.page import plan_page
+    from audiencekit.reporting.page.page import plan_page
 
     _write(path, plan_page(spelled_document(dict(document))))
 
@@ -51,7 +51,7 @@ def write_report_page(path: str, document: Mapping[str, Any], settings: Settings
     Raises as the other.
     """
     from audiencekit.audiences.matchrate import size_history
-    from audiencekit.reporting.webpage.page import report_page
+    from audiencekit.reporting.page.page import report_page
 
     audience_id = document.get("audience_id")
     history = [] if audience_id is None else size_history(audience_id, settings)

@@ -24,7 +24,7 @@ from audiencekit.planning.options import Keywords, Options, read_keywords, with_
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.refusalbounds import judge
 from audiencekit.preparation.tally import Tally
-from audiencekit.reporting.counts import combination_counts, identifier_counts
+from audiencekit.reporting.report import combination_counts, identifier_counts
 from audiencekit.settings import load_settings
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns

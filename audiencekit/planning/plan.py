@@ -35,8 +35,7 @@ from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import Tally
 from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.profile import Profile
-from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
-from audiencekit.reporting.plan import Plan, Verdict
+from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
 

@@ -37,8 +37,8 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.refusalbounds import judge
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Plan
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.sharedvalues import SharedValueSearch

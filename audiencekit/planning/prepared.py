@@ -36,8 +36,8 @@ from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.batches import OPERATION, ROW
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"

@@ -15,13 +15,12 @@ from typing import Final, Protocol
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
+from audiencekit.reporting.page.drawing import draw, draws
+from audiencekit.reporting.page.page import problems, report_parts, sections
+from audiencekit.reporting.page.page_parts import Document, Picture, Section, code_in_words
+from audiencekit.reporting.page.parts import list_parts
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.text import render_plan, render_report
-from audiencekit.reporting.webpage.drawing import draw, draws
-from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.markup import problems, sections
-from audiencekit.reporting.webpage.page import report_parts
-from audiencekit.reporting.webpage.pageparts import Document, Picture, Section, code_in_words
 from audiencekit.shown import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2

@@ -1,13 +1,170 @@
-"""The report of a run: counts, never people. It says no better than the truth."""
+"""Counts that close: read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from audiencekit.destinations.target import Target
-from audiencekit.reporting.counts import RowCounts
+from audiencekit.errors import Bug, Refused
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.preparation.findings import Finding
+from audiencekit.preparation.losses import Loss
+from audiencekit.preparation.tally import ColumnTally, Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCounts:
+    """Where every row of the source is. Construction fails when the sum does not close."""
+
+    read: int
+    sent: int = 0
+    rejected: int = 0
+    duplicate: int = 0
+    superseded: int = 0
+    suppressed: int = 0
+    unchanged: int = 0
+    pending: int = 0
+
+    def __post_init__(self) -> None:
+        parts = sum(asdict(self).values()) - self.read
+        if parts != self.read:
+            raise Bug(f"the report does not close: {self.read} rows were read, {parts} are accounted for")
+
+    def to_json(self) -> dict[str, int]:
+        """The counts by name; `unchanged` only where there are any, in a sync."""
+        counts = asdict(self)
+        if not self.unchanged:
+            del counts["unchanged"]
+        return counts
+
+
+def rows_among(waves: Sequence[int], done: int) -> int:
+    """How many of the first `done` records of a sync are rows, where `waves` count the records of each wave.
+
+    Wave by wave, Updates of rows take turns with Deletes, which are not of the source.
+    """
+    rows = 0
+    for number, records in enumerate(waves):
+        of_wave = min(records, done)
+        rows, done = rows + (0 if number % 2 else of_wave), done - of_wave
+    return rows
+
+
+def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[str, int]]:
+    """{kind: {present, valid, rejected}} over all columns of each mapped kind."""
+    found: dict[str, dict[str, int]] = {}
+    for column in mapping.columns:
+        seen = tally.columns.get(column.position, ColumnTally())
+        counts = found.setdefault(column.kind.value, {"present": 0, "valid": 0, "rejected": 0})
+        counts["present"] += seen.present
+        counts["valid"] += seen.valid
+        counts["rejected"] += seen.rejected
+    return found
+
+
+def combination_counts(tally: Tally) -> tuple[dict[str, Any], ...]:
+    """The rows by the kinds that they have a valid value of: `kinds` and `rows` each, the most rows first."""
+    named = ((_kinds_of(bits), rows) for bits, rows in tally.combinations.items() if rows)
+    return tuple({"kinds": kinds, "rows": rows} for kinds, rows in sorted(named, key=lambda each: (-each[1], each[0])))
+
+
+def _kinds_of(bits: int) -> list[str]:
+    return [kind.value for place, kind in enumerate(Kind) if bits >> place & 1]
+
+
+Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Plan:
+    """The result of a check. `verdict` says what `upload` would do, `refusals` why it would refuse, worst first.
+
+    `warnings` are large losses; `findings`, of a `check` with `doctor`, are all losses, the most values first. `source`
+    describes the format of the source, and `sources` that of each file, with its name and rows. `suppression` counts
+    the rows of each suppression source. `combinations` count the rows by the kinds of identifiers that they have.
+    `is_repeatable` is true when the source can be read again, so that `resume` does not need it anew. `minutes` is the
+    shortest time that the rate limit allows; None for a destination without one. `bytes` counts bodies as sent.
+    """
+
+    source: dict[str, Any]
+    columns: dict[str, list[str]]
+    rows: RowCounts
+    identifiers: dict[str, dict[str, int]]
+    rejections: dict[str, int]
+    requests: int
+    operations: int
+    records: int
+    bytes: int
+    minutes: float | None
+    fill_ratio: float | None
+    plan_time: str
+    expires_at: str | None
+    effective_at: str | None
+    verdict: Verdict
+    refusals: tuple[Refused, ...] = ()
+    warnings: tuple[Loss, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, Any], ...] = ()
+    changes: dict[str, Any] = field(default_factory=dict)
+    suppression: tuple[dict[str, Any], ...] = ()
+    combinations: tuple[dict[str, Any], ...] = ()
+    is_repeatable: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.verdict.replace('_', ' ')}, {self.records:,} of {self.rows.read:,} rows to send>"
+
+    def __str__(self) -> str:
+        """The text of the command line."""
+        from audiencekit.reporting.text import render_plan  # `check --json` needs no text
+
+        return render_plan(self.to_json())
+
+    def _repr_html_(self) -> str:
+        """The plan in a notebook."""
+        from audiencekit.reporting.notebook import plan_html
+
+        return plan_html(self.to_json())
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command line: that of `upload` before it sends."""
+        return self.refusals[0].exit_code if self.refusals else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `check --json` prints."""
+        return {
+            "source": self.source,
+            "sources": list(self.sources),
+            "columns": self.columns,
+            "rows": self.rows.to_json(),
+            "identifiers": self.identifiers,
+            "combinations": list(self.combinations),
+            "rejections": self.rejections,
+            "suppression": list(self.suppression),
+            "plan": {
+                "requests": self.requests,
+                "operations": self.operations,
+                "records": self.records,
+                "bytes": self.bytes,
+                "minutes": self.minutes,
+                "fill_ratio": self.fill_ratio,
+                "plan_time": self.plan_time,
+                "expires_at": self.expires_at,
+                "effective_at": self.effective_at,
+                "resumable": self.is_repeatable,
+            },
+            "changes": self.changes,
+            "verdict": self.verdict,
+            "problems": [{"message": str(refusal), "hint": refusal.hint} for refusal in self.refusals],
+            "notes": list(self.notes),
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
 
 State = Literal["complete", "incomplete", "refused"]
 

@@ -12,8 +12,7 @@ from audiencekit.delivery.results import RefusedRow
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.reporting.counts import RowCounts, combination_counts, identifier_counts
-from audiencekit.reporting.report import Report, State
+from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.run import Run
 from audiencekit.sources.files import names_of

@@ -11,8 +11,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
 from audiencekit.identifiers.reasons import Reason
 from audiencekit.machine.keys import StateKey
-from audiencekit.reporting.counts import RowCounts, rows_among
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Report, RowCounts, rows_among
 from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL

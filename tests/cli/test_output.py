@@ -13,8 +13,7 @@ from audiencekit.cli.globaloptions import Manner
 from audiencekit.cli.output import insist, leave_with, print_report, say, say_document, tell
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, PlanRefused, UsageError
-from audiencekit.reporting.counts import RowCounts
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Report, RowCounts
 
 REPORT = Report(
     run_id="20261124-1", state="incomplete", target=Target.audience("a1"), operation="update", rows=RowCounts(read=0),

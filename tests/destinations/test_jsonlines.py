@@ -28,9 +28,9 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.pipeline import check, resume_async
+from audiencekit.reporting.page.page import plan_page, report_page
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.reporting.text import render_report
-from audiencekit.reporting.webpage.page import plan_page, report_page
 from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.storedreports import list_runs, read_report
 from audiencekit.runs.uploads import upload_to

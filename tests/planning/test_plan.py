@@ -36,7 +36,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import find_profile
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings
 from tests.planning.withheld import write

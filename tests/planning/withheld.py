@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audiencekit.pipeline import check, prepare
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 from audiencekit.settings import load_settings
 
 SAYS_NOT: Final = (

@@ -86,7 +86,7 @@ def _line(number: int) -> str:
 
 def take_picture(path: Path) -> None:
     """The page of the day in a browser, from its top to the requests."""
-    from audiencekit.reporting.webpage.page import report_page
+    from audiencekit.reporting.page.page import report_page
     from tests.browser import Browser
 
     told = (("2026-08-01T06:00:00Z", 1_020), ("2026-09-01T06:00:00Z", 1_150), ("2026-10-01T06:00:00Z", 1_310))

@@ -10,9 +10,8 @@ import pytest
 import audiencekit
 from audiencekit.destinations.target import Target
 from audiencekit.reporting import notebook
-from audiencekit.reporting.counts import RowCounts
 from audiencekit.reporting.notebook import NotebookProgress, find_display
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Report, RowCounts
 from audiencekit.reporting.text import render_plan, render_report
 
 REPORT = Report(

@@ -15,8 +15,7 @@ import pytest
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keys import StateKey
-from audiencekit.reporting.counts import RowCounts
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Report, RowCounts
 from audiencekit.reporting.text import render_report
 from audiencekit.runs.journal.facts import Ending, Sums
 from audiencekit.runs.journal.file import JournalFile

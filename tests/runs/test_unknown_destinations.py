@@ -17,8 +17,7 @@ from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.machine.keys import existing_state_key
 from audiencekit.pipeline import resume_async
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.reporting.runstext import render_runs
-from audiencekit.reporting.text import render_report
+from audiencekit.reporting.text import render_report, render_runs
 from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.journal.senttimes import this_moment
 from audiencekit.runs.locks import TargetLock

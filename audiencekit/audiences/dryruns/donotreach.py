@@ -13,8 +13,8 @@ from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import Refused
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Plan
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath
 

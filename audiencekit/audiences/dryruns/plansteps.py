@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from audiencekit.destinations.destination import Session
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, Stoppable
+from audiencekit.reporting.report import Plan
 from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.inthread import in_thread
 

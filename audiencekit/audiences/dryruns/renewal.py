@@ -15,8 +15,8 @@ from audiencekit.durations import parse_duration
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.plan import to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.settings import Settings
 

@@ -8,8 +8,8 @@ from typing import Any
 from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.destinations.target import Target
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Plan
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource
 

@@ -13,8 +13,8 @@ from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.planning.plan import known_members
 from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.planner import preview
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.report import Plan
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 

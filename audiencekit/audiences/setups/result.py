@@ -8,8 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.audiences.setups.setup import AudienceSetup
 from audiencekit.errors import AudiencekitError, NotFinished
-from audiencekit.reporting.plan import Plan
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Plan, Report
 from audiencekit.shown import shown
 
 SetupState: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]

@@ -14,7 +14,7 @@ from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 from audiencekit.planning.options import with_keywords
 from audiencekit.planning.plan import to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords
 from audiencekit.sources.files import AnySource, items_of

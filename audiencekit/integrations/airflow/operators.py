@@ -8,9 +8,8 @@ from typing import Any
 from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.integrations.airflow.audience import own_audience
 from audiencekit.integrations.airflow.peopletask import PeopleOperator, SendingOperator
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Plan, Report
 from audiencekit.settings import Settings
 
 

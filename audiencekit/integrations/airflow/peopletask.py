@@ -14,9 +14,8 @@ from audiencekit.integrations.airflow.failures import require_rendered, task_fai
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.taskrun import run_id_of
 from audiencekit.integrations.airflow.versions import BaseOperator
-from audiencekit.reporting.plan import Plan
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
-from audiencekit.reporting.report import Report
+from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath

@@ -19,7 +19,7 @@ import pytest
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.pipeline import check
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 
 EMAILS = ["ann@larchpost.example", "bob@larchpost.example", None, "cid@larchpost.example"]
 FILE = b"mail,note\nann@larchpost.example,1\nbob@larchpost.example,2\n,3\ncid@larchpost.example,4\n"

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.reporting.counts import RowCounts, rows_among
+from audiencekit.reporting.report import RowCounts, rows_among
 from audiencekit.snapshots.notedchanges import RecordsOf
 
 

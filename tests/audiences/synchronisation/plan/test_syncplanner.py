@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.audiences.synchronisation.preview import plan_sync
-from audiencekit.reporting.plan import Plan
+from audiencekit.reporting.report import Plan
 from tests.audiences.synchronisation.service import AUDIENCE, Owner, Person
 
 OLD: list[Person] = [(str(number), str(number)) for number in range(20)]

@@ -20,7 +20,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap
+from audiencekit.reporting.page.page_parts import Bars, Columns, Overlap
 
 INK, SOFT, GOOD, LOST, LINE = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES: Final = {INK: "ink", SOFT: "soft", GOOD: "good", LOST: "lost", LINE: "line"}

@@ -18,13 +18,13 @@ from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.machine.programs import start_program
 from audiencekit.machine.statedirectory import make_missing
 from audiencekit.machine.userdirectories import user_directory
-from audiencekit.reporting.webpage.pageparts import Picture
+from audiencekit.reporting.page.page_parts import Picture
 
 # Its modules are those of this process, and none of the working directory, which is another one there.
 _BOOT: Final = """
 import json, sys
 sys.path[:] = json.loads(sys.stdin.buffer.readline())
-from audiencekit.reporting.webpage.pictures import main
+from audiencekit.reporting.page.pictures import main
 main()
 """
 

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 
-from audiencekit.reporting.webpage.drawing import draw
-from audiencekit.reporting.webpage.pageparts import Bars, Columns, Overlap
+from audiencekit.reporting.page.drawing import draw
+from audiencekit.reporting.page.page_parts import Bars, Columns, Overlap
 
 
 def test_colours_are_those_of_the_page() -> None:

@@ -15,8 +15,8 @@ from tests.reporting.webpages import PageNumbers, number_at
 
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 
-from audiencekit.reporting.webpage.page import plan_page, report_page
-from audiencekit.reporting.webpage.pageparts import FLOOR
+from audiencekit.reporting.page.page import plan_page, report_page
+from audiencekit.reporting.page.page_parts import FLOOR
 
 
 def _list(path: Path, people: int, *more: str) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
-from audiencekit.reporting.webpage.pageparts import FLOOR, Cell, Document
+from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document
 
 Counts: TypeAlias = Mapping[str, int]  # by their places in the document
 Move: TypeAlias = Mapping[str, int]  # a change of counts that keeps all sums that hold between them

@@ -3,7 +3,7 @@
 import pytest
 
 from audiencekit.errors import Bug
-from audiencekit.reporting.counts import RowCounts
+from audiencekit.reporting.report import RowCounts
 
 
 def test_sums_close() -> None:

@@ -18,7 +18,7 @@ from tests.reporting.webpages import PageNumbers, number_at
 pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' and '.join(MISSING)}")
 
-from audiencekit.reporting.webpage.page import report_page  # noqa: E402
+from audiencekit.reporting.page.page import report_page  # noqa: E402
 
 AXE = os.environ.get("AXE_CORE", "")  # the script of axe-core, of npm
 WIDTHS = (1_200, 500)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.reporting.webpage.listparts import list_parts
-from audiencekit.reporting.webpage.pageparts import FLOOR, Section
-from audiencekit.reporting.webpage.runparts import calendar_parts
-from audiencekit.reporting.webpage.smallcounts import masked, shown_counts
+from audiencekit.reporting.page.page_parts import FLOOR, Section
+from audiencekit.reporting.page.parts import calendar_parts, list_parts
+from audiencekit.reporting.page.privacy import masked, shown_counts
 
 SETS = (("email",), ("phone_number",), ("email", "phone_number"))
 CAUSES = ("placeholder", "too_long")
