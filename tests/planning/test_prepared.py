@@ -154,21 +154,21 @@ def test_two_do_not_write_to_one_directory(contacts: Path, tmp_path: Path, monke
 
 
 @pytest.fixture
-def contacts(tmp_path: Path) -> Path:
+def many_contacts(tmp_path: Path) -> Path:
     """A list that makes several bodies."""
     path = tmp_path / "contacts.csv"
     path.write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(150_000)))
     return path
 
 
-def _bodies(contacts: Path, out: Path) -> dict[str, bytes]:
-    audiencekit.prepare(contacts, out=out, requests=True, plan_time=TODAY)
+def _bodies(many_contacts: Path, out: Path) -> dict[str, bytes]:
+    audiencekit.prepare(many_contacts, out=out, requests=True, plan_time=TODAY)
     return {path.name: path.read_bytes() for path in sorted((out / "requests").iterdir())}
 
 
-def test_a_busy_disk_changes_nothing(contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_disk_changes_nothing(many_contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While it still has the first body, the others go through the cache, each as it would be."""
-    quiet = _bodies(contacts, tmp_path / "quiet")
+    quiet = _bodies(many_contacts, tmp_path / "quiet")
     assert len(quiet) >= 3
     write, others_are_written, seen = prepared.write_file, threading.Event(), []
 
@@ -181,13 +181,13 @@ def test_a_busy_disk_changes_nothing(contacts: Path, tmp_path: Path, monkeypatch
             others_are_written.set()
 
     monkeypatch.setattr(prepared, "write_file", write_slowly)
-    assert _bodies(contacts, tmp_path / "busy") == quiet
+    assert _bodies(many_contacts, tmp_path / "busy") == quiet
     assert seen == [False] * (len(quiet) - 1) + [True]
 
 
 @pytest.mark.parametrize("failing", [True, False])
 def test_a_body_that_cannot_be_written(
-    contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: bool
+    many_contacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: bool
 ) -> None:
     """The one that the disk fetches, or one that goes through the cache: nothing is left."""
     write, failed = prepared.write_file, threading.Event()
@@ -202,15 +202,15 @@ def test_a_body_that_cannot_be_written(
 
     monkeypatch.setattr(prepared, "write_file", fail)
     with pytest.raises(InputOutputFailed, match="No space left"):
-        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True)
+        audiencekit.prepare(many_contacts, out=tmp_path / "out", requests=True)
     assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize("failing", ["write_file", "write_operations"])
 def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
     """Neither of a body that cannot be written, nor of one that is made to its half."""
-    contacts = tmp_path / "contacts.csv"
-    contacts.write_text("email,verb\np1@example.com,update\np2@example.com,delete\n")
+    many_contacts = tmp_path / "contacts.csv"
+    many_contacts.write_text("email,verb\np1@example.com,update\np2@example.com,delete\n")
     module: Any = {"write_file": prepared, "write_operations": operations}[failing]
     work, calls = getattr(module, failing), iter(range(10))
 
@@ -221,7 +221,7 @@ def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(module, failing, fail)
     with pytest.raises(AudiencekitError) as caught:
-        audiencekit.prepare(contacts, out=tmp_path / "out", requests=True, operation_column="verb")
+        audiencekit.prepare(many_contacts, out=tmp_path / "out", requests=True, operation_column="verb")
     frames = frames_of(caught.value).decode()
     assert "write_bodies" in frames or failing == "write_file"
     # An array shows its numbers, which are the characters of the body.
