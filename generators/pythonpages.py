@@ -100,14 +100,14 @@ PAGES: Final = (
     Page(
         "results.md",
         "Plans, reports, progress",
-        ("reporting.plan", "reporting.report", "reporting.progress"),
+        ("reporting.report", "reporting.progress"),
         "The meaning of each count: [plan](../report.md#check), [report](../report.md#report).",
     ),
     Page("values.md", "Single values", ("values",), "The rules of each kind: [identifiers](../identifiers.md)."),
     Page(
         "client.md",
         "The API",
-        ("api.client", "delivery.ratelimiter"),
+        ("api.client", "delivery.rate_limiter"),
         "Guide: [the API from Python](../api.md). All endpoints: [API reference](../api-reference.md).",
     ),
     Page(
