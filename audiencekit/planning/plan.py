@@ -190,7 +190,7 @@ def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms
     members, most = terms.members, terms.options.shared_people
     if members is None or most is None or not selection.deletes.count():
         return []
-    from audiencekit.snapshots.sharedkeys import refuse_shared
+    from audiencekit.snapshots.shared_keys import refuse_shared
 
     try:
         refuse_shared(_taken_out(gathered, selection), most, members, hint=_HINT)

@@ -17,7 +17,7 @@ from audiencekit.kernels.library import kernels
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.selection.tags import Tags
-from audiencekit.snapshots.markkernels import Halves, MarkKernels
+from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
 
 MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 

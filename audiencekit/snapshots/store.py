@@ -27,8 +27,7 @@ from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.machine.statedirectory import make_directory, safe_child
 from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.facts import REBUILD_HINT, SnapshotFacts, untrusted
-from audiencekit.snapshots.partsfile import NewParts, PartsFile, write_parts
-from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.files import NewParts, PartsFile, Snapshot, write_parts
 
 SNAPSHOTS: Final = "snapshots"
 SNAPSHOT, RECENT, SERIAL, CHANGES = "snapshot", "recent", "serial", "changes"

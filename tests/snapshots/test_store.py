@@ -12,7 +12,7 @@ from audiencekit.errors import InputOutputFailed, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
 from audiencekit.machine.keys import find_state_key
 from audiencekit.snapshots.facts import SnapshotFacts
-from audiencekit.snapshots.partsfile import NewParts
+from audiencekit.snapshots.files import NewParts
 from audiencekit.snapshots.store import CHANGES, RECENT, SERIAL, SNAPSHOT, SNAPSHOTS, SnapshotStore
 
 KEPT = (SNAPSHOT, RECENT, SERIAL)

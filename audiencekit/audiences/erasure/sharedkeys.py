@@ -10,7 +10,7 @@ from typing import Final
 
 from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords
-from audiencekit.snapshots.sharedkeys import refuse_shared
+from audiencekit.snapshots.shared_keys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
 
 _HINT: Final = (

@@ -11,10 +11,9 @@ from audiencekit.audiences.synchronisation.settling import settle_left
 from audiencekit.errors import SnapshotRefused
 from audiencekit.machine.keys import StateKey
 from audiencekit.selection.forgotten.people import Forgotten
-from audiencekit.snapshots.partsfile import PARTS, NewParts
-from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.changes import whole_part
+from audiencekit.snapshots.files import PARTS, NewParts, Snapshot
 from audiencekit.snapshots.store import SnapshotStore
-from audiencekit.snapshots.successor import whole_part
 
 
 def leave_snapshot(

@@ -18,8 +18,8 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.runs.purge.removal import leftovers, name_of
 from audiencekit.runs.resumption import KEPT
 from audiencekit.runs.store import RUNS, RunStore
-from audiencekit.snapshots.notedchanges import Changes
-from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.changes import Changes
+from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import SnapshotStore
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"

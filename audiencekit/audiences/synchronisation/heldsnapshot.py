@@ -20,10 +20,9 @@ from audiencekit.runs.inthread import in_thread
 from audiencekit.runs.run import Run
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
+from audiencekit.snapshots.changes import ChangesFacts, write_changes
+from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import day_of
-from audiencekit.snapshots.notedchanges import ChangesFacts, write_changes
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SnapshotStore
 
 _STAY: Final = "stay until their entries expire"

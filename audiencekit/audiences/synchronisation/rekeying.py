@@ -11,11 +11,10 @@ from typing import TypeAlias
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
-from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.changes import Effects, Successor
+from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.members import DOUBTFUL
-from audiencekit.snapshots.partsfile import PARTS
 from audiencekit.snapshots.store import SnapshotStore
-from audiencekit.snapshots.successor import Successor
 
 Home: TypeAlias = tuple[Path, StateKey]
 

@@ -15,13 +15,11 @@ from audiencekit.personal import HashedRecords
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.schema import JOURNAL
 from audiencekit.runs.store import RunStore
+from audiencekit.snapshots.changes import Changes, Effects, Outcomes, Successor, is_old
 from audiencekit.snapshots.facts import SnapshotFacts, untrusted
-from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.files import Snapshot
 from audiencekit.snapshots.members import day_of
-from audiencekit.snapshots.notedchanges import Changes, Outcomes
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SnapshotStore
-from audiencekit.snapshots.successor import Successor, is_old
 
 
 def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:

@@ -19,7 +19,7 @@ from audiencekit.machine.keys import find_state_key
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.snapshots.facts import SnapshotFacts
-from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 
 PEOPLE = 6

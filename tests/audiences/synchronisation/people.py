@@ -15,10 +15,9 @@ from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import Tagger, tags_of_sets
 from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.snapshots.files import PARTS, Index, Snapshot
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import MEMBER_SCHEMA, chosen, days_of
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Index, Snapshot
 from audiencekit.snapshots.store import SnapshotStore
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 

@@ -10,9 +10,8 @@ import pytest
 from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
 from audiencekit.errors import Bug, SnapshotRefused
 from audiencekit.machine.crashpoints import set_hook
+from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import joined_members
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import SERIAL, SNAPSHOT
 from tests.audiences.synchronisation.people import Killed, store
 from tests.audiences.synchronisation.service import AUDIENCE, Entry, Owner, entries_of

@@ -17,11 +17,10 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
-from audiencekit.snapshots.markkernels import Compared, DecidingDays, MarkKernels
+from audiencekit.snapshots.files import PARTS, Index, Snapshot
+from audiencekit.snapshots.mark_kernels import Compared, DecidingDays, MarkKernels
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, count_members, day_of, joined_members, to_bytes
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Index, Snapshot
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 

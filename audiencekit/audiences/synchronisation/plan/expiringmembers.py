@@ -18,9 +18,8 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.recordbits import Bools
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.suppression import KeyMemory, held_keys
+from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import chosen, days_of
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.sources.table import Description, SourcePart
 
 _NO_COLUMNS: Final = ColumnMapping(columns=())

@@ -13,7 +13,7 @@ from audiencekit.preparation.columnar.buffers import Bytes, Matrix
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tags
-from audiencekit.snapshots.markkernels import Halves, MarkKernels
+from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
 
 Numbers = npt.NDArray[np.uint64]
 

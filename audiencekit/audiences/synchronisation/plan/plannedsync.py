@@ -7,7 +7,7 @@ from typing import Any
 
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.reporting.report import RowCounts, rows_among
-from audiencekit.snapshots.notedchanges import RecordsOf
+from audiencekit.snapshots.changes import RecordsOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from audiencekit.machine.spool import Spool
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.selection import Selection
+from audiencekit.snapshots.files import Snapshot
 from audiencekit.snapshots.members import day_of
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.sources.files import Item
 
 

@@ -27,8 +27,8 @@ from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
+from audiencekit.snapshots.files import Snapshot
 from audiencekit.snapshots.members import MemberChunk, from_bytes
-from audiencekit.snapshots.snapshot import Snapshot
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
-from audiencekit.snapshots.snapshot import Snapshot
+from audiencekit.snapshots.files import Snapshot
 from audiencekit.sources.files import AnySource
 
 

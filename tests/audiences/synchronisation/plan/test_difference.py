@@ -18,9 +18,9 @@ from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots import marks
+from audiencekit.snapshots.files import Index
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, day_of, from_bytes
-from audiencekit.snapshots.snapshot import Index
 from tests.audiences.synchronisation.people import TAGGER, Known, names, records
 from tests.audiences.synchronisation.service import Person
 from tests.examples import examples

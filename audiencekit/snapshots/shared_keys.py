@@ -15,7 +15,7 @@ from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
 from audiencekit.selection.tags import TAG, Tagger, Tags
-from audiencekit.snapshots.partsfile import PARTS
+from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import SnapshotStore
 
 _MOST_ASKED: Final = 1_000_000  # tags at a time: 16 MB, and one reading of the snapshot

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final, Self
 
@@ -24,21 +25,25 @@ from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.recordbits import Indices
+from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.selection.tags import Tagger, tags_of_sets
 from audiencekit.snapshots.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted
 from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
 from audiencekit.snapshots.members import (
+    DROPPED,
     NO_MEMBERS,
     Days,
     MemberChunk,
     between,
     chosen,
+    day_of,
     days_of,
     from_bytes,
     from_identifier_bytes,
+    joined_members,
     to_identifier_bytes,
+    with_days,
 )
 
 PARTS: Final = 2**PARTITION_BITS
@@ -178,3 +183,94 @@ def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
         index = days_of(members).astype("<i2").tobytes() + marks.to_bytes() if len(marks) else b""
         spool.append(index, _INDEX + part)
         spool.append(to_identifier_bytes(members).unwrap(), _IDENTIFIERS + part)
+
+
+NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The members of one part of a snapshot, ascending: the mark and the day of each.
+
+    `rows` are where their identifiers stand: the first `whole` of them in the file of all members, others after these
+    in that of the changes.
+    """
+
+    marks: Marks
+    days: Days = field(repr=False)
+    rows: Indices = field(repr=False)
+    whole: int
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def take(self, places: Indices | Bools) -> Index:
+        """Those at `places`, in their order."""
+        return Index(self.marks.take(places), self.days[places], self.rows[places], self.whole)
+
+
+class Snapshot:
+    """An opened snapshot; one that was never written has no members. Its methods may be called from any thread.
+
+    They raise SnapshotRefused for a damaged file. Close it.
+    """
+
+    def __init__(self, facts: SnapshotFacts, whole: PartsFile | None = None, recent: PartsFile | None = None) -> None:
+        self.facts, self.whole, self.recent = facts, whole, recent
+
+    def __repr__(self) -> str:
+        return f"<Snapshot {self.facts.serial} of {self.facts.members} members>"
+
+    def live(self, now: datetime) -> int:
+        """Members whose entries have not lapsed."""
+        return self.facts.live(day_of(now) - 1)
+
+    def index(self, part: int) -> Index:
+        """The members of one part."""
+        whole = NO_PART if self.whole is None else self.whole.index(part)
+        count = len(whole.marks)
+        recent = NO_PART if self.recent is None else self.recent.index(part)
+        if not len(recent.marks):
+            return Index(whole.marks, whole.days, np.arange(count), count)
+        places, known = recent.marks.find_in(whole.marks)
+        days = np.concatenate([whole.days, recent.days])
+        days[places[known]] = recent.days[known]
+        fresh = np.flatnonzero(~known)
+        rows = np.insert(np.arange(count), places[fresh], count + fresh)
+        rows = rows[days[rows] != DROPPED]
+        return Index(Marks.joined([whole.marks, recent.marks]).take(rows), days[rows], rows, count)
+
+    def chosen(self, part: int, index: Index) -> HashedRecords:
+        """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
+        in_whole = index.rows < index.whole
+        rows = (index.rows[in_whole], index.rows[~in_whole] - index.whole)
+        members = joined_members(
+            [
+                NO_MEMBERS if file is None else file.identifiers(part, own)
+                for file, own in zip((self.whole, self.recent), rows, strict=True)
+            ]
+        )
+        if in_whole.any() and not in_whole.all():
+            places = np.concatenate([np.flatnonzero(in_whole), np.flatnonzero(~in_whole)])
+            members = chosen(members, np.argsort(places))
+        return with_days(members, index.days)
+
+    def members(self, part: int) -> HashedRecords:
+        """All of one part, MEMBER_SCHEMA, in the order of their marks."""
+        return self.chosen(part, self.index(part))
+
+    def stored(self, part: int) -> Iterator[HashedRecords]:
+        """All identifiers of one part that are in the files, MEMBER_SCHEMA: of those who have gone, too."""
+        for file in (self.whole, self.recent):
+            yield NO_MEMBERS if file is None else file.identifiers(part)
+
+    @property
+    def stored_bytes(self) -> int:
+        """The size of the files."""
+        return sum(file.stored_bytes for file in (self.whole, self.recent) if file is not None)
+
+    def close(self) -> None:
+        """Give up the files."""
+        for file in (self.whole, self.recent):
+            if file is not None:
+                file.close()

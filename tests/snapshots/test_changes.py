@@ -1,7 +1,8 @@
-"""One snapshot after the other: whatever changed, and whichever file it went to, the members are as a model says."""
+"""The changes that a run is about to make, as a file: the outcomes of its requests decide which were made."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -11,14 +12,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
+from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import find_state_key
 from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
+from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.partitions import part_of
+from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.selection.tags import tags_of_sets
+from audiencekit.snapshots import memberchanges as module
+from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
 from audiencekit.snapshots.facts import EARLIER_FORM, SnapshotFacts
-from audiencekit.snapshots.memberchanges import Effects
+from audiencekit.snapshots.files import PARTS, Snapshot
+from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import (
     DOUBTFUL,
     DROPPED,
@@ -29,17 +38,166 @@ from audiencekit.snapshots.members import (
     joined_members,
     to_bytes,
 )
-from audiencekit.snapshots.partsfile import PARTS
-from audiencekit.snapshots.snapshot import Snapshot
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
-from audiencekit.snapshots.successor import Successor, is_old
-from tests.audiences.synchronisation.people import days, members, store
+from tests.audiences.synchronisation.people import TAGGER, days, members, records, store
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
 
-ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
+NEW, GONE, BACK = ("a", ""), ("b", "1"), ("c", "1")
+ALL_PEOPLE = [NEW, GONE, BACK]
+DAY = 20_800
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Of changes: request 1 puts one in, request 2 takes one out, request 3 puts one back."""
+    place = store(tmp_path)
+    batches = [records([NEW, BACK]), records([GONE], deletes=True)]
+    deletes = Bits()
+    deletes.append(np.array([False, False, True]))
+    later = {1: np.array([2]), 2: np.array([1])}
+    selection = Selection(Bits.of(3, True), deletes, later)
+    requests = [_request(1, 0, updates=1), _request(2, 1, deletes=1), _request(3, 2, updates=1)]
+    write_changes(
+        place.changes_path,
+        place.spool_key(),
+        ChangesFacts(run_id="sync-1", serial=4, day=DAY),
+        layout=SelectionLayout(selection, [2, 1]),
+        waves=selection.waves(),
+        requests=requests,
+        records_of=lambda batch, places: records_at(batches[batch], places),
+    )
+    return tmp_path
+
+
+def _request(number: int, wave: int, *, updates: int = 0, deletes: int = 0) -> PlannedRequest:
+    return PlannedRequest(
+        number=number,
+        wave=wave,
+        first_update=0,
+        first_delete=0,
+        updates=updates,
+        deletes=deletes,
+        update_operations=updates,
+        delete_operations=deletes,
+        body_bytes=100,
+    )
+
+
+def _effects(directory: Path, outcomes: Outcomes) -> dict[Person, int]:
+    place = store(directory)
+    changes = Changes.open(place.changes_path, place.spool_key())
+    assert changes is not None
+    with contextlib.closing(changes):
+        return {who: day for part in changes.effects(outcomes) for who, day in days(part, ALL_PEOPLE).items()}
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "touched", "effects"),
+    [
+        ({}, {}, {}),
+        ({1}, {}, {NEW: DAY}),
+        ({}, {1}, {NEW: UNSURE}),
+        ({1}, {2}, {NEW: DAY, GONE: DOUBTFUL, BACK: DOUBTFUL}),
+        ({1, 2}, {}, {NEW: DAY, GONE: DROPPED, BACK: DOUBTFUL}),
+        ({1, 2}, {3}, {NEW: DAY, GONE: DROPPED, BACK: DOUBTFUL}),
+        ({1, 2, 3}, {}, {NEW: DAY, GONE: DROPPED, BACK: DAY}),
+    ],
+)
+def test_the_outcomes_of_requests_decide_on_noted_changes(
+    path: Path, confirmed: set[int], touched: set[int], effects: dict[Person, int]
+) -> None:
+    """Confirmed is done, touched is in doubt; a member that a Delete may have struck is in doubt until put back."""
+    assert _effects(path, Outcomes(frozenset(confirmed), frozenset(touched))) == effects
+
+
+@pytest.mark.parametrize(("row", "effects"), [(1, {BACK: DAY}), (2, {NEW: DAY, BACK: DOUBTFUL})])
+def test_a_row_that_was_refused_is_not_taken_for_sent(path: Path, row: int, effects: dict[Person, int]) -> None:
+    """It is not there, or in doubt when it was to be put back."""
+    found = _effects(path, Outcomes(frozenset({1, 2, 3}), frozenset(), frozenset({row})))
+    assert {who: day for who, day in found.items() if who != GONE} == effects
+
+
+def test_facts_come_back(path: Path) -> None:
+    """Of which run they are, and which verbs the requests have."""
+    place = store(path)
+    changes = Changes.open(place.changes_path, place.spool_key())
+    assert changes is not None
+    with contextlib.closing(changes):
+        assert (changes.facts.run_id, changes.facts.serial, changes.facts.day) == ("sync-1", 4, DAY)
+        assert [changes.facts.verbs_of([number]) for number in (1, 2, 3)] == [{False}, {True}, {False}]
+
+
+def test_without_changes_there_are_none(tmp_path: Path) -> None:
+    """Most of the time."""
+    place = store(tmp_path)
+    assert Changes.open(place.changes_path, place.spool_key()) is None
+
+
+def test_a_damaged_file_is_refused(path: Path) -> None:
+    """Nothing of it is believed."""
+    place = store(path)
+    content = place.changes_path.read_bytes()
+    place.changes_path.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+    with pytest.raises(InputOutputFailed):
+        _effects(path, Outcomes(frozenset({1, 2, 3}), frozenset()))
+
+
+def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path) -> None:
+    """Neither changes nor half of them."""
+    place = store(tmp_path)
+
+    def fail(batch: int, places: Indices) -> HashedRecords:
+        raise InputOutputFailed("the disk is full")
+
+    selection = Selection(Bits.of(1, True), Bits.of(1, False))
+    with pytest.raises(InputOutputFailed, match="full"):
+        write_changes(
+            place.changes_path,
+            place.spool_key(),
+            ChangesFacts(run_id="sync-1", serial=4, day=DAY),
+            layout=SelectionLayout(selection, [1]),
+            waves=[0],
+            requests=[_request(1, 0, updates=1)],
+            records_of=fail,
+        )
+    assert not list(place.directory.iterdir())
+
+
+PEOPLE: dict[Person, int] = {(f"{number}", "" if number % 3 else f"n{number}"): 400 + number for number in range(600)}
+
+
+@pytest.mark.parametrize("put_aside", [1, 3, 1_000])
+def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_aside: int) -> None:
+    """With their day and their mark, whether they were put aside or not; and all are counted."""
+    monkeypatch.setattr(module, "_PUT_ASIDE", put_aside)
+    monkeypatch.setattr(module, "_GATHERED", 100)
+    found: dict[Person, int] = {}
+    with Spool(tmp_path) as aside:
+        effects = Effects(aside, TAGGER)
+        for start in range(0, 600, 60):
+            effects.add(members(dict(list(PEOPLE.items())[start : start + 60])))
+        effects.close()
+        for part in range(PARTS):
+            own = effects.of_parts(range(part, part + 1))
+            tags = tags_of_sets(own.members, TAGGER)
+            assert (part_of(tags) == part).all()
+            assert np.array_equal(own.marks.high, Marks.of(tags).high)
+            assert np.array_equal(own.marks.low, Marks.of(tags).low)
+            found |= days(own.members, list(PEOPLE))
+        several = effects.of_parts(range(7, 11))
+        alone = [effects.of_parts(range(part, part + 1)) for part in range(7, 11)]
+        assert several.members == joined_members([each.members for each in alone])
+        assert several.marks.high.tolist() == [high for each in alone for high in each.marks.high.tolist()]
+    assert found == PEOPLE
+    assert (effects.members, effects.identifiers) == (600, 800)
+
+
+ALL_PEOPLE_SUCCESSOR = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
 CHANGES = st.dictionaries(
-    st.sampled_from(ALL_PEOPLE), st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]), max_size=6
+    st.sampled_from(ALL_PEOPLE_SUCCESSOR),
+    st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]),
+    max_size=6,
 )
 TODAY, LAPSED_BEFORE, DAY_SECONDS = 1_000_000.0, 19_500, 86_400
 
@@ -56,7 +214,7 @@ def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
     """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined_members([snapshot.members(part) for part in range(PARTS)])
-        known = days(batch, ALL_PEOPLE)
+        known = days(batch, ALL_PEOPLE_SUCCESSOR)
         assert snapshot.facts.members == len(known)
         assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}
         assert snapshot.facts.identifiers == int(identifiers_of(batch).sum())
@@ -121,9 +279,9 @@ def test_parts_are_the_same_alone_and_together(
     second |= {("", f"{number}"): 20_100 for number in range(300)}
     third = {person: DROPPED if day == 20_100 else 20_400 for person, day in list(second.items())[150:450]}
     written = []
-    monkeypatch.setattr("audiencekit.snapshots.successor.SNAPSHOT_FRAME_BYTES", 1_000_000)
+    monkeypatch.setattr("audiencekit.snapshots.changes.SNAPSHOT_FRAME_BYTES", 1_000_000)
     for name, most in (("all", 2_000_000), ("some", together_bytes)):
-        monkeypatch.setattr("audiencekit.snapshots.successor._TOGETHER_BYTES", most)
+        monkeypatch.setattr("audiencekit.snapshots.changes._TOGETHER_BYTES", most)
         found = SnapshotStore(tmp_path / name, ACCOUNT, AUDIENCE, find_state_key(tmp_path, None))
         found.prepare()
         for changes in (first, second, third):
@@ -147,7 +305,7 @@ def test_a_deleted_member_is_gone_from_the_files_after_days(found: SnapshotStore
 
 def test_many_changes_are_written_as_a_whole(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the files stay within their bound."""
-    monkeypatch.setattr("audiencekit.snapshots.successor.SNAPSHOT_FRAME_BYTES", 0)
+    monkeypatch.setattr("audiencekit.snapshots.changes.SNAPSHOT_FRAME_BYTES", 0)
     _advance(found, {("a", "1"): 20_000})
     assert not (found.directory / RECENT).exists()
     assert ("a", "1") in _read(found)[0]
@@ -193,7 +351,7 @@ def _write_earlier(found: SnapshotStore, members: HashedRecords) -> None:
 
 def test_one_of_a_later_version_is_refused(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may hold what this one does not know."""
-    monkeypatch.setattr("audiencekit.snapshots.partsfile.FORM", 3)
+    monkeypatch.setattr("audiencekit.snapshots.files.FORM", 3)
     _advance(found, {}, TODAY + 8 * DAY_SECONDS)
     monkeypatch.undo()
     with pytest.raises(Exception, match="another version"):

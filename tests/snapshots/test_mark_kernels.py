@@ -10,7 +10,7 @@ import pytest
 from audiencekit.errors import Bug
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
-from audiencekit.snapshots.markkernels import DecidingDays, Halves, MarkKernels
+from audiencekit.snapshots.mark_kernels import DecidingDays, Halves, MarkKernels
 from tests.kernels.installed import installed
 
 REFUSED = "a kernel|there is|contiguous"
