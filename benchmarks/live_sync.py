@@ -15,7 +15,7 @@ from audiencekit.audiences.synchronisation.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import load_settings
-from audiencekit.snapshots import successor
+from audiencekit.snapshots import changes
 from audiencekit.snapshots.store import SnapshotStore
 from benchmarks.emulator_process import AUDIENCE
 from benchmarks.trials import Figures, trial_arguments
@@ -24,7 +24,7 @@ from benchmarks.trials import Figures, trial_arguments
 def run_sync(path: Path, *, all_anew: bool = False) -> Figures:
     """From the file to the new snapshot. With `all_anew` that is written as a whole, as once in some days."""
     if all_anew:
-        vars(successor)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
+        vars(changes)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
     settings, audience = load_settings(os.environ), os.environ[AUDIENCE]
     started = time.perf_counter()
     report = asyncio.run(sync_async(path, audience_id=audience, settings=settings, limiter=Unlimited(), replace=True))

@@ -193,9 +193,9 @@ def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.
     assert (effects.members, effects.identifiers) == (600, 800)
 
 
-ALL_PEOPLE_SUCCESSOR = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
+EVERYBODY = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
 CHANGES = st.dictionaries(
-    st.sampled_from(ALL_PEOPLE_SUCCESSOR),
+    st.sampled_from(EVERYBODY),
     st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]),
     max_size=6,
 )
@@ -214,7 +214,7 @@ def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
     """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined_members([snapshot.members(part) for part in range(PARTS)])
-        known = days(batch, ALL_PEOPLE_SUCCESSOR)
+        known = days(batch, EVERYBODY)
         assert snapshot.facts.members == len(known)
         assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}
         assert snapshot.facts.identifiers == int(identifiers_of(batch).sum())
