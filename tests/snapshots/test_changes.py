@@ -23,7 +23,7 @@ from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.selection.tags import tags_of_sets
-from audiencekit.snapshots import memberchanges as module
+from audiencekit.snapshots import changes as module
 from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
 from audiencekit.snapshots.facts import EARLIER_FORM, SnapshotFacts
 from audiencekit.snapshots.files import PARTS, Snapshot
