@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 from audiencekit.errors import IdentifierRejected, UsageError
-from audiencekit.identifiers.bare_numbers import KNOWN, readings_of, reads_as_phone_number
+from audiencekit.identifiers.bare_numbers import KNOWN, is_payment_number, readings_of, reads_as_phone_number
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.hashing import hash_normalized
-from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.kinds import Hashable, Kind, Normalized
-from audiencekit.identifiers.payment_numbers import is_payment_number
+from audiencekit.identifiers.kinds import Hashable, Kind, Normalized, Reason, Rules, hash_normalized
 from audiencekit.identifiers.personal_shapes import number_behind_words, shape_of
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.texts import trim
 from audiencekit.personal import Personal
 from audiencekit.planning.options import read_kind
 

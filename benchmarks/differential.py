@@ -26,7 +26,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions
 from benchmarks.sections import publish_section

@@ -18,8 +18,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.normalisation import normalize_column
 from benchmarks.sections import publish_section

@@ -25,8 +25,7 @@ from audiencekit.api.wire import Answer
 from audiencekit.audiences.erasure.forms import FORMS
 from audiencekit.cli import cli
 from audiencekit.destinations.target import Target
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.reporting.report import Plan, Report, RowCounts
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.settings import (

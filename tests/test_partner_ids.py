@@ -14,8 +14,7 @@ import pytest
 
 import audiencekit
 from audiencekit.errors import IdentifierRejected, Refused, UsageError
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.records import UPDATE

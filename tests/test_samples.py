@@ -24,7 +24,7 @@ from audiencekit.audiences.flexible.document import read_document
 from audiencekit.audiences.flexible.words import to_sentence
 from audiencekit.emulator import Emulator
 from audiencekit.errors import MappingRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.pipeline import check, prepare, upload_async
 from audiencekit.settings import Settings, load_settings

@@ -30,9 +30,7 @@ def hash_values(kind: str, country: str | None, show_normalized: bool, phone_val
     Each line of stdin gets an answer on stdout: {"sha256": …} or {"reason": …}.
     """
     from audiencekit.identifiers.definition import normalize_identifier
-    from audiencekit.identifiers.hashing import hash_normalized
-    from audiencekit.identifiers.kinds import Hashable
-    from audiencekit.identifiers.reasons import Reason
+    from audiencekit.identifiers.kinds import Hashable, Reason, hash_normalized
     from audiencekit.planning.options import Keywords, read_keywords
 
     keywords: Keywords = {"country": country, "phone_validity": phone_validity}

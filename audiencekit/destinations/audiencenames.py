@@ -14,8 +14,8 @@ from typing import Final
 
 from audiencekit.errors import PlanRefused
 from audiencekit.identifiers.bare_numbers import LARGE_COUNTRIES
+from audiencekit.identifiers.kind_table import likely_kind
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import likely_kind
 
 _IN_WORDS: Final = {
     Kind.EMAIL: "an email address",

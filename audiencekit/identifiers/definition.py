@@ -5,10 +5,8 @@ Nothing here or below it raises, whatever the text.
 
 from __future__ import annotations
 
-from audiencekit.identifiers.kinds import Kind, Normalized
-from audiencekit.identifiers.kindtable import KINDS
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.kind_table import KINDS
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Normalized, Reason, Rules
 
 __all__ = ["Normalized", "normalize_identifier"]
 

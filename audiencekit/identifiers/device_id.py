@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from audiencekit.identifiers.commonchecks import refuse_at_once
-from audiencekit.identifiers.excel import unmarked
-from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.kinds import NormalizedDeviceId
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.common_checks import refuse_at_once
+from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedDeviceId, Reason, Rules
+from audiencekit.identifiers.texts import trim, unmarked
 
 # IDFA and AAID: the form of a UUID. Version bits are not looked at: a device may show any.
 _ADVERTISING_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -1,9 +1,111 @@
-"""The six kinds of identifier (specification part 2, section 4.4), and the type of a value of each."""
+"""SHA-256 of normalised identifiers, and identifiers that arrive hashed (reference: api-facts 1.7)."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NewType, TypeAlias
+from typing import Final, Literal, NewType, TypeAlias
+
+from audiencekit.errors import UsageError
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.texts import is_placeholder, spellings, trim
+from audiencekit.limits import SHA256_HEX_LENGTH
+
+Sha256Hex = NewType("Sha256Hex", str)
+
+_SHA256_HEX: Final = re.compile(rf"[0-9a-fA-F]{{{SHA256_HEX_LENGTH}}}")
+
+
+def hash_normalized(normalized: Hashable) -> Sha256Hex:
+    """Lower-case hex SHA-256 of the UTF-8 bytes, no salt."""
+    return _sha256_hex(normalized)
+
+
+def looks_hashed(text: str) -> bool:
+    """Whether `text` has the form of a SHA-256 in hex, in any case, apart from white space around it."""
+    return len(text) >= SHA256_HEX_LENGTH and _SHA256_HEX.fullmatch(trim(text)) is not None
+
+
+def accept_hashed(text: str) -> Sha256Hex | Reason:
+    """The lower-case hex of a value from a column that is declared hashed, or why it is none.
+
+    Whether the value had been normalised before cannot be seen. Refused are other lengths and encodings, and
+    the hashes of nothing: of the empty text, of placeholders in their usual spellings, of zeroed device ids.
+    """
+    trimmed = trim(text)
+    if not trimmed:
+        return Reason.EMPTY
+    if is_placeholder(trimmed):
+        return Reason.PLACEHOLDER
+    if not _SHA256_HEX.fullmatch(trimmed):
+        return Reason.WRONG_HASH
+    lowered = trimmed.lower()
+    if not lowered.strip("0"):
+        return Reason.ZEROED
+    return Reason.HASH_OF_PLACEHOLDER if lowered in PLACEHOLDER_HASHES else Sha256Hex(lowered)
+
+
+def _sha256_hex(text: str) -> Sha256Hex:
+    return Sha256Hex(hashlib.sha256(text.encode()).hexdigest())
+
+
+PLACEHOLDER_HASHES: Final[frozenset[str]] = frozenset(map(_sha256_hex, spellings()))
+
+
+class Reason(StrEnum):
+    """One code a reason. The texts for people stand in `docs/reasons.md`, and a test compares the two."""
+
+    EMPTY = "empty"
+    PLACEHOLDER = "placeholder"
+    INVALID_SYNTAX = "invalid_syntax"
+    SPECIAL_USE_DOMAIN = "special_use_domain"
+    TOO_LONG = "too_long"
+    DISPLAY_NAME = "display_name"
+    NO_COUNTRY = "no_country"
+    NOT_POSSIBLE = "not_possible"
+    NOT_VALID = "not_valid"
+    EXTENSION = "extension"
+    EXCEL_MANGLED = "excel_mangled"
+    ZEROED = "zeroed"
+    ALREADY_HASHED = "already_hashed"
+    WRONG_HASH = "wrong_hash"
+    HASH_OF_PLACEHOLDER = "hash_of_placeholder"
+    NOT_INTEGER = "not_integer"
+    INVISIBLE_CHARACTER = "invisible_character"
+    RAGGED = "ragged"
+    ENCODING = "encoding"
+    TOO_LARGE = "too_large"
+    UNKNOWN_OPERATION = "unknown_operation"
+    NO_IDENTIFIER = "no_identifier"
+    LOOKS_PERSONAL = "looks_personal"
+    SHARED = "shared"
+    REFUSED_BY_SERVICE = "refused_by_service"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The demands of one run on values. The defaults are the best-supported reading of the documentation.
+
+    `default_country`: of national phone numbers whose row names none; whatever `find_country` knows.
+    `phone_validity`: `valid` asks for an assigned range, `possible` for a plausible length only.
+    `phone_form`: `e164` keeps the plus sign in what is hashed, `digits` drops it (reference: api-facts 1.7).
+    `device_id_case`: `lower` as the audience pages say, `as_given` as an older page says.
+    Raises UsageError for a default country that is none.
+    """
+
+    default_country: str | None = None
+    phone_validity: Literal["valid", "possible"] = "valid"
+    phone_form: Literal["e164", "digits"] = "e164"
+    device_id_case: Literal["lower", "as_given"] = "lower"
+
+    def __post_init__(self) -> None:
+        if self.default_country and find_country(self.default_country) is None:
+            raise UsageError("the default country is not one", hint="give a code such as DE, or an English name")
+
+
+DEFAULT_RULES: Final = Rules()
 
 
 class Kind(StrEnum):

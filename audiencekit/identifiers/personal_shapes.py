@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection
 from typing import Final
 
-from audiencekit.identifiers.disguises import undisguised
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.partner_user_id import undisguised
+from audiencekit.identifiers.texts import trim
 
 NAMES: Final = "names, usernames or postal addresses"
 DATES: Final = "dates"

@@ -19,8 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.limits import CLUSTER_BATCH_ROWS
 from audiencekit.personal import HashedRecords, RawColumns, guarded
 from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch

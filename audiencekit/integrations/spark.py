@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from audiencekit.errors import MappingRefused, PlanRefused, Refused, UsageError
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.integrations.outcomes import REJECTION_FIELDS, PartitionWork
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.planning.options import Keywords, Options, read_keywords, with_keywords

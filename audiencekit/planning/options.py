@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, cast
 
 from audiencekit.destinations.destination import Destination
 from audiencekit.errors import InputOutputFailed, MappingRefused, Refused, UsageError
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.limits import DEFAULT_MAX_UNREAD_SHARE, KEEP_SHARED, MAX_BODY_BYTES, MIN_BODY_BYTES, SHARED_PEOPLE
 from audiencekit.optiontext import option
 from audiencekit.planning.keywords import (

@@ -16,7 +16,7 @@ from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestR
 from audiencekit.destinations.requests.requestplan import PlannedRequest
 from audiencekit.destinations.target import Target
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import FEW_PEOPLE
 from audiencekit.machine.keys import find_state_key
 from audiencekit.optiontext import option

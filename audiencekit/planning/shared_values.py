@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from audiencekit.destinations.requests.requestplan import Sizes
 from audiencekit.errors import PlanRefused, Refused
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import HashedRecords

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.optiontext import OPTION
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.losses import Loss, describe_loss, remedy_of

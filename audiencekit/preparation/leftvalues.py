@@ -11,11 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.excel import ROUNDED_ID
-from audiencekit.identifiers.hashing import accept_hashed
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules, accept_hashed
+from audiencekit.identifiers.texts import ROUNDED_ID
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.bulkrules import decide_in_bulk

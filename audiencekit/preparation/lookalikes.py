@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.recognition import likely_kind
+from audiencekit.identifiers.kind_table import likely_kind
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.tally import ColumnTally

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
 from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn

@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
 from audiencekit.limits import DEFAULT_MAX_REJECTED_COLUMN_SHARE
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.bare_numbers import count_bare_numbers

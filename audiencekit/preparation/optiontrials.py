@@ -12,10 +12,8 @@ import phonenumbers
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.dubiousemails import ROLES, THROWAWAY, meant_provider
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.email import ROLES, THROWAWAY, meant_provider
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.optiontext import option
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.buffers import arrow_array

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.identifiers.countries import find_countries
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.kind_table import Rulings, has_email_form, likely_kind, numbers_to_ask
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import Rulings, has_email_form, likely_kind, numbers_to_ask
+from audiencekit.identifiers.texts import trim
 from audiencekit.preparation.columnar.decisions import REASONS, VALID
 from audiencekit.preparation.normalisation import codes_of
 

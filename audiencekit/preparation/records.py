@@ -11,9 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import CONSENT, COUNTRY, IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.preparation.columnar.buffers import HASH_TYPE, Bools, arrow_array, hash_matrix, list_array

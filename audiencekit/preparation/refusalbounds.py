@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import (
     DEFAULT_MAX_REJECTED_COLUMN_SHARE,
     ROUNDED_IDS,

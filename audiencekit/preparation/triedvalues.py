@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.decisions import REASONS, Codes
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.tally import Trials

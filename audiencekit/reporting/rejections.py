@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.preparation.columnar.buffers import text_buffers

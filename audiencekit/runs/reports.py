@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audiencekit.delivery.results import RefusedRow
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts

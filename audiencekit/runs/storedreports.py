@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.machine.keys import StateKey
 from audiencekit.reporting.report import Report, RowCounts, rows_among
 from audiencekit.runs.journal.facts import RunFacts, Sums

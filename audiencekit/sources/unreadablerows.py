@@ -10,7 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 UUID = "0f8b3a1c-22d4-4e5f-9abc-1234567890ab"
 WHOLE = [UUID, "{" + UUID + "}", "0123456789abcdee"]

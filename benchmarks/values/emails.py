@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 LOCALS = ["a", "anna", "Anna.Muster", "a+b", "o'neil", "-", ".", "a..b", ".a", "a.", "a b", "a\tb", "a\x00b"]
 LOCALS += ["a\x7fb"]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 WHOLE = ["@anna_b9", "https://www.x.com/#!/@anna?b", "a" * 15]
 PARTS = ["@", "@@", "a", "B", "_", "bob", "x.com/", "twitter.com/", "https://", "http://", "www.", "mobile."]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 GOOD = "5e884898da28047151d0e56f8dc6292773603d0d6aabbd62a11ef721d1542d8a"
 KNOWN = [hashlib.sha256(text.encode()).hexdigest() for text in ("", "null", "NULL", "test@test.com", "0", "1111111")]

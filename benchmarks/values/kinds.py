@@ -10,10 +10,7 @@ from typing import Any, Final, TypeAlias
 from phonenumbers import PhoneNumber, is_valid_number
 
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.hashing import accept_hashed
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules, accept_hashed
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import decide_plain
 from audiencekit.preparation.columnar.decisions import Codes, Decisions

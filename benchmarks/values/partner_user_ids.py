@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 PARTS = ["a", "B9", "_", "-", ".", ":", "=", "==", "+", "/", "@", "＠", "x.com/", "twitter.com/", "tel:", "("]
 PARTS += [")", " ", ","]

@@ -10,7 +10,7 @@ from typing import Any
 import phonenumbers
 from phonenumbers import PhoneMetadata
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 Row = tuple[str, str | None]
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from audiencekit.identifiers.placeholders import WORDS
+from audiencekit.identifiers.texts import WORDS
 
 LARGEST = str(2**63 - 1)
 WHOLE = ["12345", "'12", '="12"', "1.0E+5", LARGEST]

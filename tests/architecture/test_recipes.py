@@ -12,10 +12,10 @@ from pathlib import Path
 from tests.architecture.trace import ROOT
 
 RULE = '''
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.texts import trim
 from audiencekit.identifiers.kinds import NormalizedLoyaltyId
-from audiencekit.identifiers.commonchecks import refuse_at_once
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.common_checks import refuse_at_once
+from audiencekit.identifiers.kinds import Reason
 
 
 def normalize_loyalty_id(text: str) -> NormalizedLoyaltyId | Reason:

@@ -47,7 +47,7 @@ SWEPT: Final = (
 _DATA: Final = frozenset(
     {
         "docs/glossary.md",
-        "audiencekit/identifiers/placeholders.py",
+        "audiencekit/identifiers/texts.py",
         "benchmarks/values/handles.py",
         "kernels/src/international.rs",  # the local part of an address
         "tests/architecture/test_words.py",

@@ -16,7 +16,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan_inputs import Means, Terms

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 
 Cases = Iterable[tuple[str, str, str]]
 

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from benchmarks.values.fragments import fill_cell
 
 ONE_OF_EACH = {

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.device_id import is_advertising_id, normalize_device_id
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Reason, Rules
 
 CASES = [
     ("as it is", "4b61639e-47cc-4056-a16a-c8217e029462", "4b61639e-47cc-4056-a16a-c8217e029462"),

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import AudiencekitError, SourceRefused
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations import outcomes
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn

@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers import email
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason
 from audiencekit.preparation import leftvalues
 from audiencekit.preparation.batches import MappedColumn
 from audiencekit.preparation.columnar.decisions import VALID, code_of

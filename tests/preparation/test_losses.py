@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.preparation.losses import find_losses, remedy_of
 from audiencekit.preparation.tally import ColumnTally, Tally

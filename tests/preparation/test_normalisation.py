@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation import leftvalues
 from audiencekit.preparation.batches import MappedColumn

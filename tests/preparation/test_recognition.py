@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from audiencekit.identifiers.kind_table import likely_kind
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import likely_kind
 from audiencekit.preparation.recognition import likely_kinds
 
 CELLS = (

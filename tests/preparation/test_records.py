@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.preparation.records import PreparedBatch, prepare_batch
 from audiencekit.preparation.textrecords import to_prepared
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.preparation.columnar.decisions import code_of
 from audiencekit.preparation.rejections import Rejections

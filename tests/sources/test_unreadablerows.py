@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.batches import REJECTION_SCHEMA
 from audiencekit.sources.unreadablerows import Faults
 

@@ -15,11 +15,8 @@ from typing import Any, Final, TypeAlias
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.email import lower
-from audiencekit.identifiers.hashing import accept_hashed
-from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules, accept_hashed
+from audiencekit.identifiers.texts import trim
 
 Forms: TypeAlias = frozenset[str]
 

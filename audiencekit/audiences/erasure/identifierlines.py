@@ -9,11 +9,9 @@ from typing import BinaryIO
 from audiencekit.audiences.erasure.forms import Forms, keys_of, keys_of_hash
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import UsageError
-from audiencekit.identifiers.hashing import looks_hashed
-from audiencekit.identifiers.invisible import trim
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.recognition import likely_kind
+from audiencekit.identifiers.kind_table import likely_kind
+from audiencekit.identifiers.kinds import Kind, Reason, looks_hashed
+from audiencekit.identifiers.texts import trim
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.personal import Personal, guarded
 

@@ -11,7 +11,7 @@ from audiencekit.audiences.erasure.forms import Forms, keys_of, keys_of_hash
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.countries import find_country
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.personal import guarded
 from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress, ReadingProgress

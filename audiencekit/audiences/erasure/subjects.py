@@ -9,8 +9,7 @@ from typing import NamedTuple
 from audiencekit.audiences.erasure.forms import Forms
 from audiencekit.audiences.erasure.keys import ErasureKeys, Key
 from audiencekit.errors import PlanRefused
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import MAX_ERASURE_KEYS
 
 _MOST_NAMED = 5  # rejections that a message names; the others are counted

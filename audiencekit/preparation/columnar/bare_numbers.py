@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers import invisible
+from audiencekit.identifiers import texts as invisible
 from audiencekit.identifiers.bare_numbers import (
     COUNTER,
     LARGE_COUNTRIES,
@@ -24,8 +24,8 @@ from audiencekit.identifiers.bare_numbers import (
     reads_as_international,
     trunked_pattern,
 )
-from audiencekit.identifiers.rules import DEFAULT_RULES
-from audiencekit.identifiers.signs import plain_signs
+from audiencekit.identifiers.kinds import DEFAULT_RULES
+from audiencekit.identifiers.texts import plain_signs
 from audiencekit.preparation.columnar.buffers import arrow_array, text_buffers
 from audiencekit.preparation.columnar.checks import are_ascii, matches, trim_texts
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, put

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.decisions import UNDECIDED, Decisions
 from audiencekit.preparation.columnar.device_ids import decide_device_ids

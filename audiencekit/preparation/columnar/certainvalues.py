@@ -9,9 +9,8 @@ import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import CARRIERS, MAX_LOCAL_LENGTH
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.placeholders import DOUBLED, WORDS
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Rules
+from audiencekit.identifiers.texts import DOUBLED, WORDS
 from audiencekit.kernels.layouts import Words
 from audiencekit.kernels.library import kernels
 from audiencekit.preparation.columnar.buffers import Matrix, arrow_array, hash_array

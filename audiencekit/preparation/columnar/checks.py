@@ -16,10 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.excel import unmarked
-from audiencekit.identifiers.invisible import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, characters_of
-from audiencekit.identifiers.placeholders import WORDS
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
+from audiencekit.identifiers.texts import CONTROLS, MARKS, SURROGATES, WHITE_SPACE, WORDS, characters_of, unmarked
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of, put

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.buffers import arrow_array
 
 __all__ = ["FEW_ROWS", "PENDING", "REASONS", "UNDECIDED", "VALID", "Codes", "Decisions", "code_of", "put"]

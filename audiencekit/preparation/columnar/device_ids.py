@@ -7,8 +7,7 @@ from typing import Any, Final
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.device_id import SHARED
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Reason, Rules
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,
     OPENING,

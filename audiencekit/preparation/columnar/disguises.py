@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.identifiers.disguises import ENCODED, undisguised
+from audiencekit.identifiers.partner_user_id import ENCODED, undisguised
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array, text_buffers
 from audiencekit.preparation.columnar.checks import matches, matches_among
 

@@ -18,8 +18,8 @@ import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import MAX_DOMAIN_LENGTH, MAX_LABEL_LENGTH, MEMOISED_DOMAINS, ascii_domain, lower
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.unicodeforms import in_form
+from audiencekit.identifiers.kinds import Reason
+from audiencekit.identifiers.texts import in_form
 from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.buffers import Bools, Bytes
 

@@ -12,10 +12,8 @@ import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
-from audiencekit.identifiers.invisible import WHITE_SPACE
-from audiencekit.identifiers.placeholders import DOUBLED, MASK, MASKED, NO_ADDRESS
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.unicodeforms import MAX_NORMALIZED
+from audiencekit.identifiers.kinds import Reason
+from audiencekit.identifiers.texts import DOUBLED, MASK, MASKED, MAX_NORMALIZED, NO_ADDRESS, WHITE_SPACE
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places, arrow_array, text_buffers
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,

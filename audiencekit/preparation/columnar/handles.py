@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.handle import PAGES
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.accounts import PAGES
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_HANDLE_LENGTH
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,

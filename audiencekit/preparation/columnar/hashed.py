@@ -7,8 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.hashing import PLACEHOLDER_HASHES
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import PLACEHOLDER_HASHES, Reason
 from audiencekit.limits import SHA256_HEX_LENGTH
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import FEW, compiled, matches
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.partner_user_id import (
     BRACKETED_AT,
     CONTAINED,
@@ -26,7 +27,6 @@ from audiencekit.identifiers.partner_user_id import (
     SPELLED_AT,
     SPOKEN_AT,
 )
-from audiencekit.identifiers.reasons import Reason
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array
 from audiencekit.preparation.columnar.checks import are_ascii, matches, matches_among, trim_texts
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, Codes, code_of, put

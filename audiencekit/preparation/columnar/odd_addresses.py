@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from audiencekit.identifiers.email import MAX_ADDRESS_BYTES, MAX_LOCAL_LENGTH, lower, normalize_email
-from audiencekit.identifiers.invisible import has_invisible, trim
-from audiencekit.identifiers.placeholders import is_placeholder_email
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
+from audiencekit.identifiers.texts import has_invisible, is_placeholder_email, trim
 from audiencekit.preparation.columnar.acceptance import accepted
 from audiencekit.preparation.columnar.domains import domain_in_ascii
 

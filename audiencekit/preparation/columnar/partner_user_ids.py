@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.invisible import BREAKS, CONTROLS, MARKS, SURROGATES, WHITE_SPACE
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.partner_user_id import MANGLED, SPELLED_AT
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.texts import BREAKS, CONTROLS, MARKS, SURROGATES, WHITE_SPACE
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import (

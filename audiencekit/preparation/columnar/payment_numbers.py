@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.payment_numbers import MIN_LENGTH, WRITTEN, is_payment_number
+from audiencekit.identifiers.bare_numbers import MIN_LENGTH, PAYMENT_NUMBER, is_payment_number
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import matches, trim_texts
 from audiencekit.preparation.tally import PaymentNumbers
 
-_WRITTEN: Final = rf"\A{WRITTEN}\z"
+_WRITTEN: Final = rf"\A{PAYMENT_NUMBER}\z"
 _LONGEST: Final = 44  # characters: 34 of an IBAN, with signs between groups of four and a few blanks
 # Of a batch, evenly, since a share is wanted: so many of such lengths, and of those that are written so.
 _TRIED: Final = 20_000

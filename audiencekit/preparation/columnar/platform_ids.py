@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.preparation.columnar.buffers import Bytes, arrow_array, code_points
 from audiencekit.preparation.columnar.checks import (

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.identifiers.signs import plain_signs
+from audiencekit.identifiers.texts import plain_signs
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, code_points
 from audiencekit.preparation.columnar.letters import composing
 from audiencekit.preparation.columnar.signs import CODE_POINTS

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from audiencekit.identifiers.invisible import CONTROLS, MARKS, WHITE_SPACE, characters_of
 from audiencekit.identifiers.phone_number import DASHES, NARROW_SPACES, PLAIN
+from audiencekit.identifiers.texts import CONTROLS, MARKS, WHITE_SPACE, characters_of
 from audiencekit.preparation.columnar.buffers import Bytes
 
 CODE_POINTS: Final = 0x20000

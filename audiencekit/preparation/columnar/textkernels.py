@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, Words, address, require
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places, text_buffers

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.arrow.bytehashes import as_digits

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.recognition import looks_hashed
+from audiencekit.identifiers.kind_table import looks_hashed
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.preparation.recognition import likely_kinds
 from audiencekit.sources.sampling import Sample, is_filled
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from audiencekit.identifiers.kind_table import is_identifier
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import is_identifier
 from audiencekit.sources.columns.evidence import MIN_PLAUSIBLE_SHARE, plausible_share
 from audiencekit.sources.columns.header import Header, compare_key
 from audiencekit.sources.columns.naming import named_kind, names_name_part

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from audiencekit.errors import MappingRefused
-from audiencekit.identifiers.recognition import is_identifier
-from audiencekit.identifiers.unicodeforms import in_form
+from audiencekit.identifiers.kind_table import is_identifier
+from audiencekit.identifiers.texts import in_form
 from audiencekit.optiontext import option
 from audiencekit.sources.columns.naming import names_person_data
 from audiencekit.sources.columns.vocabulary import is_showable

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from audiencekit.errors import MappingRefused, UsageError
+from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import is_phone_shaped
 from audiencekit.optiontext import option
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.contradiction import refuse_contradiction

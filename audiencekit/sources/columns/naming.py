@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from audiencekit.identifiers.kind_table import KINDS
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.kindtable import KINDS
 from audiencekit.sources.columns.vocabulary import words, words_of
 
 _FIELDS: Final = {kind.value: kind for kind in Kind}

@@ -9,8 +9,8 @@ import re
 import unicodedata
 from typing import Final
 
-from audiencekit.identifiers.kindtable import KINDS
-from audiencekit.identifiers.unicodeforms import in_form
+from audiencekit.identifiers.kind_table import KINDS
+from audiencekit.identifiers.texts import in_form
 
 MAX_SHOWN_LENGTH: Final = 64  # characters
 MAX_SHOWN_DIGITS: Final = 4  # in a row; more could be a phone number

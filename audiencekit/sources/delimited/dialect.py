@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.recognition import is_identifier
+from audiencekit.identifiers.kind_table import is_identifier
 from audiencekit.sources.columns.naming import names_person_data
 from audiencekit.sources.sampling import most_frequent, sample_records
 

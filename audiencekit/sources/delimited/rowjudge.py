@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.sources.arrow.textcolumns import column_names

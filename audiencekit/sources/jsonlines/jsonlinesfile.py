@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch

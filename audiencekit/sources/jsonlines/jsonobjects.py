@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 
 Texts = str | list[str | None] | None
 _KEY: Final = re.compile(rb'"[ \t\r]*:')  # at least one for each key, and more where a text has such letters

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.batches import ColumnMapping

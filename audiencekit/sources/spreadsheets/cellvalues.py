@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.placeholders import WORDS
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
+from audiencekit.identifiers.texts import WORDS
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.sources.spreadsheets.container import Container, damaged

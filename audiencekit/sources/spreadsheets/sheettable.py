@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch

@@ -11,9 +11,7 @@ from hypothesis import given, strategies as st
 from audiencekit.audiences.erasure import forms
 from audiencekit.audiences.erasure.forms import FORMS, forms_of, keys_of, keys_of_hash
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 
 DEVICE = "4b61639e-47cc-4056-a16a-c8217e02946b"
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()

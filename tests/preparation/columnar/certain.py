@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.email import normalize_email
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Rules
 from audiencekit.identifiers.phone_number import normalize_phone_number
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar.buffers import Matrix
 from audiencekit.preparation.columnar.certainvalues import decide_plain

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.decisions import Decisions
 from benchmarks.differential import compare
 from benchmarks.values.kinds import AROUND

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
 from audiencekit.preparation.columnar import bulkrules
 from audiencekit.preparation.columnar.bulkrules import decide_in_bulk
 

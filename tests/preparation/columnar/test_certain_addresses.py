@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.placeholders import NO_ADDRESS
+from audiencekit.identifiers.texts import NO_ADDRESS
 from audiencekit.kernels.layouts import Words
 from audiencekit.preparation.columnar import certainvalues as plain
 from audiencekit.preparation.columnar.certainvalues import NO_ADDRESSES

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.email import NO_LETTERS, normalize_email
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.preparation.columnar import certainvalues as plain, letters
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, code_of
 from audiencekit.preparation.columnar.domains import BASIC_PLANE, CERTAIN, LEFT, STAYS

@@ -13,9 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.preparation.columnar import certainvalues as plain
 from audiencekit.preparation.columnar.certainvalues import decide_plain

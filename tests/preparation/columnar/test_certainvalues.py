@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.placeholders import WORDS
-from audiencekit.identifiers.rules import DEFAULT_RULES
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
+from audiencekit.identifiers.texts import WORDS
 from audiencekit.preparation.columnar.certainvalues import decide_plain
 from tests.preparation.columnar.certain import differing_addresses, differing_numbers, needs_kernels
 

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.invisible import has_invisible, trim as trim_text
-from audiencekit.identifiers.placeholders import WORDS, is_placeholder
+from audiencekit.identifiers.texts import WORDS, has_invisible, is_placeholder, trim as trim_text
 from audiencekit.preparation.columnar import (
     checks,
     device_ids,

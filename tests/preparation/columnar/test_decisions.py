@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar.decisions import FEW_ROWS, REASONS, UNDECIDED, VALID, Decisions, code_of, put
 
 CODES = np.array([VALID, UNDECIDED, code_of(Reason.EMPTY)], dtype=np.int8)

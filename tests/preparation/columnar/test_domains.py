@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from idna.idnadata import codepoint_classes
 
 from audiencekit.identifiers.email import ascii_domain, lower
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar import domains
 from audiencekit.preparation.columnar.domains import (
     CERTAIN,

@@ -15,7 +15,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.email import CARRIERS, normalize_email
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar import domains, emails, international
 from audiencekit.preparation.columnar.checks import OPENING, SPACES
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of

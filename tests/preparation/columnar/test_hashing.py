@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.hashing import hash_normalized
+from audiencekit.identifiers.kinds import hash_normalized
 from audiencekit.kernels.library import find_library
 from audiencekit.preparation.columnar import hashing
 from audiencekit.preparation.columnar.buffers import HASH_TYPE

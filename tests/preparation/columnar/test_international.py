@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.identifiers.email import normalize_email
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar import international
 from audiencekit.preparation.columnar.checks import FEW
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.partner_user_id import looks_personal
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.texts import trim
 from audiencekit.preparation.columnar import likenesses
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
 from audiencekit.preparation.columnar.likenesses import judge_likeness

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from audiencekit.identifiers.email import normalize_email
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.preparation.columnar import odd_addresses
 from audiencekit.preparation.columnar.odd_addresses import decide_one, is_certain_letter, judge_letters
 from benchmarks.values.emails import draw_address

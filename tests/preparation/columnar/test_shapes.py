@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.signs import plain_signs
+from audiencekit.identifiers.texts import plain_signs
 from audiencekit.preparation.columnar.letters import composing
 from audiencekit.preparation.columnar.shapes import DIGIT, LETTER, ODD, OTHER, shapes_of
 from tests.examples import examples

@@ -6,9 +6,9 @@ import unicodedata
 
 import numpy as np
 
-from audiencekit.identifiers.invisible import has_invisible, trim
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.phone_number import normalize_phone_number
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.texts import has_invisible, trim
 from audiencekit.preparation.columnar.signs import BREAK, CODE_POINTS, CONTROL, DOUBT, MARK, signs
 
 _EVERY = [chr(code) for code in range(CODE_POINTS)]

@@ -20,14 +20,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.identifiers.accounts import normalize_handle, normalize_platform_id
 from audiencekit.identifiers.device_id import normalize_device_id
-from audiencekit.identifiers.handle import normalize_handle
-from audiencekit.identifiers.hashing import accept_hashed
-from audiencekit.identifiers.invisible import trim
+from audiencekit.identifiers.kinds import Reason, Rules, accept_hashed
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
-from audiencekit.identifiers.platform_id import normalize_platform_id
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.texts import trim
 from audiencekit.preparation.columnar import device_ids, handles, hashed, partner_user_ids, platform_ids
 from audiencekit.preparation.columnar.checks import ALWAYS, FEW, HASHED
 from audiencekit.preparation.columnar.decisions import VALID, Decisions, code_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import Bug
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.kernels.layouts import Words
 from audiencekit.preparation.columnar.decisions import PENDING, VALID, code_of
 from audiencekit.preparation.columnar.signs import signs

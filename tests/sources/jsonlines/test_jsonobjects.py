@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason
 from audiencekit.sources.jsonlines import jsonobjects
 from audiencekit.sources.jsonlines.jsonobjects import NotText, read_object, texts_of
 

@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.placeholders import is_placeholder_number
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import Reason, Rules
+from audiencekit.identifiers.texts import is_placeholder_number
 from audiencekit.preparation.columnar.buffers import Bools, Bytes, Places
 from audiencekit.preparation.columnar.decisions import PENDING, UNDECIDED, VALID, Codes, code_of
 from audiencekit.preparation.columnar.phones.digits import MAX_DIGITS, Digits

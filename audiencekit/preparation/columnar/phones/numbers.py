@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.kinds import Reason, Rules
 from audiencekit.identifiers.phone_number import day_form
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.columnar.checks import (
     ALWAYS,

@@ -23,7 +23,7 @@ _HEAD: Final = struct.Struct("<I")  # bytes of what is said of the plans in JSON
 _MODULES: Final = ("metadata", "patterns", "planfile", "plans", "readings", "states", "tables", "trunks")
 _COMPILERS: Final = (
     *(("audiencekit.preparation.columnar.phones", f"{name}.py") for name in _MODULES),
-    *(("audiencekit.identifiers", f"{name}.py") for name in ("former_prefixes", "placeholders")),
+    *(("audiencekit.identifiers", f"{name}.py") for name in ("phone_number", "texts")),
 )
 
 

@@ -10,7 +10,7 @@ from phonenumbers import PhoneMetadata
 from phonenumbers.phonemetadata import PhoneNumberDesc
 
 from audiencekit.errors import Bug
-from audiencekit.identifiers.placeholders import is_repeated
+from audiencekit.identifiers.texts import is_repeated
 from audiencekit.preparation.columnar.phones.patterns import Program
 
 MAX_NATIONAL: Final = 17  # digits; phonenumbers reads no longer national number

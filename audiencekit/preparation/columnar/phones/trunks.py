@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from phonenumbers import PhoneMetadata
 
-from audiencekit.identifiers.former_prefixes import ABROAD, FORMER_PREFIXES, MEXICO
+from audiencekit.identifiers.phone_number import ABROAD, FORMER_PREFIXES, MEXICO
 from audiencekit.preparation.columnar.phones.patterns import PASSING, Copying, Mark, Opening, Threads
 from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, NumberFacts, NumberingPlan, RegionalPlan, State
 

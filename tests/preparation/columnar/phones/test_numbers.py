@@ -14,9 +14,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from audiencekit.identifiers.kinds import DEFAULT_RULES, Reason, Rules
 from audiencekit.identifiers.phone_number import normalize_phone_number
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import DEFAULT_RULES, Rules
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, code_of
 from audiencekit.preparation.columnar.phones import (
     column as phone_column,

@@ -8,7 +8,7 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata, PhoneNumber
 
-from audiencekit.identifiers.placeholders import is_repeated
+from audiencekit.identifiers.texts import is_repeated
 from audiencekit.preparation.columnar.phones.plans import MAX_NATIONAL, NumberingPlan, RegionalPlan
 
 CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)

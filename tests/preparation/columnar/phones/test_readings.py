@@ -8,7 +8,7 @@ import phonenumbers
 import pytest
 from phonenumbers import NumberParseException, PhoneMetadata, ValidationResult
 
-from audiencekit.identifiers.placeholders import is_repeated
+from audiencekit.identifiers.texts import is_repeated
 from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.trunks import DigitOutcome, DigitReading, Trunks

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from audiencekit.identifiers.hashing import looks_hashed
-from audiencekit.identifiers.invisible import has_invisible
-from audiencekit.identifiers.placeholders import is_placeholder
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.kinds import Reason, looks_hashed
+from audiencekit.identifiers.texts import has_invisible, is_placeholder
 
 
 def refuse_at_once(trimmed: str) -> Reason | None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audiencekit.identifiers.commonchecks import refuse_at_once
-from audiencekit.identifiers.reasons import Reason
+from audiencekit.identifiers.common_checks import refuse_at_once
+from audiencekit.identifiers.kinds import Reason
 
 
 @pytest.mark.parametrize(

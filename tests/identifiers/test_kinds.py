@@ -8,11 +8,20 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from hypothesis import given, strategies as st
 
+from audiencekit.errors import UsageError
 from audiencekit.identifiers.definition import normalize_identifier
-from audiencekit.identifiers.hashing import accept_hashed, hash_normalized, looks_hashed
-from audiencekit.identifiers.kinds import Kind, NormalizedEmail, NormalizedPartnerUserId
-from audiencekit.identifiers.reasons import Reason
-from audiencekit.identifiers.rules import Rules
+from audiencekit.identifiers.kinds import (
+    DEFAULT_RULES,
+    Kind,
+    NormalizedEmail,
+    NormalizedPartnerUserId,
+    Reason,
+    Rules,
+    accept_hashed,
+    hash_normalized,
+    looks_hashed,
+)
+from audiencekit.profile import PROFILES
 
 # Facts from the public documentation of the services named (reference: api-facts, section 10).
 VECTORS = [
@@ -221,3 +230,30 @@ def test_recorded_normal_forms(corpus: Any) -> None:
     answers = {case["id"]: normalize_identifier(Kind.EMAIL, case["input"]) == case["expected"] for case in cases}
     unlike = {case["id"] for case in cases if answers[case["id"]] != case["same_as_x_docs_rule"]}
     assert unlike == set(NORMAL_FORM_DIFFERENCES)
+
+
+def test_defaults_are_the_best_supported_reading() -> None:
+    """E.164 with the plus, valid numbers only, device ids in lower case, no country assumed."""
+    expected = Rules(default_country=None, phone_validity="valid", phone_form="e164", device_id_case="lower")
+    assert expected == DEFAULT_RULES
+
+
+def test_profiles_name_forms_that_rules_know() -> None:
+    """Each profile's switches are values that the rules accept."""
+    known = get_type_hints(Rules)
+    for profile in PROFILES.values():
+        assert profile.phone_form in get_args(known["phone_form"])
+        assert profile.device_id_case in get_args(known["device_id_case"])
+
+
+@pytest.mark.parametrize("country", ["DE", "germany", "United States of America", "", None])
+def test_a_default_country_is_anything_that_means_one(country: str | None) -> None:
+    """Codes and names are taken; nothing means that none is assumed."""
+    assert Rules(default_country=country).default_country == country
+
+
+@pytest.mark.parametrize("country", ["Atlantis", "+49", "DEUTSCH"])
+def test_an_unknown_default_country_is_a_usage_error(country: str) -> None:
+    """It is refused at construction, not row by row."""
+    with pytest.raises(UsageError, match="default country"):
+        Rules(default_country=country)

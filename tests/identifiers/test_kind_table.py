@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
+from audiencekit.identifiers.kind_table import is_identifier, likely_kind, looks_hashed
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.identifiers.recognition import is_identifier, likely_kind, looks_hashed
 
 LIKELY = [
     ("e-mail", " Ada@Example.com ", None, Kind.EMAIL),
