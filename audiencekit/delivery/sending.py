@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 
 from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
-from audiencekit.delivery.delivery_options import Stop
-from audiencekit.delivery.deliveryoptions import Listener, Route
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.limiter import Pausable
+from audiencekit.delivery.options import Listener, Route, Stop
 from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed

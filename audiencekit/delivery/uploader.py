@@ -14,17 +14,20 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from audiencekit.delivery.concurrency import Lanes
-from audiencekit.delivery.delivery_options import (
+from audiencekit.delivery.isolation import Isolation
+from audiencekit.delivery.options import (
     FIRST_WAVE,
+    Earlier,
     Journal,
+    Listener,
     NoJournal,
+    Route,
     Stop,
+    Waits,
     Waves,
     end,
     take_back_cancellation,
 )
-from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
-from audiencekit.delivery.isolation import Isolation
 from audiencekit.delivery.request_history import RequestHistory
 from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
 from audiencekit.delivery.results import Delivered, DeliveryTally, OpenedBody, RefusedRow

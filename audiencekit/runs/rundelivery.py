@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route
 from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.options import Earlier, Listener, Route
 from audiencekit.delivery.results import Delivered
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session

@@ -87,7 +87,7 @@ def make_requests_small() -> None:
 
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
-    from audiencekit.delivery.deliveryoptions import Waits
+    from audiencekit.delivery.options import Waits
     from audiencekit.runs import doubts, rundelivery
 
     rundelivery.deliver = functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS))  # type: ignore[assignment]

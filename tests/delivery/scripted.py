@@ -14,9 +14,8 @@ import numpy.typing as npt
 import orjson
 
 from audiencekit.api.wire import check_counts
-from audiencekit.delivery.delivery_options import Journal
-from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
+from audiencekit.delivery.options import Earlier, Journal, Listener, Route, Waits
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver

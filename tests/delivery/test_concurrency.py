@@ -16,8 +16,8 @@ from audiencekit.api.exchange import Body
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.delivery.concurrency import Lanes, Losses
-from audiencekit.delivery.deliveryoptions import Route
 from audiencekit.delivery.limiter import Unlimited
+from audiencekit.delivery.options import Route
 from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operationsbody import OperationsBody

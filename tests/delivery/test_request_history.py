@@ -12,7 +12,7 @@ import numpy.typing as npt
 import orjson
 import pytest
 
-from audiencekit.delivery.deliveryoptions import Earlier
+from audiencekit.delivery.options import Earlier
 from audiencekit.delivery.request_history import RequestHistory
 from audiencekit.delivery.results import Delivered, Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import Clock, RetryPolicy

@@ -16,8 +16,8 @@ import aiohttp
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.transport import HttpTransport, Timeouts
-from audiencekit.delivery.deliveryoptions import Waits
 from audiencekit.delivery.faults import RetryClass, retry_class
+from audiencekit.delivery.options import Waits
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.requests.requestplan import BodyLimits
 from audiencekit.emulator import Emulator, EmulatorOptions

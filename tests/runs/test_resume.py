@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from audiencekit.cli.spelling import spelled
-from audiencekit.delivery.deliveryoptions import Waits
+from audiencekit.delivery.options import Waits
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.adssession import AudienceSession
 from audiencekit.emulator import Emulator

@@ -12,8 +12,8 @@ from itertools import pairwise
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.wire import Counts
-from audiencekit.delivery.deliveryoptions import Earlier, Listener, Route, Waits
 from audiencekit.delivery.limiter import PacedLimiter
+from audiencekit.delivery.options import Earlier, Listener, Route, Waits
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver

@@ -14,8 +14,7 @@ from typing import Final
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.receipt import TargetReceipt
-from audiencekit.delivery.delivery_options import NoJournal
-from audiencekit.delivery.deliveryoptions import Listener, Route
+from audiencekit.delivery.options import Listener, NoJournal, Route
 from audiencekit.delivery.results import Counts, PackedRequest, RequestResult
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
 from audiencekit.audiences.synchronisation.stamp.stamping import Stamping
-from audiencekit.delivery.delivery_options import take_back_cancellation
 from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.options import take_back_cancellation
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.planning.plan import PlannedRun

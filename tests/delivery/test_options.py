@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.delivery_options import Waves
+from audiencekit.delivery.options import Waves
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import Bug, InputOutputFailed, NotFinished, NotFound, Outcome, Unauthorized
