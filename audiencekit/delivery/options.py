@@ -1,4 +1,4 @@
-"""The parts of a delivery that its caller chooses, and what all of it shares: waves, the end, the duties of a journal."""
+"""The parts of a delivery that its caller chooses, and what it shares: waves, the end, the duties of a journal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
+
+# --- The parts of a delivery that its caller chooses: the way to the service, its waits, its listener, its past ---
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
 
@@ -67,6 +69,9 @@ class Earlier:
     left_seconds_ago: float = 0.0
 
 
+# --- The duties of a journal: intent before bytes, acknowledgement after checks (design, section 4.7) ---
+
+
 class Journal(Protocol):
     """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
 
@@ -91,6 +96,9 @@ class NoJournal:
 
     async def conclude(self, result: RequestResult) -> None:
         """Returns at once."""
+
+
+# --- The end of a delivery: the first error is kept, every wait ends at once, exchanges under way go on ---
 
 
 class Stop:
@@ -141,6 +149,8 @@ def take_back_cancellation() -> None:
     if task is not None:
         task.uncancel()
 
+
+# --- The order that the plan asks for: a wave begins when all before it are confirmed (design, *conflict*) ---
 
 FIRST_WAVE: Final = 0  # as plans count
 

@@ -1,4 +1,4 @@
-"""The sums of a delivery, made from results as they come."""
+"""The facts of a delivery: the result of each request, and their sums."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from audiencekit.errors import AudiencekitError, Outcome, RateLimited, ServiceError, TemporarilyUnavailable
 from audiencekit.packedrequest import PackedRequest as PackedRequest  # what goes in, for callers
+
+# --- The sums of a delivery, made from results as they come ---
 
 
 class DeliveryTally:
@@ -70,6 +72,9 @@ class DeliveryTally:
             notes=notes,
             learned_size=learned_size,
         )
+
+
+# --- The types between the uploader and its callers: requests and counts in, results out ---
 
 
 class Counts(Protocol):

@@ -1,4 +1,7 @@
-"""Time as an argument: nothing in delivery asks the operating system for it by itself."""
+"""The policy of retries.
+
+Classes of faults, delays, outages, the quota of a run, and the clock, which is an argument.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,8 @@ from audiencekit.limits import (
     RETRY_GROWTH,
 )
 
+# --- Time as an argument: nothing in delivery asks the operating system for it by itself ---
+
 
 class Clock(Protocol):
     """The clock of a delivery. Waits go by `monotonic`; `now` is for times that the service names."""
@@ -56,6 +61,9 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         """Returns after `seconds`."""
         await asyncio.sleep(seconds)
+
+
+# --- A service that is away: one request asks whether it is back, all others wait (reliability bar, P9) ---
 
 
 class Outage:
@@ -107,6 +115,8 @@ class Outage:
             await asyncio.gather(*waits, return_exceptions=True)
 
 
+# --- The budget of re-sends of a run: a service in trouble must not be stormed ---
+
 # The figures of botocore's standard mode: 100 re-sends in a row without one success, then no more.
 QUOTA_CAPACITY: Final = 500
 RESEND_COST: Final = 5
@@ -138,6 +148,8 @@ class RetryQuota:
         given_back = self._cost if after_resend else QUIET_SUCCESS_REFUND
         self._tokens = min(self._capacity, self._tokens + given_back)
 
+
+# --- How often and after how long a request is sent again. It decides; of an upload the uploader waits ---
 
 T = TypeVar("T")
 

@@ -20,6 +20,8 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 
+# --- The gate before every exchange: one 429 shuts it for all workers of the run ---
+
 
 class Gate:
     """Open, or shut until a moment. It never opens earlier because it was shut once more for a shorter time."""
@@ -41,6 +43,9 @@ class Gate:
         """Returns when the gate is open. It may have been shut again meanwhile: the wait goes on then."""
         while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
             await self._clock.sleep(wait_seconds)
+
+
+# --- One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up ---
 
 
 class Sending:

@@ -23,6 +23,8 @@ from audiencekit.emulator.faults.fault_points import RequestFaults, SeveredError
 from audiencekit.emulator.routing import VERSION, Match
 from audiencekit.emulator.store import Clock, ReceivedCall
 
+# --- Apply a call that was let in, at once or late, and meet the faults before and after it ---
+
 _logger: Final = logging.getLogger(__name__)
 
 
@@ -73,6 +75,8 @@ def _own_fault(error: Exception) -> Answer:
     _logger.error("%s in %s, line %s: the emulator has a fault", type(error).__name__, place.name, place.lineno)
     return refuse(500, "INTERNAL_ERROR", "The emulator has a fault").answer
 
+
+# --- Answers on their way out: whole, in parts, or as a fault delivers them ---
 
 # Headers of answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
 _OF_DATA: Final = {

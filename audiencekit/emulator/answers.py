@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
+# --- Bodies of answers: what a success and a refusal look like (specification part 1, section 4.0) ---
+
 JSON: Final = "application/json;charset=utf-8"
 
 Problem = dict[str, str]
@@ -120,6 +122,8 @@ def refuse(
     document = {"errors": [problem(code, message, parameter)], "request": {"params": params or {}}}
     return RefusalError(status, document, headers)
 
+
+# --- Times on the wire: ISO 8601 in UTC, whole seconds ---
 
 # A date alone, or date and time with Z, +HHMM, +HH:MM or +HH (public documentation, "timezones"). A fraction of a
 # second is ISO 8601, and cut off. Times without an offset are documented nowhere, so they are not taken.

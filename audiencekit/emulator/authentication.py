@@ -15,6 +15,8 @@ from urllib.parse import unquote_to_bytes
 
 from audiencekit.emulator.answers import RefusalError, refuse_legacy
 
+# --- OAuth 1.0a as the server sees it: HMAC-SHA1 over method, address and parameters (RFC 5849, section 3) ---
+
 TIMESTAMP_TOLERANCE_SECONDS: Final = 300
 
 Pair = tuple[bytes, bytes]
@@ -154,6 +156,8 @@ def _escape_text(text: str) -> str:
 def _unauthorized(code: int, message: str) -> RefusalError:
     return refuse_legacy(401, code, message)
 
+
+# --- The one application, user, account and audience that an emulator has at its start ---
 
 _DIGITS: Final = string.digits + string.ascii_lowercase
 _LETTERS: Final = string.ascii_letters + string.digits

@@ -16,6 +16,8 @@ from aiohttp import web
 
 from audiencekit.emulator.answers import Piece
 
+# --- One address of the emulator: it listens, stops for a while, and listens again at the same port ---
+
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576
 # Parameters of writes stand in the query: a post of 25,000 characters, each escaped as four bytes, must fit.
@@ -119,6 +121,8 @@ def _make_silent_logger() -> logging.Logger:
     logger.addHandler(logging.NullHandler())
     return logger
 
+
+# --- Connections of clients, which faults can cut, hold and wait for ---
 
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 

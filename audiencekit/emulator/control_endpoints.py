@@ -19,6 +19,8 @@ from audiencekit.emulator.faults.orders import FaultDoor
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.store import Clock, Store
 
+# --- The way to the emulator's own doors, from loopback alone ---
+
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 
 
@@ -53,6 +55,8 @@ class Doorway:
         if parts.state is not None:
             parts.state.keep("clock_offset", parts.clock.offset_seconds)
 
+
+# --- The emulator's own doors, unsigned and no part of the API: what a test may look at and turn ---
 
 _NDJSON: Final = "application/x-ndjson"
 _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print

@@ -20,6 +20,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from audiencekit.machine.privatefiles import replace_file
 
+# --- Certificates: who holds one, who signs it, and the server that shows it ---
+
 AUTHORITY_NAME: Final = "audiencekit emulator authority"
 SERVER_NAME: Final = "audiencekit emulator"
 LOOPBACK_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
@@ -139,6 +141,11 @@ def make_context(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey)
     return context
 
 
+# --- The authority behind `--tls`: a client that trusts it believes the emulator to be the hosts that were named ---
+#
+# It can vouch for those hosts and for loopback alone (RFC 5280, section 4.2.1.10), so that a key which is lost opens
+# nothing else. Its key stays in memory, unless a directory is given to keep it in.
+
 CERTIFICATE_FILE: Final = "authority.pem"
 KEY_FILE: Final = "authority-key.pem"
 VALID_DAYS: Final = 30  # of every certificate
@@ -226,6 +233,8 @@ def _vouches_for(certificate: x509.Certificate, names: Sequence[str]) -> bool:
     permitted = {str(each.value).partition("/")[0] for each in limits.permitted_subtrees or ()}
     return {str(each.value) for each in name_hosts(names)} <= permitted
 
+
+# --- Hosts that the emulator plays under `--tls`, by name or IP address ---
 
 _LABEL: Final = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*")

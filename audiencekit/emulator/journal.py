@@ -20,6 +20,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.emulator.answers import format_time
 from audiencekit.machine.openfiles import open_unnamed, read_at, write_at
 
+# --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
+#
+# They hold hashes of people. The file goes with the process, however that ends.
+
 _KEY_BITS: Final = 128
 _NONCE_BYTES: Final = 12
 
@@ -67,6 +71,9 @@ class SealedFile:
 def _nonce(start: int) -> bytes:
     """Of its own for every text, since no two begin at one place."""
     return start.to_bytes(_NONCE_BYTES, "big")
+
+
+# --- Records for checks: requests as they arrived, operations as they were applied ---
 
 
 class Logged(Protocol):

@@ -14,6 +14,8 @@ from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call, is_form
 from audiencekit.servicewords import CURRENCIES
 
+# --- JSON bodies of calls ---
+
 
 def check_body(call: Call) -> None:
     """Refuse a query (400), and a body that is not declared as JSON in UTF-8 (415)."""
@@ -33,6 +35,8 @@ def read_document(call: Call) -> Any:
     except ValueError:
         raise call.refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
+
+# --- Query parameters, read one at a time; what was read makes the echo ---
 
 MAX_IDS: Final = 200  # specification part 1, section 8
 MAX_LONG: Final = 2**63 - 1  # amounts, and ids of users and tweets, are long integers (part 1, section 2)

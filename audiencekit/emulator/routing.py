@@ -15,6 +15,8 @@ from audiencekit.emulator.answers import Answer, RefusalError, refuse, refuse_le
 from audiencekit.emulator.calls import Address, Call
 from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 
+# --- How many requests a token may make: fixed windows, each opened by its first request (public documentation) ---
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -109,6 +111,8 @@ class RateLimits:
             refusal=window.refusal,
         )
 
+
+# --- Which handler answers a method and a path ---
 
 VERSION: Final = "12"
 # The public service's earlier versions, which its own clients still call.

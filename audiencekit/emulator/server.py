@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from audiencekit.emulator.encryption import Encryption
 
 
+# --- Whether a request is let in: endpoint, signature, rate, account and body, in this order ---
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """A request with a known caller: the endpoint, attributes of the header, and the quota that is left."""
@@ -134,6 +137,9 @@ class Admissions:
         )
 
 
+# --- One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order ---
+
+
 class Reception:
     """Answers the requests of one emulator, whichever of its addresses they come to."""
 
@@ -205,6 +211,9 @@ class Reception:
             answer = struck.answer
         level = {"x-access-level": "read"} if admission.may_only_read else {}
         return replace(answer, headers={**admission.quota.headers(), **level, **answer.headers})
+
+
+# --- The emulator as a server: three addresses on loopback, from `async with` or until a signal ---
 
 
 class Emulator:

@@ -23,6 +23,8 @@ from audiencekit.emulator.endpoints.users import Tokens
 from audiencekit.emulator.journal import OperationLog, RequestEntry, RequestLog
 from audiencekit.emulator.options import DEFAULT_MATCH_RATE, EmulatorOptions
 
+# --- The emulator's clock: the time that every rule of it goes by ---
+
 
 class Clock:
     """A source of epoch seconds, and how far it was moved."""
@@ -43,6 +45,12 @@ class Clock:
         """Move the clock so that it says `epoch` now, and goes on from there."""
         self.offset_seconds = epoch - self._source()
 
+
+# --- A state file: what makes an emulator continue where an earlier one ended ---
+#
+# SQLite, readable by its owner alone, since it holds hashes and tokens. It keeps the calls that changed something, as
+# they came: the same calls, handled again in the same order at the same times, give the same emulator, ids included. It
+# also keeps the request log and how far the clock was moved. Faults, rate-limit windows and spent nonces begin afresh.
 
 _FORMAT: Final = 1
 _SCHEMA: Final = """
@@ -188,6 +196,9 @@ def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
             raise StateError(_UNFIT)
     database.execute("COMMIT")
     database.executescript(_SCHEMA)
+
+
+# --- Everything that the emulator remembers ---
 
 
 class Store:

@@ -1,4 +1,4 @@
-"""The rule for handles: no `@`, lower-case (reference: api-facts 1.7), 1 to 15 of a-z, 0-9, _."""
+"""The rules for handles and for ids of accounts (reference: api-facts 1.7)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.kinds import NormalizedHandle, NormalizedPlatformId, Reason, looks_hashed
 from audiencekit.identifiers.texts import has_invisible, is_mangled, is_placeholder, trim, unmarked
 from audiencekit.limits import MAX_HANDLE_LENGTH, MAX_PLATFORM_ID
+
+# --- The rule for handles: no `@`, lower-case (reference: api-facts 1.7), 1 to 15 of a-z, 0-9, _ ---
 
 # ASCII: without it, IGNORECASE lets the Kelvin sign and the dotless i pass as k and i.
 _PROFILE_ADDRESS: Final = re.compile(
@@ -63,6 +65,8 @@ def _bare_name(text: str) -> str:
         return "" if address[1].lower() in PAGES else address[1]
     return text[1:] if text.startswith(("@", "＠")) else text
 
+
+# --- The rule for user ids of the platform: plain integer text (reference: api-facts 1.7) ---
 
 _MAX_DIGITS: Final = len(str(MAX_PLATFORM_ID))
 _DECIMAL: Final = re.compile(r"[+-]?\d++[.,]\d*+")

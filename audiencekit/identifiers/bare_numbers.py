@@ -1,4 +1,6 @@
-"""Numbers of payment cards and of bank accounts, which carry a check digit: few other numbers have a right one."""
+"""Numbers without a plus sign that may be phone numbers, and those of payment cards and bank accounts, which are
+none.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.texts import plain_signs, trim
+
+# --- Numbers of payment cards and of bank accounts, which carry a check digit: few other numbers have a right one ---
 
 # As their issuers number cards: Visa, Mastercard, American Express, Diners Club, Discover, JCB, UnionPay.
 _CARD: Final = (
@@ -67,6 +71,11 @@ def _checks_of_iban(number: str) -> bool:
         return False
     return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
+
+# --- Bare digits that read as a person's phone number, although no sign says so ---
+#
+# Ids of one's own making may be digits, too. A single one tells little: a third of all numbers of ten digits are a
+# valid number of the United States. Of a whole column the share does; `preparation.partner_ids` has the bounds.
 
 # Where most people live who stand in lists of customers. Their numbers are known without a country being said.
 LARGE_COUNTRIES: Final = (

@@ -1,12 +1,4 @@
-"""Countries and what people call them: `alpha-2|alpha-3|name|other names`.
-
-The codes are those of ISO 3166-1; the names are the everyday ones in English, with former names, the forms
-that shops and spreadsheets offer, and the country's own name where customer lists hold it. A name that means
-two countries ("Virgin Islands") is left out. AC, TA and XK are not in the standard but have phone numbers; EL
-is what the European Union writes for Greece. One letter is the distinguishing sign of vehicles (Convention on Road
-Traffic, Vienna 1968, article 45), which lists of German, French and Italian speakers have: D, A, F, I. Two or three
-letters are ISO's alone: FL, Liechtenstein's sign, is Florida, too.
-"""
+"""Countries, as people write them."""
 
 from __future__ import annotations
 
@@ -15,6 +7,15 @@ from functools import cache
 from typing import Final
 
 from audiencekit.identifiers.texts import in_form, is_placeholder
+
+# --- Countries and what people call them: `alpha-2|alpha-3|name|other names` ---
+#
+# The codes are those of ISO 3166-1; the names are the everyday ones in English, with former names, the forms that shops
+# and spreadsheets offer, and the country's own name where customer lists hold it. A name that means two countries
+# ("Virgin Islands") is left out. AC, TA and XK are not in the standard but have phone numbers; EL is what the European
+# Union writes for Greece. One letter is the distinguishing sign of vehicles (Convention on Road Traffic, Vienna 1968,
+# article 45), which lists of German, French and Italian speakers have: D, A, F, I. Two or three letters are ISO's
+# alone: FL, Liechtenstein's sign, is Florida, too.
 
 COUNTRIES: Final = """
 AC||Ascension Island|Ascension
@@ -428,6 +429,8 @@ ZA|Südafrika|Afrique du Sud|Sudáfrica|África do Sul|Zuid-Afrika|Republika Po�
 ZA|Южно-Африканская Республика|南アフリカ|남아프리카|南非|جنوب أفريقيا
 """
 
+
+# --- Countries as people write them in a cell -> ISO 3166-1 alpha-2 ---
 
 _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().splitlines())  # alpha-2
 

@@ -1,9 +1,4 @@
-"""Addresses that are valid and yet reach no one, or no person: likely typing errors, roles, throwaway mailboxes.
-
-Nothing of this rejects a value, and no value is ever corrected: it is counted, and told. A domain counts as a typing
-error only when it is a slip or two away from one of a closed list of providers: to name the provider says nothing of a
-person.
-"""
+"""The rule for email addresses, and addresses that are valid and yet reach no one, or no person."""
 
 from __future__ import annotations
 
@@ -16,6 +11,13 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.kinds import NormalizedEmail, Reason
 from audiencekit.identifiers.texts import WHITE_SPACE, in_form, is_placeholder_email, trim, unmarked
+
+# --- Addresses that are valid and yet reach no one, or no person: likely typing errors, roles, throwaway mailboxes
+# ---
+#
+# Nothing of this rejects a value, and no value is ever corrected: it is counted, and told. A domain counts as a typing
+# error only when it is a slip or two away from one of a closed list of providers: to name the provider says nothing of
+# a person.
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -129,6 +131,19 @@ def distance(one: str, other: str, most: int) -> int:
         before, last = last, line
     return min(last[-1], most + 1)
 
+
+# --- The rule for e-mail addresses: trim, lower-case, nothing else (reference: api-facts 1.7) ---
+#
+# Dots and `+tags` stay. Valid is what email-validator calls valid without asking DNS, plus: a local part has 64
+# characters at most, a top-level domain two letters at least. The marks of a spreadsheet come off as from phone
+# numbers, and so do commas and semicolons behind an address and quotes around it, which have no other reading. A full
+# stop behind it stays: of `ada@example.com.` a cell may have lost the `au`, and then it is another person's. Refused
+# forms: quoted local parts, address literals, comments, display names. Internationalised local parts (RFC 6531) are
+# accepted, in NFC.
+#
+# Internationalised domains leave in ASCII ("xn--…": IDNA 2008 over UTS 46, non-transitional). That is the one form
+# which every mail system takes, which browsers submit from e-mail fields, and which the service's own script for
+# hashing accepted; and so both spellings of one mailbox give one hash.
 
 # RFC 5321 section 4.5.3.1 and RFC 3696, erratum 1690; RFC 1035 section 2.3.4.
 MAX_ADDRESS_BYTES: Final = 254

@@ -1,4 +1,4 @@
-"""The likely kind of one cell: for recognising columns, and header rows that are none."""
+"""One row a kind: its rule, and the words by which the header of a column names it; and the likely kind of one cell."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from audiencekit.identifiers.kinds import Kind, Normalized, Reason, Rules, looks
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
 from audiencekit.identifiers.texts import in_form, trim
+
+# --- The likely kind of one cell: for recognising columns, and header rows that are none ---
 
 __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 
@@ -103,6 +105,10 @@ def _is_phone_number(trimmed: str, country: str | None) -> bool:
 
 _BY_DEFINITION: Final = Rulings(lambda trimmed: has_email_form(normalize_email(trimmed)), _is_phone_number)
 
+
+# --- One row a kind: its rule, and the words by which the header of a column names it ---
+#
+# A kind also needs its member of `Kind`, its type, and the module of its rule.
 
 # A text, what its row says of its country, and the rules of the run.
 Normalizer: TypeAlias = Callable[[str, str | None, Rules], Normalized | Reason]

@@ -1,4 +1,4 @@
-"""SHA-256 of normalised identifiers, and identifiers that arrive hashed (reference: api-facts 1.7)."""
+"""The kinds of identifiers, their rules, the reasons to reject a value, and SHA-256 (reference: api-facts 1.7)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.texts import is_placeholder, spellings, trim
 from audiencekit.limits import SHA256_HEX_LENGTH
+
+# --- SHA-256 of normalised identifiers, and identifiers that arrive hashed (reference: api-facts 1.7) ---
 
 Sha256Hex = NewType("Sha256Hex", str)
 
@@ -54,6 +56,9 @@ def _sha256_hex(text: str) -> Sha256Hex:
 PLACEHOLDER_HASHES: Final[frozenset[str]] = frozenset(map(_sha256_hex, spellings()))
 
 
+# --- Why a value or a row does not qualify: a closed list of stable codes ---
+
+
 class Reason(StrEnum):
     """One code a reason. The texts for people stand in `docs/reasons.md`, and a test compares the two."""
 
@@ -84,6 +89,9 @@ class Reason(StrEnum):
     REFUSED_BY_SERVICE = "refused_by_service"
 
 
+# --- The switches where a service's documentation contradicts itself, or where the user knows better ---
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """The demands of one run on values. The defaults are the best-supported reading of the documentation.
@@ -106,6 +114,9 @@ class Rules:
 
 
 DEFAULT_RULES: Final = Rules()
+
+
+# --- The six kinds of identifier (specification part 2, section 4.4), and the type of a value of each ---
 
 
 class Kind(StrEnum):

@@ -14,6 +14,8 @@ from audiencekit.identifiers.kinds import NormalizedPartnerUserId, Reason
 from audiencekit.identifiers.texts import has_control, is_placeholder, plain_signs, trim
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
 
+# --- Texts written in another way, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal ---
+
 # Letters of base64 for which each of three bytes is ASCII and none is a control character.
 _QUAD: Final = "[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 _TEXT_IN_BASE64: Final = rf"(?:{_QUAD}){{2,}}[A-Za-z0-9+/_-]{{0,3}}={{0,2}}"
@@ -51,6 +53,10 @@ def _from_base64(text: str) -> str:
     except (binascii.Error, UnicodeDecodeError):
         return ""
 
+
+# --- The rule for partner user ids: passed as they are, not hashed (specification part 2, section 4.4) ---
+#
+# It is the only field that leaves in the clear, so a value that looks like a person's data is refused.
 
 # Anywhere in the value: an address, with or without a name around it; a profile on the platform; a number with a plus.
 CONTAINED: Final = (

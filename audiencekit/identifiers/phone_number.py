@@ -1,9 +1,4 @@
-"""Prefixes that a country has abolished, so that phonenumbers no longer takes them off: Mexico's.
-
-Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number, 1
-to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists have
-the prefixes, and WhatsApp still writes the 1.
-"""
+"""The rule for phone numbers: E.164, by the country of the row (reference: api-facts 1.7)."""
 
 from __future__ import annotations
 
@@ -19,6 +14,12 @@ from audiencekit.identifiers.common_checks import refuse_at_once
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedPhoneNumber, Reason, Rules
 from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unmarked
+
+# --- Prefixes that a country has abolished, so that phonenumbers no longer takes them off: Mexico's ---
+#
+# Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number,
+# 1 to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists
+# have the prefixes, and WhatsApp still writes the 1.
 
 MEXICO: Final = 52
 # Without the calling code a 1 may be that of North America: 1 415 555 0132 is read in San Francisco, not in San Miguel.
@@ -36,6 +37,13 @@ def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) ->
     found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
     return found[2] if found and (has_code or found[1] != ABROAD) else None
 
+
+# --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
+#
+# The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules. It
+# is never guessed, and a number is read only as phonenumbers reads it for that country, but for prefixes that were
+# abolished (`former_prefixes.py`). Refused although phonenumbers takes them, because it silently drops or turns a part:
+# extensions, letters, stray marks at the ends, a second number, invisible characters, the parameters of a tel: address.
 
 # The punctuation that phonenumbers knows, and a plus only in front.
 DASHES: Final = "‐-―−ー－"

@@ -1,8 +1,6 @@
-"""Fillings of cells whose value was unknown: closed lists, applied to the trimmed, lower-cased value.
+"""Texts of cells before any rule.
 
-Sources: reference, reliability 4 ("Placeholders"); the missing-value words that spreadsheets, databases and
-data frames write; the junk that public upload tools report. A word is listed only when no person plausibly
-owns it.
+Invisible characters, forms of letters, signs, what Excel does to numbers, fillings.
 """
 
 from __future__ import annotations
@@ -11,6 +9,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final, Literal
+
+# --- Fillings of cells whose value was unknown: closed lists, applied to the trimmed, lower-cased value ---
+#
+# Sources: reference, reliability 4 ("Placeholders"); the missing-value words that spreadsheets, databases and data
+# frames write; the junk that public upload tools report. A word is listed only when no person plausibly owns it.
 
 
 def _words(text: str) -> frozenset[str]:
@@ -110,6 +113,8 @@ def _runs() -> Iterator[str]:
         yield from (count[:length] for count, least in _COUNTS.items() if length >= least)
 
 
+# --- Traces of spreadsheets on numbers: marks that keep a number whole, and forms that have lost it ---
+
 # A leading apostrophe and ="…" tell a spreadsheet that digits are text: the number behind them is whole.
 _TEXT_FORMULA: Final = re.compile(r'="([^"]*)"')
 
@@ -144,6 +149,11 @@ def is_mangled(text: str) -> bool:
         return False
     return any(form.fullmatch(text) for form in _MANGLED) or _DECIMAL_ZERO.fullmatch(text[-3:]) is not None
 
+
+# --- Invisible characters: taken off at the ends of a value, refused inside it ---
+#
+# `str.strip()` removes the no-break space but neither U+200B nor U+FEFF, so both lists are written out here. White
+# space inside a value is not invisible: what it means is for the rule of the kind to say.
 
 # Unicode PropList.txt, White_Space.
 WHITE_SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -201,6 +211,8 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
+# --- One sign for those that people cannot tell apart: whatever a text processor put for `-`, a blank or `@` ---
+
 # Hyphens, dashes, bars and minus signs that NFKC leaves as they are. The soft hyphen is an invisible character.
 _DASHES: Final = re.compile("[‐‑‒–—―⁃−⸺⸻\u058a\u30a0]")
 
@@ -209,6 +221,8 @@ def plain_signs(text: str) -> str:
     """`text` in NFKC, every dash as `-`: for looking at it, never for sending."""
     return text if text.isascii() else _DASHES.sub("-", in_form("NFKC", _DASHES.sub("-", text)))
 
+
+# --- Unicode's normal forms, of texts that are short enough for them ---
 
 # To put the marks on one letter in order takes the square of their number: 2 seconds for a cell of the largest size.
 # Nothing that qualifies is as long: an address has 254 bytes, and four characters become one at most.

@@ -1,7 +1,4 @@
-"""Signatures as people see them: `**keywords` written out, with types and defaults, and names that are not there told.
-
-Checkers of types read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
-"""
+"""The keyword arguments of all that reads a list, and their signatures as people see them."""
 
 from __future__ import annotations
 
@@ -23,6 +20,11 @@ from audiencekit.limits import (
 )
 from audiencekit.settings import FewPeople
 from audiencekit.sources.files import FilePath
+
+# --- Signatures as people see them: `**keywords` written out, with types and defaults, and names that are not there
+# told ---
+#
+# Checkers of types read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -82,6 +84,11 @@ def _written_out(signature: inspect.Signature, keywords: type, more: Mapping[str
 def _lines(keywords: type) -> Iterator[str]:
     return (f"    {name}: {ABOUT[name].text}" for name in keywords.__annotations__ if name in ABOUT)
 
+
+# --- The keywords of `check`, `prepare`, `upload`, `sync` and `forget`: names, types, defaults, and a line for each
+# ---
+#
+# The types stand in the classes, for checkers of types; the rest in `ABOUT`, for `help()` and the documentation.
 
 Columns: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 Time: TypeAlias = str | date  # ISO 8601, a day, or a `datetime` (a subclass of `date`) that has a time zone

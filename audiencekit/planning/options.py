@@ -1,4 +1,4 @@
-"""Options that fit neither the source, nor the destination, nor each other: refused before a row is read."""
+"""The options of a plan; those that fit neither the source, nor the destination, nor each other are refused."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.address import is_stored_whole, stored_address
 
+# --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
+
 
 def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
     """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
@@ -71,6 +73,8 @@ def _is_same_file(one: FilePath, other: FilePath) -> bool:
     except OSError:
         return False
 
+
+# --- The keywords of `check`, `prepare` and `upload`, checked once. The door to `keywords` and `signatures`, too ---
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),

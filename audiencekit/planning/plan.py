@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore
 
 
+# --- The requests of a plan: the records that each of them has, and their bodies, made from the sealed spool ---
+
+
 @dataclass(slots=True, kw_only=True)
 class PlannedRequests:
     """The requests, and the sealed spool that their bodies are made from. Close it with the stack it came from."""
@@ -66,6 +69,9 @@ class PlannedRequests:
         """The requests whose number is wanted, in order, with their bodies."""
         wanted = (request for request in self.requests if is_wanted(request.number))
         return pack_requests(wanted, self.users_of, self.form)
+
+
+# --- The plan of one run: its requests, the counts of its records, and notes on both for people ---
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,6 +172,8 @@ class PlannedRun(PlannedRequests):
         return len(self.requests) / rate if rate else None
 
 
+# --- The members of an audience under sync, which its snapshot knows: they are asked before people are taken out ---
+
 _HINT: Final = (
     "leave the column of these identifiers out (`ignore=`), or say `shared_values='keep'` to take out all who have one;"
     " other identifiers of the same people take out them alone"
@@ -212,6 +220,9 @@ def _taken_out(gathered: BatchResults, selection: Selection) -> Iterator[HashedR
 @guarded
 def _those(records: HashedRecords, chosen: Bools) -> HashedRecords:
     return HashedRecords(records.unwrap().filter(pa.array(chosen)))
+
+
+# --- The plan of a run as people and programs read it ---
 
 
 def to_plan(planned: PlannedRun) -> Plan:
@@ -262,6 +273,9 @@ def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
     return {"format": PREPARED_FORMAT, "audiencekit": __version__, **plan.to_json(), "requests": listed}
 
 
+# --- Notes on a plan, to read before it is sent ---
+
+
 def few_note(people: int, options: Options, destination: Destination) -> tuple[str, ...]:
     """A note on a change of few people, whose reach can tell about each of them."""
     if not 0 < people < FEW_PEOPLE:
@@ -301,6 +315,9 @@ def _lost_rows(tally: Tally) -> tuple[str, ...]:
         return ()
     rows = "1 row is" if count == 1 else f"{count:,} rows are"
     return (f"{rows} lost, with bytes that are not text in this encoding: give `encoding='cp1252'`, or another one",)
+
+
+# --- Reasons not to send a plan, found when its source was read to the end ---
 
 
 def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:

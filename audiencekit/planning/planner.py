@@ -1,4 +1,4 @@
-"""The end of pass one: requests are made of all that was gathered, and reasons not to send them are found."""
+"""Pass one, from options to a plan: it is begun, read, and requests are made of all that was gathered."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.sourceopening import open_source
+
+# --- The end of pass one: requests are made of all that was gathered, and reasons not to send them are found ---
 
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
 Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
@@ -102,6 +104,10 @@ def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
     return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
 
 
+# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
+# ---
+
+
 def begin_plan(
     mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
 ) -> tuple[BatchResults, tuple[ReadList, ...]]:
@@ -139,6 +145,9 @@ def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
     return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
 
 
+# --- A plan that is only looked at: pass one without the records themselves, and nothing of it left behind ---
+
+
 def preview(source: AnySource, terms: Terms, *, rejections: FilePath | None, progress: Progress) -> Plan:
     """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
     with ExitStack() as stack:
@@ -147,6 +156,8 @@ def preview(source: AnySource, terms: Terms, *, rejections: FilePath | None, pro
     give_back()
     return plan
 
+
+# --- Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent ---
 
 # Makes the plan of a source, as `plan_run` does.
 Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]

@@ -1,10 +1,4 @@
-"""The prepared directory: what `upload` would send, on disk.
-
-records.parquet         PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
-manifest.json           what the records came from, the plan and its times, each request's sizes
-rejections.csv          row, column, reason
-requests/000001.json    with `requests`: each body, byte for byte
-"""
+"""The prepared directory: records and bodies on disk, as `upload` would send them."""
 
 from __future__ import annotations
 
@@ -39,6 +33,12 @@ from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
+
+# --- The prepared directory: what `upload` would send, on disk ---
+#
+# records.parquet PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
+# manifest.json what the records came from, the plan and its times, each request's sizes rejections.csv row, column,
+# reason requests/000001.json with `requests`: each body, byte for byte
 
 RECORDS, MANIFEST, REJECTIONS, REQUESTS = "records.parquet", "manifest.json", "rejections.csv", "requests"
 STAGING: Final = ".preparing-"
@@ -157,6 +157,11 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
             halted.set()
             raise
 
+
+# --- records.parquet: each record that would be sent, in row order, its hashes as text ---
+
+
+# --- requests/000001.json and so on: each body, byte for byte ---
 
 _GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB
 

@@ -1,4 +1,4 @@
-"""The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections."""
+"""Pass one over a source: each batch is prepared, counted, and kept until the plan is made."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Places, Slots, Tagger
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
+
+# --- The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections ---
 
 
 class Listeners:
@@ -137,6 +139,9 @@ class BatchResults:
         return sizes_from_bytes(self.aside.read(self._sizes[batch]))
 
 
+# --- The batches of pass one in the spool: their records, or their tags where nothing more is asked of them ---
+
+
 class BatchSpool:
     """Batches by number in `file`, one chunk each. Any thread may read or write.
 
@@ -186,6 +191,9 @@ class WholeBatches:
     def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
         """All records of `batch`, and the same places."""
         return self._unseal(batch), places
+
+
+# --- The facts of a source that was read to its end: names of columns, forms of files. Never a value ---
 
 
 class Origin(Protocol):
@@ -247,6 +255,13 @@ class ReadSource:
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
         parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
         return cls(mapping=ColumnMapping(columns=columns, **mapping), parts=parts, notes=notes, **facts)
+
+
+# --- A source that was read once and for all: its records in a kept spool, and behind them what else the plan needs
+# ---
+#
+# With n batches, chunks 0 to n - 1 of the spool are their records, chunks n to 2n - 1 their counts and rejections, and
+# the last is what the source was found to be.
 
 
 class Keeping:
@@ -348,6 +363,9 @@ def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
 def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
     return PersonalShapes(**document | {name: Counter(document.get(name, {})) for name in ("shapes", "readings")})
 
+
+# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
+# order ---
 
 # Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
 OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]

@@ -1,8 +1,4 @@
-"""Between the last row and the plan: values that stand for more people than a household are left out of all records.
-
-A record that has nothing else is rejected. Where that would leave people in who are to be taken out, or put people in
-who may be suppressed, the plan is refused, and says the option that decides it.
-"""
+"""Values that are those of more people than a household: they are left out of all records before the plan is made."""
 
 from __future__ import annotations
 
@@ -33,6 +29,12 @@ from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags
+
+# --- Between the last row and the plan: values that stand for more people than a household are left out of all
+# records ---
+#
+# A record that has nothing else is rejected. Where that would leave people in who are to be taken out, or put people in
+# who may be suppressed, the plan is refused, and says the option that decides it.
 
 _KINDS: Final = tuple(Kind)
 SHARED: Final = Reason.SHARED.value
@@ -198,6 +200,8 @@ def _begins(records: npt.NDArray[np.uint32]) -> Bools:
     return begins
 
 
+# --- The shapes of records: how many values of each kind they have, from which the length of a user follows ---
+
 Counts = npt.NDArray[np.int64]
 
 _KIND_BITS: Final = 63 // len(Kind)  # of a number that stands for a shape
@@ -254,6 +258,8 @@ def _records_of(shapes: Counts) -> HashedRecords:
     rows, deletes = np.arange(1, len(shapes) + 1), np.zeros(len(shapes), dtype=bool)
     return HashedRecords(pa.record_batch([arrow_array(rows), arrow_array(deletes), *lists], schema=RECORD_SCHEMA))
 
+
+# --- The effects of shared values that were left out of records, in words: notes, and refusals to send ---
 
 _ALL_OR_NONE: Final = (
     "say `shared_suppression='all'` to keep all of them out, or"

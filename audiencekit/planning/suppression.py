@@ -1,4 +1,4 @@
-"""The people of suppression sources, kept until it is known which of their values many share."""
+"""The people of suppression sources, who are not sent."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
 
+# --- The people of suppression sources, kept until it is known which of their values many share ---
+
 
 class SuppressedPeople:
     """The records of all suppression sources, put aside: who they are besides their shared values is asked later."""
@@ -53,6 +55,8 @@ class SuppressedPeople:
                 found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))
         return found
 
+
+# --- A batch of a suppression source: read in every form that its identifiers could be sent in ---
 
 # Reasons of cells that name no person, and of those that are read in another form.
 _HARMLESS: Final = frozenset(
@@ -122,6 +126,13 @@ def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
     is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
     return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
 
+
+# --- Read suppression sources: people to keep out, in every form that their identifiers could be sent in ---
+#
+# A person who cannot be read from such a source could be put in unnoticed: it is read to its end or the run is refused.
+# So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns are recognised, or
+# named. Values in the clear are hashed by each of the rules that a profile may have, phone numbers that are merely
+# possible count, and cells that hold SHA-256 are taken as they are.
 
 _MOST_NAMED: Final = 5  # unread cells that a message names
 

@@ -1,4 +1,4 @@
-"""Progress on a terminal: a bar a stage, with amounts, rates and the time left."""
+"""Progress of long work: its protocol, and the bar of a terminal with amounts, rates and the time left."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import TaskID
 
+
+# --- Progress on a terminal: a bar a stage, with amounts, rates and the time left ---
 
 _RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
 
@@ -111,6 +113,8 @@ def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True
         return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
     return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
 
+
+# --- The progress of long work: its listeners, and one that writes a plain line now and then ---
 
 LINE_EVERY_SECONDS: Final = 5.0
 ALIVE_EVERY_SECONDS: Final = 60.0  # without any other line, as in a long wait

@@ -1,4 +1,7 @@
-"""Counts that close: read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending."""
+"""The plan and the report of a run, whose counts close.
+
+Read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.findings import Finding
 from audiencekit.preparation.losses import Loss
 from audiencekit.preparation.tally import ColumnTally, Tally
+
+# --- Counts that close: read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,8 @@ def combination_counts(tally: Tally) -> tuple[dict[str, Any], ...]:
 def _kinds_of(bits: int) -> list[str]:
     return [kind.value for place, kind in enumerate(Kind) if bits >> place & 1]
 
+
+# --- The plan as people and programs read it: what `check` found and what `upload` would send ---
 
 Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
 
@@ -165,6 +172,8 @@ class Plan:
             "findings": [finding.to_json() for finding in self.findings],
         }
 
+
+# --- The report of a run: counts, never people. It says no better than the truth ---
 
 State = Literal["complete", "incomplete", "refused"]
 

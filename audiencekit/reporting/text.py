@@ -1,4 +1,4 @@
-"""How long something took, for people."""
+"""Reports, plans and lists of runs as text for people."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Final
 from audiencekit.destinations.target import Target
 from audiencekit.destinations.words import DestinationWords
 from audiencekit.shown import shown
+
+# --- How long something took, for people ---
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
@@ -30,6 +32,8 @@ def in_short(seconds: int) -> str:
         return f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
     return f"{seconds // _HOUR}:{seconds % _HOUR // _MINUTE:02} h"
 
+
+# --- The list of runs and erasures as a table for people ---
 
 _JOURNALS: Final = {
     "no_journal": "never begun",
@@ -113,6 +117,8 @@ def _remark(run: Mapping[str, Any]) -> str:
         return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
     return "running" if run["running"] else "resumable" if run["resumable"] else until
 
+
+# --- Reports and plans as text for people ---
 
 Lines = list[str]
 UNKNOWN = "not known"

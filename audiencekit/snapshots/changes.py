@@ -1,12 +1,4 @@
-"""The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost.
-
-A sealed file (`machine.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
-other holds records of one wave and verb, after the number of the request that each is in:
-
-    uint32              records
-    uint32 each         number of the request
-    and the records as a chunk of the spool; the rows of those that are taken out lie beyond the source
-"""
+"""The changes of a run: noted beside the snapshot before its first byte leaves, then made in its successor."""
 
 from __future__ import annotations
 
@@ -65,6 +57,15 @@ from audiencekit.snapshots.members import (
     with_days,
 )
 from audiencekit.snapshots.store import SnapshotStore
+
+# --- The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost
+# ---
+#
+# A sealed file (`machine.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
+# other holds records of one wave and verb, after the number of the request that each is in:
+#
+# uint32 records uint32 each number of the request and the records as a chunk of the spool; the rows of those that are
+# taken out lie beyond the source
 
 # The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
 RecordsOf: TypeAlias = Callable[[int, Indices], HashedRecords]
@@ -266,6 +267,8 @@ def _rows(records: HashedRecords) -> Indices:
     return rows
 
 
+# --- The changes of a run, member by member, in the order of the parts that their marks come into ---
+
 _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part
 
@@ -352,6 +355,12 @@ def _put_aside(aside: Spool, effects: PartEffects) -> tuple[int, int]:
     """The numbers of the chunks: that of the members and that of their marks."""
     return aside.append(to_bytes(effects.members).unwrap()), aside.append(effects.marks.to_bytes())
 
+
+# --- The snapshot that follows another, part by part: only what has changed since all members were written, or all
+# ---
+#
+# All members are written again when the two files would take more than their bound, so that what is read stays small,
+# and after some days, so that no one who has gone stays in them for longer.
 
 _FEW = 4_096  # changes of one part
 _TOGETHER_BYTES = 2_000_000  # of neighbouring parts that are made in one go

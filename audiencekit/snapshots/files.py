@@ -1,12 +1,6 @@
-"""One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the marks.
+"""The files of a snapshot.
 
-A sealed file (`machine.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
-
-    int16 each          days
-    9 bytes each        marks (`Marks.to_bytes`)
-
-and chunk n + 257 holds the identifiers of the same members. So a comparison reads a fraction of the file. In the
-earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
+Members in parts, by the first byte of their marks, and in each in the order of the marks.
 """
 
 from __future__ import annotations
@@ -45,6 +39,16 @@ from audiencekit.snapshots.members import (
     to_identifier_bytes,
     with_days,
 )
+
+# --- One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the
+# marks ---
+#
+# A sealed file (`machine.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
+#
+# int16 each days 9 bytes each marks (`Marks.to_bytes`)
+#
+# and chunk n + 257 holds the identifiers of the same members. So a comparison reads a fraction of the file. In the
+# earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
 
 PARTS: Final = 2**PARTITION_BITS
 
@@ -184,6 +188,13 @@ def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
         spool.append(index, _INDEX + part)
         spool.append(to_identifier_bytes(members).unwrap(), _IDENTIFIERS + part)
 
+
+# --- The snapshot of an audience under sync: who is in it, by hash, and until when. The one place that keeps hashes
+# ---
+#
+# It is two files (`partsfile`): one with all members, and one with what has changed since. That one holds new members
+# with all identifiers, and of those in the first only the mark and the new day, DROPPED for who has gone. A day's
+# changes are so written in a fraction of the time; `successor` says when all members are written anew.
 
 NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
 

@@ -32,8 +32,8 @@ ROWS = {
         'PARTNER_USER_ID = "partner_user_id"\n': '    LOYALTY_ID = "loyalty_id"\n',
         'NormalizedHandle = NewType("NormalizedHandle", str)\n': 'NormalizedLoyaltyId = NewType("L", str)\n',
     },
-    "kindtable.py": {
-        "from audiencekit.identifiers.kinds import Kind, Normalized\n": (
+    "kind_table.py": {
+        "from audiencekit.identifiers.kinds import Kind, Normalized, Reason, Rules, looks_hashed\n": (
             "from audiencekit.identifiers.loyalty_id import normalize_loyalty_id\n"
         ),
         "MappingProxyType(\n    {\n": (

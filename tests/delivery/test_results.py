@@ -20,6 +20,8 @@ from audiencekit.errors import (
     Unauthorized,
 )
 
+# --- The sums of a delivery ---
+
 RESULTS = st.lists(
     st.builds(
         RequestResult,
@@ -60,6 +62,9 @@ def test_close_keeps_what_stopped_the_delivery() -> None:
     assert not tally.close(None).is_read_to_end
     tally.is_read_to_end = True
     assert tally.close(None).is_read_to_end
+
+
+# --- The facts that a delivery tells of itself ---
 
 
 def result(outcome: Outcome | None) -> RequestResult:

@@ -18,6 +18,8 @@ from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
 from tests.delivery.scripted import Counts, Packed, Upload, busy, interrupted, plan
 
+# --- The clock of the machine, and the virtual one that the other tests trust ---
+
 
 async def test_system_clock_reads_the_clocks_of_the_machine() -> None:
     """`now` is the wall clock and `monotonic` never goes back."""
@@ -63,6 +65,8 @@ def test_virtual_time_finds_tasks_left_behind(virtually: Any) -> None:
     with pytest.raises(AssertionError, match="left behind"):
         virtually(main())
 
+
+# --- A service that is away: attempts within the budget, then probes, then the full rate again ---
 
 SENDERS = 32
 BEGIN, END = 10.0, 610.0
@@ -163,6 +167,9 @@ def test_probes_go_one_by_one_and_a_success_frees_all(virtually: Any, clock: Clo
     assert [(name, round(at)) for name, at in virtually(main())] == [("a", 10), ("b", 30), ("c", 31)]
 
 
+# --- Re-sends are paid for, and successes give back ---
+
+
 def test_hundred_resends_without_a_success_are_the_end() -> None:
     """The 101st re-send in a row is no longer in the budget (reliability bar, P9: 500 tokens, 5 each)."""
     quota = RetryQuota()
@@ -202,6 +209,8 @@ def test_impossible_quota_is_refused(capacity: int, cost: int) -> None:
     with pytest.raises(UsageError):
         RetryQuota(capacity, cost=cost)
 
+
+# --- Whether and how long: the table of reactions, and the arithmetic of waits ---
 
 NOW = 1_795_000_000.0
 

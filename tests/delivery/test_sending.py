@@ -22,6 +22,8 @@ from audiencekit.errors import (
 )
 from tests.delivery.scripted import EXCHANGE_SECONDS, Counts, Packed, Step, Upload, busy, limited, lost, plan, unreached
 
+# --- One 429 holds back all workers, for the longest time that was asked ---
+
 
 @pytest.mark.parametrize(
     ("shut", "opens_at"),
@@ -71,6 +73,9 @@ def test_shut_gate_says_so(virtually: Any, clock: Clock) -> None:
         return seen
 
     assert virtually(main()) == [True, False, True]
+
+
+# --- One request on its way: counts that are compared, waits that are kept, a budget that holds ---
 
 
 @pytest.mark.parametrize(

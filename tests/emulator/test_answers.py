@@ -10,6 +10,8 @@ from hypothesis import given, strategies as st
 
 from audiencekit.emulator.answers import RefusalError, add_months, format_time, parse_time, problem, refuse, success
 
+# --- Bodies of answers ---
+
 
 def test_a_success_echoes_and_carries() -> None:
     """The envelope of a success: the echo of the parameters, the data, and what else there is."""
@@ -35,6 +37,9 @@ def test_a_refusal_has_errors_and_an_echo() -> None:
         "errors": [{"code": "NOT_FOUND", "message": "No such thing", "parameter": "id"}],
         "request": {"params": {"id": "x"}},
     }
+
+
+# --- Times on the wire ---
 
 
 def _epoch(*parts: int) -> int:

@@ -27,6 +27,8 @@ from audiencekit.emulator.authentication import (
     sign,
 )
 
+# --- OAuth 1.0a, against published vectors and against oauthlib over the wire ---
+
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "oauth" / "oauth1_vectors.json"
 CREDENTIALS = make_origin(0).credentials
 TOKENS = {CREDENTIALS.access_token: CREDENTIALS.access_token_secret}
@@ -285,6 +287,9 @@ def test_secrets_are_not_shown() -> None:
     """The header that was sent is not in the repr of a call."""
     call = _signed()
     assert str(call.authorization) not in repr(call)
+
+
+# --- Ids and credentials that follow from a seed ---
 
 
 @given(st.integers(min_value=0, max_value=2**80))

@@ -13,6 +13,8 @@ from audiencekit.emulator.answers import Piece
 from audiencekit.emulator.connections import LOOPBACK, ClientConnection, Listener
 from tests.virtualtime import run_virtually
 
+# --- Connections between the wire and the server, in memory ---
+
 
 class Transport(asyncio.Transport):
     """Remembers what was done to it."""
@@ -134,6 +136,9 @@ async def test_requests_are_counted(end: asyncio.Event) -> None:
     """How many there were before."""
     connection, _, _ = _open(end)
     assert [connection.count_request() for _ in range(3)] == [0, 1, 2]
+
+
+# --- One address that listens, stops, and listens again ---
 
 
 async def _answer(request: web.BaseRequest) -> web.StreamResponse:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+# --- The emulator's own doors, over the wire ---
+
 H1, H2, H3 = "a1" * 32, "b2" * 32, "c3" * 32
 START = 1_800_000_000.25
 
@@ -156,6 +158,8 @@ async def test_a_clock_is_not_broken_by_rubbish(caller: Any, order: bytes) -> No
     assert (await caller.send("POST", "/__clock", data=order)).status == 400
     assert caller.emulator.clock.now() == START
 
+
+# --- The way to the doors: from which address, and what is due before they answer ---
 
 HASH_1 = "a1" * 32
 BODY = [{"operation_type": "Update", "params": {"users": [{"email": [HASH_1]}]}}]

@@ -33,6 +33,8 @@ from audiencekit.testing import run_emulator
 from tests.emulator.conftest import Caller
 from tests.moments import PATIENCE_SECONDS
 
+# --- The authority: kept, made anew, and limited to the hosts that were named ---
+
 HOSTS = ("ads-api.example.com", "192.0.2.7")
 
 
@@ -143,6 +145,9 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Encryption(HOSTS, tmp_path / "file" / "directory")
 
 
+# --- Options of https: hosts by name or address ---
+
+
 @pytest.mark.parametrize("host", ["ads-api.example.com", "localhost", "a", "192.0.2.7", "::1", "xn--bcher-kva.example"])
 def test_a_host_is_a_name_or_an_address(host: str) -> None:
     """Of version 4 or 6."""
@@ -176,6 +181,8 @@ def test_without_tls_they_mean_nothing(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="need tls"):
         EmulatorOptions(**settings)
 
+
+# --- https at all addresses, and hosts that are called by name at one port ---
 
 ADS, SANDBOX, BASE = "ads-api.example.com", "ads-api-sandbox.example.com", "api.example.com"
 OPTIONS = EmulatorOptions(tls=True, hosts=(ADS, SANDBOX, BASE))

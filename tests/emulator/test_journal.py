@@ -12,6 +12,8 @@ from hypothesis import given, strategies as st
 
 from audiencekit.emulator.journal import OperationLog, Place, RequestLog, SealedFile
 
+# --- The logs of requests and of operations ---
+
 
 @dataclass
 class Done:
@@ -82,6 +84,9 @@ def test_requests_are_numbered_by_arrival() -> None:
         {"seq": 1, "arrival": 1.25, "method": "GET", "path": "/a", "bytes": 7, "status": 200},
         {"seq": 2, "arrival": 1.5, "method": "POST", "path": "/b", "bytes": 0, "status": None},
     ]
+
+
+# --- Bodies that are kept out of memory ---
 
 
 @given(st.lists(st.binary(max_size=200), max_size=10))

@@ -24,6 +24,8 @@ from audiencekit.emulator.routing import (
     Window,
 )
 
+# --- Which handler answers ---
+
 
 def _handler(call: Call) -> Answer:
     return success({}, None)
@@ -139,6 +141,8 @@ def test_the_retired_endpoints_have_no_answer(method: str, path: str) -> None:
         ROUTER.find(method, path, Address.BASE)
     assert (caught.value.answer.status, caught.value.answer.body) == (410, b"{}")
 
+
+# --- Windows that open with the first request ---
 
 SMALL = Window("small", 3, 10.0, each_endpoint=True)
 

@@ -17,6 +17,8 @@ from audiencekit.emulator import Emulator, EmulatorOptions, serve
 from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 
+# --- The emulator as a server ---
+
 
 async def test_the_ready_line_is_one_line_of_json() -> None:
     """Addresses, ids and the environment of a client."""
@@ -96,6 +98,11 @@ async def test_an_open_connection_does_not_hold_it_up(open_emulator: Any) -> Non
         async with asyncio.timeout(PATIENCE_SECONDS):
             await caller.emulator.__aexit__(None, None, None)
 
+
+# --- From a request to its answer: headers, bodies without end, rubbish ---
+
+
+# --- Whether a request is let in, over the wire: signature, rate, account and body ---
 
 H1 = "a1" * 32
 LIMIT = 5_000_000

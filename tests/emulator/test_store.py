@@ -17,6 +17,8 @@ from audiencekit.emulator.store import Clock, StateFile, Store
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.world import World
 
+# --- The accounts in the emulator's memory ---
+
 
 def test_a_store_starts_with_one_ready_audience() -> None:
     """One account, one audience, both following from the seed."""
@@ -58,6 +60,8 @@ def test_lost_members_are_gone_from_every_list() -> None:
     assert list(audience.members.members(1.0)) == []
     assert store.find_audience(store.audience_id) is audience
 
+
+# --- The state that survives a restart ---
 
 START = 1_800_000_000.25
 H1, H2 = "a1" * 32, "b2" * 32
@@ -291,6 +295,9 @@ def test_another_database_is_left_alone(state: Path) -> None:
     with pytest.raises(StateError, match="no state file of an emulator"):
         StateFile(state)
     assert state.read_bytes() == before
+
+
+# --- The clock that can be moved ---
 
 
 def test_the_clock_goes_with_its_source() -> None:

@@ -10,6 +10,11 @@ from audiencekit.identifiers.accounts import is_marked_handle, normalize_handle,
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_PLATFORM_ID
 
+# --- The rule for handles ---
+
+
+# --- The rule for user ids of the platform ---
+
 CASES = [
     ("as it is", "ada_example", "ada_example"),
     ("capitals", "Ada_Example", "ada_example"),

@@ -15,6 +15,8 @@ from audiencekit.identifiers.bare_numbers import (
     reads_as_phone_number,
 )
 
+# --- Numbers of cards and accounts. The right ones are examples that issuers and the registry of IBANs publish ---
+
 RIGHT = [
     "4111111111111111", "4012 8888 8888 1881", "5555-5555-5555-4444", "2223003122003222", "378282246310005",
     "3782 822463 10005", "6011111111111117", "3530111333300000", "30569309025904", "36227206271667", "6200000000000005",
@@ -38,6 +40,8 @@ def test_other_numbers(text: str) -> None:
     """A wrong check digit, prefix, length or country, and serial numbers of devices, which have check digits, too."""
     assert not is_payment_number(text)
 
+
+# --- Bare digits that read as phone numbers ---
 
 READ = [
     ("a mobile number with its trunk zero", "015112345678", None, True),

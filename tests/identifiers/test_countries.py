@@ -11,6 +11,8 @@ from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.countries import COUNTRIES, IN_OTHER_LANGUAGES, find_country
 
+# --- The table of countries: complete, and without two meanings ---
+
 
 def test_the_table_holds_each_country_of_the_standard_once() -> None:
     """249 entries of ISO 3166-1, and the three that have phone numbers without being in it."""
@@ -40,6 +42,8 @@ def test_every_region_with_phone_numbers_is_known() -> None:
     """phonenumbers has no region that a row could not name."""
     assert {region for region in phonenumbers.SUPPORTED_REGIONS if find_country(region) != region} == set()
 
+
+# --- Countries as people write them ---
 
 KNOWN = [
     *(("alpha-2", "DE", "DE"), ("lower case", "de", "DE"), ("alpha-3", "DEU", "DE"), ("name", "Germany", "DE")),

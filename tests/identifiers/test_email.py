@@ -14,6 +14,8 @@ from hypothesis import given, strategies as st
 from audiencekit.identifiers.email import NO_LETTERS, PROVIDERS, distance, meant_provider, normalize_email
 from audiencekit.identifiers.kinds import Reason
 
+# --- Addresses that reach no one, or no person ---
+
 SLIPS = 500
 ENDS = ["con", "cmo", "cm", "om", "comm", "vom", "ocm", "xom", "cpm"]
 MOST_MEANT = ["gmail.com", "yahoo.com", "hotmail.com", "outlook.com", "icloud.com", "googlemail.com", "comcast.net"]
@@ -99,6 +101,8 @@ def test_steps_between_two_words(one: str, other: str, steps: int) -> None:
     """Two letters that changed places are one step; beyond the most it is one more than that."""
     assert distance(one, other, 2) == min(steps, 3)
 
+
+# --- The rule for e-mail addresses ---
 
 ACCEPTED = [
     ("as it is", "ada@example.com", "ada@example.com"),

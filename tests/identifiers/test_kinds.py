@@ -23,6 +23,8 @@ from audiencekit.identifiers.kinds import (
 )
 from audiencekit.profile import PROFILES
 
+# --- Hashes of identifiers, against published vectors, and identifiers that arrive hashed ---
+
 # Facts from the public documentation of the services named (reference: api-facts, section 10).
 VECTORS = [
     ("X, handle", Kind.HANDLE, "@AdsAPI", "49e0be2aeccfb51a8dee4c945c8a70a9ac500cf6f5cb08112575f74db9b1470d"),
@@ -230,6 +232,9 @@ def test_recorded_normal_forms(corpus: Any) -> None:
     answers = {case["id"]: normalize_identifier(Kind.EMAIL, case["input"]) == case["expected"] for case in cases}
     unlike = {case["id"] for case in cases if answers[case["id"]] != case["same_as_x_docs_rule"]}
     assert unlike == set(NORMAL_FORM_DIFFERENCES)
+
+
+# --- The switches of a run ---
 
 
 def test_defaults_are_the_best_supported_reading() -> None:

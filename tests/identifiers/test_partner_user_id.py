@@ -13,6 +13,8 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.partner_user_id import looks_personal, normalize_partner_user_id, undisguised
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
 
+# --- Texts that are written in another way ---
+
 CASES = [
     ("a percent sign", "ada%40canarymail.com", ["ada@canarymail.com"]),
     ("a reference of HTML", "ada&commat;canarymail.com", ["ada@canarymail.com"]),
@@ -55,6 +57,8 @@ def test_random_ids_hold_nothing(size: int) -> None:
     ids = ["".join(chance.choices(alphabet, k=size)) for alphabet in alphabets for _ in range(3_000)]
     assert [text for text in ids if list(undisguised(text))] == []
 
+
+# --- The rule for partner user ids ---
 
 # Hyphens, dashes and minus signs that text processors and web pages put for "-".
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d\u2043"

@@ -14,6 +14,8 @@ from hypothesis import given, strategies as st
 from audiencekit.identifiers.kinds import Reason, Rules
 from audiencekit.identifiers.phone_number import behind_former_prefix, is_international, normalize_phone_number
 
+# --- Abolished prefixes are recognised by country, by their digits and by how many follow ---
+
 NUMBER = "5512345678"
 
 
@@ -38,6 +40,8 @@ def test_other_digits_stay(calling_code: int, digits: str) -> None:
     """Those of another length, behind another prefix, or of another country."""
     assert behind_former_prefix(calling_code, digits, has_code=True) is None
 
+
+# --- The rule for phone numbers. Numbers are the examples that numbering plans print, or invented ---
 
 INTERNATIONAL = [
     ("as it is", "+4915112345678", "+4915112345678"),

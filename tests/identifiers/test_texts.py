@@ -27,6 +27,8 @@ from audiencekit.identifiers.texts import (
     unmarked,
 )
 
+# --- Placeholders for unknown values ---
+
 EMAILS = [
     *("test@test.com", "test@test.de", "test@test.co.uk", "a@a.a", "a@a.com", "none@none.com", "null@null.org"),
     *("noemail@example.com", "no-email@example.com", "no_email@example.org", "no.email@example.com"),
@@ -90,6 +92,8 @@ def test_spellings_cover_what_the_rules_refuse() -> None:
     assert "00000000-0000-0000-0000-000000000000" in written
 
 
+# --- Marks that spreadsheets leave on numbers ---
+
 MARKED = [
     ("apostrophe", "'00123", "00123"),
     ("formula of a text", '="00123"', "00123"),
@@ -140,6 +144,8 @@ def test_rounding_shows_from_the_sixteenth_digit_on(digits: str, rounded: bool) 
     assert (re.search(ROUNDED_ID, digits) is not None) == rounded
     assert pc.match_substring_regex(pa.array([digits]), ROUNDED_ID).to_pylist() == [rounded]
 
+
+# --- Invisible characters ---
 
 MARKS = {
     "zero-width space": "\u200b",
@@ -201,6 +207,8 @@ def test_trimming_twice_changes_nothing(text: str) -> None:
     assert trim(trim(text)) == trim(text)
     assert trim(text) in text
 
+
+# --- One sign for those that look alike ---
 
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d"
 

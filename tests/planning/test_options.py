@@ -24,6 +24,8 @@ from audiencekit.planning.options import (
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.profile import SPEC, find_profile
 
+# --- `audiencekit.planning.unfitoptions` ---
+
 
 def _refused(destination: Destination, *paths: str, **keywords: Any) -> str:
     """Why they are refused; empty when they are not."""
@@ -91,6 +93,8 @@ def test_no_other_list_is_written_over(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="another file than rejections"):
         refuse_written_over((str(tmp_path / "march.csv"),), tmp_path / "april.csv")
 
+
+# --- Keywords that cannot be are refused as such, whatever a program gives ---
 
 WRONG: list[dict[str, Any]] = [
     *(

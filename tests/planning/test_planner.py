@@ -22,6 +22,8 @@ from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.settings import Settings, load_settings
 
+# --- A plan that is only looked at ---
+
 NOW = datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
 
 
@@ -47,6 +49,8 @@ def test_rejections_are_not_written_over_the_source(source: Path) -> None:
         preview(source, terms, rejections=source, progress=NoProgress())
     assert source.read_bytes() == before
 
+
+# --- `audiencekit.planning.planner` ---
 
 FEW = "too few"
 PROFILE = find_profile("spec")

@@ -29,6 +29,11 @@ from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
 from tests.moments import PATIENCE_SECONDS, TODAY
 
+# --- Bodies on disk, whether it is busy or not ---
+
+
+# --- Records and bodies are written side by side: when one of the two fails, the other ends, too ---
+
 
 @pytest.fixture
 def contacts(tmp_path: Path) -> Path:
@@ -246,6 +251,9 @@ def test_nothing_is_written_any_more_when_it_is_closed(tmp_path: Path, monkeypat
         assert written == []
         leaving.set()
     assert written == ["000001.json"]
+
+
+# --- records.parquet as others see it ---
 
 
 def _rows_of_duckdb(path: Path) -> list[dict[str, Any]]:

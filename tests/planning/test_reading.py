@@ -41,6 +41,8 @@ from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.sourceopening import open_source
 from tests.preparation.conftest import hashed_records
 
+# --- Batches in the spool, by their records or by their tags ---
+
 __all__ = ["hashed_records"]
 
 
@@ -101,6 +103,8 @@ def test_requests_share_a_batch_that_is_unsealed_once(
         assert first is second
         assert (first.unwrap().num_rows, places.tolist()) == (2, [1])
 
+
+# --- A kept spool gives the plan that the source gave, and holds nothing that could be read without its key ---
 
 KEY = SubKey(bytes(range(32)))
 PROFILE = find_profile("spec")
@@ -246,6 +250,8 @@ def test_consent_is_kept_with_the_records(tmp_path: Path) -> None:
     assert first == second
     assert first[1].rows.suppressed == 10
 
+
+# --- Batches are prepared side by side and come out in order ---
 
 FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 

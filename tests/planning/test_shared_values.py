@@ -27,6 +27,8 @@ from audiencekit.profile import SPEC
 from tests.examples import examples
 from tests.planning.withheld import checked, sent_rows, write
 
+# --- Plans of lists in which people share a value ---
+
 OFFICE = "+493090182000"
 
 
@@ -218,6 +220,8 @@ def _holds_records(planned: PlannedRun) -> bool:
         return False
     return True
 
+
+# --- The shapes of records, and the length of a user by its shape ---
 
 LINES = st.lists(
     st.lists(st.sampled_from([0, 0, 1, 1, 2, 7, 1_023, 1_024, 5_000]), min_size=len(Kind), max_size=len(Kind)),

@@ -15,6 +15,8 @@ from audiencekit.reporting.progress import BarProgress, LineProgress, NoProgress
 from audiencekit.sources.source import Source
 from tests.moments import PATIENCE_SECONDS
 
+# --- Progress bars on a terminal ---
+
 
 class Clock:
     """A clock that stands until it is set."""
@@ -63,6 +65,9 @@ def test_a_bar_shows_amount_rates_and_the_time_left(clock: Clock) -> None:
     bars.step("reading", 45_000_000, 90_000_000, unit="bytes", also={"rows": 500_000})
     told = "45.0 of 90.0 MB, 500,000 rows  4.5 MB/s  50,000 rows/s  10 s left"
     assert bars._bars.tasks[0].fields["told"] == told
+
+
+# --- Progress lines ---
 
 
 def _lines(*steps: tuple[float, str, int, int]) -> list[str]:

@@ -23,6 +23,8 @@ from audiencekit.reporting.text import (
     seconds_of,
 )
 
+# --- How long something took ---
+
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
@@ -53,6 +55,8 @@ def test_durations(seconds: int, text: str) -> None:
 def test_a_run_that_has_not_ended_took_no_time_yet(document: dict[str, Any], seconds: int | None) -> None:
     assert seconds_of(document) == seconds
 
+
+# --- The table of runs and erasures ---
 
 RUN = {
     "run_id": "20261122-215618-1fd80221", "state": "complete", "started_at": "2026-11-22T21:56:18Z",
@@ -129,6 +133,8 @@ def test_a_run_for_programs_has_its_seconds() -> None:
     running = {**RUN, "finished_at": None}
     assert runs_to_json([RUN, running]) == [{**RUN, "seconds": 245}, {**running, "seconds": None}]
 
+
+# --- The texts of reports and plans, line by line ---
 
 FILES = (
     {"name": "one.csv", "first_row": 1, "rows": 1_000},

@@ -43,7 +43,13 @@ from tests.audiences.synchronisation.people import TAGGER, days, members, record
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
 
+# --- The changes that a run is about to make, as a file: the outcomes of its requests decide which were made ---
+
 NEW, GONE, BACK = ("a", ""), ("b", "1"), ("c", "1")
+
+# --- One snapshot after the other: whatever changed, and whichever file it went to, the members are as a model says
+# ---
+
 ALL_PEOPLE = [NEW, GONE, BACK]
 DAY = 20_800
 
@@ -164,6 +170,8 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path) -> None:
     assert not list(place.directory.iterdir())
 
 
+# --- The members that a run has changed, by part: each comes back with the mark that orders them ---
+
 PEOPLE: dict[Person, int] = {(f"{number}", "" if number % 3 else f"n{number}"): 400 + number for number in range(600)}
 
 
@@ -193,9 +201,9 @@ def test_each_member_comes_back_in_its_part(tmp_path: Path, monkeypatch: pytest.
     assert (effects.members, effects.identifiers) == (600, 800)
 
 
-EVERYBODY = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
+ALL_OF_THEM = [(mail, name) for mail in ("", "a", "b") for name in ("", "1", "2") if mail or name]
 CHANGES = st.dictionaries(
-    st.sampled_from(EVERYBODY),
+    st.sampled_from(ALL_OF_THEM),
     st.sampled_from([DROPPED, UNSURE, DOUBTFUL, 19_000, 20_000, 20_500]),
     max_size=6,
 )
@@ -214,7 +222,7 @@ def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:
     """Return the members, and the facts, which count them rightly."""
     with closing(found.open()) as snapshot:
         batch = joined_members([snapshot.members(part) for part in range(PARTS)])
-        known = days(batch, EVERYBODY)
+        known = days(batch, ALL_OF_THEM)
         assert snapshot.facts.members == len(known)
         assert snapshot.facts.days == {str(day): list(known.values()).count(day) for day in set(known.values())}
         assert snapshot.facts.identifiers == int(identifiers_of(batch).sum())

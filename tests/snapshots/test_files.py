@@ -25,8 +25,13 @@ from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from tests.audiences.synchronisation.people import TAGGER, days, members, names
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Owner, Person, entries_of
 
+# --- One file of a snapshot: every member comes back with its day, and a file that was changed is refused ---
+
 KEY, OTHER_KEY = SubKey(b"k" * 32), SubKey(b"o" * 32)
 FACTS = SnapshotFacts(account_id="a1", audience_id="b2", serial=7)
+
+# --- The snapshot as a file: who is in it comes back, and nothing that was done to it goes unnoticed ---
+
 PEOPLE: list[Person] = [(f"person{number}", "") for number in range(400)] + [("", "lone"), ("both", "both")]
 
 

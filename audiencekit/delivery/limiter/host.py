@@ -1,4 +1,7 @@
-"""Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree."""
+"""The limiter of one host.
+
+A place in line in a file that all processes share, by the time since the machine started.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,9 @@ from audiencekit.machine.openfiles import NEW_FILE
 from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
 
+# --- Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree
+# ---
+
 BOOT_ID_FILE: Final = Path("/proc/sys/kernel/random/boot_id")
 UNKNOWN_BOOT: Final = "unknown-boot"
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -53,6 +59,12 @@ def boot_id(file: Path = BOOT_ID_FILE) -> str:
         return UNKNOWN_BOOT
     return text if _BOOT_ID.fullmatch(text) else UNKNOWN_BOOT
 
+
+# --- The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock
+# ---
+#
+# Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
+# a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.
 
 SECONDS_PER_MINUTE: Final = 60.0
 # Lateness is made up for, up to half an interval: that adds no request to a window of a whole number of intervals.
@@ -133,6 +145,15 @@ def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
 def _without(waiting: tuple[Waiter, ...], owner: str) -> tuple[Waiter, ...]:
     return tuple(waiter for waiter in waiting if waiter.owner != owner)
 
+
+# --- The limiter that all processes of a host share, across restarts and clock steps: a line in a small file ---
+
+
+# --- The lines of a host in one small SQLite file, read and written by all its processes, each time in one
+# transaction ---
+#
+# The file carries the boot id in its name, so it never outlives its clock. Nothing in it is worth a sync to the disk:
+# what survives a kill is in the memory of the system, and after a power failure there is a new file.
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The limiter of one process: one request at a time, evenly spaced, first come first served."""
+"""Limiters of one process: one request at a time, evenly spaced; and two limiters as one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from audiencekit.delivery.limiter.host import CATCH_UP_INTERVALS, interval_secon
 from audiencekit.delivery.rate_limiter import Pausable, RateLimiter
 from audiencekit.delivery.retry import Clock
 from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
+
+# --- The limiter of one process: one request at a time, evenly spaced, first come first served ---
 
 
 class PacedLimiter:
@@ -42,6 +44,9 @@ class Unlimited:
     async def acquire(self) -> None:
         """Returns at once, after all others had a turn."""
         await asyncio.sleep(0)
+
+
+# --- Two limiters as one: the quota of an account, and a pace that several accounts keep together ---
 
 
 class JointLimiter:

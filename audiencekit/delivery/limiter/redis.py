@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 
+# --- The two scripts of the Redis limiter: the rules of `line`, on the server's clock, with places in advance ---
+#
+# All times are whole microseconds of that clock, far below 2^53. A clock that was moved back leaves times of a far
+# future behind; they are forgotten, like what a restart forgets: then the first place is one interval from now.
+
 MICROSECONDS: Final = 1_000_000
 
 _READ: Final = """
@@ -99,6 +104,11 @@ def _read_arguments(interval: float) -> list[str]:
 def _microseconds(seconds: float) -> str:
     return str(round(seconds * MICROSECONDS))
 
+
+# --- The limiter that many hosts share: one script call a request, on the clock of a Redis server ---
+#
+# A call takes a place and says how long it is to it, so no clock of a client is compared with another. A place that
+# could not be used in time is void. A server that lost its memory paces all from then on.
 
 WHEN_AWAY: Final = "when_away"
 STOP: Final = "stop"

@@ -13,6 +13,11 @@ from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
 from audiencekit.emulator.endpoints.activity import DIRECTIONS, EVENT_TYPES, Query, Subscription, invalid, read_wish
 
+# --- `POST /2/activity/subscriptions` and `GET /2/activity/stream` (specification part 0, sections 6 and 8) ---
+#
+# Where the filters stand and what they are called is not stated but for `direction`: they are taken from the query or,
+# as the public service does, from a JSON object with the person, keyword and direction under `filter`.
+
 _NAMES: Final = ("event_type", "user_id", "keyword", "direction")
 _USER_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _BACKFILL_MINUTES: Final = ("1", "2", "3", "4", "5")
@@ -80,6 +85,13 @@ def _flatten(document: object) -> dict[str, Any]:
         raise invalid("Expected a JSON object for filter")
     return members | inner
 
+
+# --- Webhooks: linked to the rules of the filtered stream, and asked to repeat (specification part 0, sections 4.9
+# and 9) ---
+#
+# How webhooks are made is not shown, so any number can be linked; events go to those that the emulator has a receiver
+# for. The parameters of a replay are not shown: they are the public service's, in the query or a JSON object, and each
+# may be left out.
 
 _WEBHOOK_ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _DAY: Final = 86_400.0

@@ -14,6 +14,9 @@ from audiencekit.emulator.endpoints.custom_audiences import Audience
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.records import Record
 
+# --- The partner whose tweets an account may promote: their profile, and tweets that have every field of the data API
+# (specification part 0, sections 2.3 to 2.6). All of it is invented ---
+
 SCREEN_NAME: Final = "local_partner"
 KNOWN: Final = "known"  # the field of a tweet with what the data API shows of it beyond its text
 _AGE_SECONDS: Final = 3_600  # of the tweets when the account is made
@@ -91,6 +94,9 @@ def _annotation(text: str, word: str) -> dict[str, Any]:
     }
 
 
+# --- Records that an account has from the start, which no endpoint makes: promotable users, tweets of a partner, apps
+# ---
+
 FULL, RETWEETS_ONLY = "FULL", "RETWEETS_ONLY"
 USER_KIND, APP_KIND, TWEET_KIND = "promotable_users", "account_apps", "tweets"
 _APPS: Final[tuple[dict[str, Any], ...]] = (
@@ -136,6 +142,8 @@ def _records(account: Account, chance: random.Random, all_fields: tuple[dict[str
     made = account.created_at
     return {each: Record(each, made, made, fields) for each, fields in zip(ids, all_fields, strict=True)}
 
+
+# --- An advertising account, and everything that belongs to it ---
 
 SHARING_FEATURE: Final = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
 
@@ -189,6 +197,12 @@ class Account:
             "deleted": self.deleted,
         }
 
+
+# --- Betas and limited releases (specification part 1, sections 4.12, 5 and 9, and part 2, section 4.3) ---
+#
+# Every account is let into all of them, unless it is put outside: by an option of the emulator, or at a door, where the
+# account manager of the specification would stand. An account that is outside is refused what the name stands for,
+# until the sandbox gives it the feature, or the door lets it in.
 
 # Betas, which the API gives to no account.
 ACCOUNT_HISTORY, RECOMMENDATIONS, FLEXIBLE_AUDIENCES = "ACCOUNT_HISTORY", "RECOMMENDATIONS", "FLEXIBLE_AUDIENCES"

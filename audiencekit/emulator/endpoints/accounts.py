@@ -15,6 +15,8 @@ from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.servicewords import INDUSTRIES, SANDBOX_FEATURES
 
+# --- Accounts: listed, shown, changed; made and deleted in the sandbox (specification part 1, section 4.1) ---
+
 _LISTING: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted"))
 
 
@@ -71,6 +73,9 @@ def delete_account(call: Call) -> Answer:
     return success(parameters.echo, call.account.document())
 
 
+# --- The access that the user has to an account (specification part 1, section 4.9) ---
+
+
 def show_access(call: Call) -> Answer:
     """Answer `GET …/authenticated_user_access`."""
     parameters = Parameters(call)
@@ -79,8 +84,13 @@ def show_access(call: Call) -> Answer:
     return success(parameters.echo, {"user_id": user.id, "permissions": list(user.permissions)})
 
 
+# --- Mobile apps of an account (specification part 1, section 4.1): those that it has from the start ---
+
 ACCOUNT_APPS: Final = Resource(kind=APP_KIND, noun="Account App", id_name="account_app_id", has_ids=False)
 
+
+# --- The door `/__accounts/ID`: what an account manager of the service would do for an account, and the API cannot
+# ---
 
 MOST_ACTIVE_CAMPAIGNS: Final = 8_000  # that an account can be raised to; specification part 1, section 8
 _KEYS: Final = frozenset({*SANDBOX_FEATURES, *GRANTED_AT_THE_DOOR})
@@ -121,6 +131,8 @@ def _bad_order() -> RefusalError:
     return refuse(400, "INVALID_PARAMETER", f'Expected {{"outside": […], "features": […], "{_MOST}": number}}')
 
 
+# --- Features of an account: shown, and given or taken away in the sandbox (specification part 1, section 4.12) ---
+
 _READABLE: Final = ("REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEBSITE_CLICKS_CPM_BILLING")
 
 
@@ -155,6 +167,9 @@ def _read_keys(parameters: Parameters) -> set[str]:
     return set(keys)
 
 
+# --- Tax settings of an account (specification part 1, section 4.11): every one of them optional, and unset when
+# empty ---
+
 _TEXTS: Final = (
     "client_address_street1",
     "client_address_street2",
@@ -182,6 +197,8 @@ def change_tax_settings(call: Call) -> Answer:
     call.account.tax_settings.update(changes)
     return success(parameters.echo, {**dict.fromkeys((*_TEXTS, *_CHOICES)), **call.account.tax_settings})
 
+
+# --- The endpoints of accounts, of the user's access to them, and of what belongs to them alone ---
 
 _SANDBOX: Final = frozenset({Address.SANDBOX})
 _ONE: Final = "/accounts/:account_id"

@@ -18,6 +18,12 @@ import orjson
 from audiencekit.emulator.answers import RefusalError, format_time, refuse_problem
 from audiencekit.emulator.authentication import Pair
 
+# --- Events of users, subscriptions to them, and the streams that deliver them (specification part 0, section 6) ---
+#
+# The specification does not show the form of subscriptions and events. Here it is the plainest that carries what the
+# specification states. A subscription without a user is for the user of the application; one without a type is for all
+# types.
+
 # The direction of those that have one: what another person does is received.
 EVENT_TYPES: Final[Mapping[str, str | None]] = {
     "profile.update.bio": None,
@@ -167,6 +173,12 @@ class Stream:
             self._change.set_result(None)
 
 
+# --- Fields and expansions: what a caller wants to see (specification part 0, sections 2.3 to 2.6 and 4.8) ---
+#
+# The specification's lists of fields and expansions are not complete, so any name is taken, and one that is not known
+# here adds nothing; but `source` is stated as removed. Two expansions are known besides the stated one: of the author,
+# and of a tweet that was posted again.
+
 MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "author_id", "referenced_tweets.id"
 
 
@@ -197,6 +209,8 @@ def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any
     """Return the fields of a document that are wanted and that it has."""
     return {name: value for name, value in document.items() if name in fields and value is not None}
 
+
+# --- Queries of the data API, whose refusals are problems (specification part 0, sections 2.2 and 4.8) ---
 
 _WORD: Final = re.compile(r"[a-z0-9_.]+", re.ASCII)
 

@@ -14,6 +14,8 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
+# --- Cards of every kind together: `…/cards/all` (specification part 2, section 4.7), and by their address ---
+
 _KINDS = (CARDS, IMAGE_CONVERSATION, VIDEO_CONVERSATION)
 
 
@@ -56,6 +58,8 @@ def _cards(call: Call, *, with_deleted: bool) -> Iterator[tuple[Resource, Record
 def _not_found(call: Call, name: str, parameter: str) -> RefusalError:
     return call.refuse(404, "NOT_FOUND", f"Card {name} was not found for Account {call.account.id}", parameter)
 
+
+# --- The endpoints of cards that are made of components, and of cards of every kind ---
 
 _CARDS: Final = "/accounts/:account_id/cards"
 

@@ -12,6 +12,11 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+# --- The fields of a user entry, and the keys that their values make (specification part 2, section 4.4) ---
+#
+# A key is a field and one value, as bytes: a tag and 32 bytes of digest; or, for the one field that is not hashed, a
+# tag, the length of the text in 4 bytes, and the text. A key set is its keys, sorted, end to end.
+
 # The field that is not hashed has the lowest tag, so that a key set shows by its first byte whether it has one.
 PARTNER_USER_ID, EMAIL, DEVICE_ID, HANDLE, PLATFORM_ID, PHONE_NUMBER = (bytes((tag,)) for tag in range(1, 7))
 
@@ -85,6 +90,9 @@ def show_key_set(key_set: bytes, names: Mapping[bytes, str]) -> dict[str, list[s
     return shown
 
 
+# --- Entries of a list: which key sets it holds, and for how long each ---
+
+
 class Span(NamedTuple):
     """When an entry takes effect and when it expires, in epoch seconds."""
 
@@ -144,6 +152,13 @@ class Entries:
                 held.discard(key_set)
             else:
                 del self._holders[key]
+
+
+# --- The people on a list, and from when: operations take effect at their `effective_at` ---
+#
+# The rule, where the specification is short (part 2, sections 3 and 4.4): an operation whose `effective_at` lies ahead
+# waits, and what takes effect at one moment does so in order of arrival. A Delete also strikes what arrived before it
+# and still waits, for its own moment or a later one: who says "take her out" means the entry announced for Monday, too.
 
 
 @dataclass(slots=True)

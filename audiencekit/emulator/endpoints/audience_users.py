@@ -22,6 +22,11 @@ from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import check_body, read_document
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS, SHA256_HEX_LENGTH
 
+# --- Operations on a list: the body of a users request, read as a whole or refused as a whole ---
+#
+# Request-level problems stand under `errors`, problems of items under `operation_errors` (specification part 1, section
+# 4.0); the shape of the latter, a list of lists, is that of a public client's model. Messages never quote a value.
+
 OPERATION_TYPES: Final = ("Update", "Delete")
 
 Echo = dict[str, Any]
@@ -194,6 +199,9 @@ def missing(name: str) -> Problem:
     return problem("MISSING_PARAMETER", f'"{name}" is a required parameter', name)
 
 
+# --- Applying the operations of a request to a list, and writing them down ---
+
+
 def apply_operations(
     call: Call, owner: Account, changed: Audience | DoNotReachList, operations: Sequence[Operation]
 ) -> None:
@@ -206,6 +214,12 @@ def apply_operations(
         apply(operation.key_sets, operation.span, call.now)
     changed.processing.has_changed = True
 
+
+# --- Counting the users of a body without looking at each: for benchmarks, which the emulator must not slow down ---
+#
+# The hashes are cut out of the text, so that all users with the same fields look the same; each of the few looks is
+# then replaced by a digit. What is left is a small JSON text with the shape of the body, and is parsed as one. Hashes
+# are not checked, and digits where none belong may go unseen.
 
 _HASH_DIGITS: Final = b"0123456789abcdef"
 _MAX_LOOKS: Final = 32
@@ -250,6 +264,10 @@ def _count(operation: dict[str, Any]) -> int:
     return len(users)
 
 
+# --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
+# (specification part 2, section 4.4) ---
+
+
 def upload_users(call: Call) -> Answer:
     """Return the number of users received, over all operations, twice."""
     audience = find_audience(call, to_write=True)
@@ -270,6 +288,11 @@ def _read_and_apply(call: Call, audience: Audience, rules: UserRules) -> int:
         apply_operations(call, call.store.accounts[audience.account_id], audience, operations)
     return sum(len(operation.key_sets) for operation in operations)
 
+
+# --- User entries: checked, and turned into key sets (specification part 2, section 4.4) ---
+#
+# Two ways to one end. Most operations are good, and many at once: `read_key_sets` looks at all their values together
+# and says only whether anything is wrong. `find_problems` then looks at each value, to say what.
 
 _LOWER: Final = b"0123456789abcdef"
 _DIGEST_BYTES: Final = 32

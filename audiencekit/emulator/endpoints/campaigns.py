@@ -43,6 +43,11 @@ from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 from audiencekit.servicewords import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
+# --- Line items: what a campaign delivers, and to which people ---
+#
+# The specification names their endpoints (list, create, update, delete) without showing them. They are served in the
+# form of the public service, with what a client needs to promote, tag and target something.
+
 _BID_STRATEGIES: Final = ("AUTO", "MAX", "TARGET")
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 _AMOUNTS: Final = ("bid_amount_local_micro", _DAILY, _TOTAL)
@@ -159,6 +164,10 @@ def _read_categories(parameters: Parameters, objective: str) -> list[str]:
     return categories
 
 
+# --- Campaigns: listed, made, changed (specification part 1, sections 3 and 4.4) ---
+#
+# A daily budget is required unless the funding instrument is an insertion order: the specification says "most types".
+
 _MAX_NAME, _MAX_ORDER_NUMBER = 255, 50
 
 
@@ -257,6 +266,12 @@ def _check(call: Call, parameters: Parameters, fields: dict[str, Any], campaign:
         raise parameters.fault("entity_status", message, "TOO_MANY_CAMPAIGNS")
 
 
+# --- Targeting criteria of line items, and the line items that target an audience (specification part 1, section
+# 4.11, and part 2, section 4.3) ---
+#
+# Making and deleting criteria, one by one or in batches, are endpoints of the public service. The specification
+# mentions them without showing them.
+
 _CURSOR_ALONE: Final = Listing(
     takes_count=False, takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False
 )
@@ -351,6 +366,12 @@ def _is_servable(call: Call, item: Record) -> bool:
     return not campaign.deleted and {item.fields["entity_status"], campaign.fields["entity_status"]} == {"ACTIVE"}
 
 
+# --- `POST …/batch/accounts/:account_id/campaigns`, `…/line_items` and `…/targeting_criteria`: all or nothing ---
+#
+# Specification part 1, sections 4.0 and 4.4. Update and Delete name their record by its id in `params`, which the
+# specification leaves open. The batches of line items and criteria are the public service's; recommendations are
+# carried out with them (section 4.10).
+
 MAX_ITEMS: Final = 40  # specification part 1, section 8
 MAX_CRITERIA: Final = 500  # of the public service
 
@@ -413,6 +434,9 @@ batch_line_items: Final = Batch(LINE_ITEMS, make_line_item, update_line_item).ha
 batch_criteria: Final = Batch(TARGETING_CRITERIA, make_criterion, most=MAX_CRITERIA).handle
 
 
+# --- Funding instruments: made in the sandbox, at no cost (specification part 1, section 4.5) ---
+
+
 def create_funding_instrument(call: Call) -> Answer:
     """Answer `POST …/funding_instruments`, in the sandbox.
 
@@ -449,6 +473,8 @@ def _make_fields(account_id: str, currency: str, start_time: int, kind: str) -> 
         "io_header": None,
     }
 
+
+# --- The endpoints of campaigns and of what stands above and below them ---
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _FUNDING: Final = _ACCOUNT + "/funding_instruments"

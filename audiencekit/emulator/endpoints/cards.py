@@ -22,6 +22,11 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.servicewords import BUTTON_LABELS, CARD_TYPES
 
+# --- Components of cards, and the type of card that they make (specification part 2, sections 2 and 4.7) ---
+#
+# A card leads to a website by its details, or to an app by its button; the specification knows no card that does
+# neither or both. How many slides there may be it does not say: as many as one swipeable component has media.
+
 MIN_SWIPEABLE, MAX_SWIPEABLE = 2, 6
 _WEBSITE, _APP = "WEBSITE", "APP"
 _COUNTRY: Final = re.compile("[A-Z]{2}", re.ASCII)
@@ -139,6 +144,11 @@ def _fault(call: Call, parameter: str, message: str) -> RefusalError:
     return call.refuse(400, "INVALID_PARAMETER", message, parameter)
 
 
+# --- Cards: listed, made, changed (specification part 2, section 4.7) ---
+#
+# One card is answered as an array of one, except when it is made (public documentation). `include_legacy_cards` is
+# taken and adds nothing: there are no cards here from before there were components.
+
 _FORMS = ("components", "slides")
 
 
@@ -228,6 +238,8 @@ def _read_form(members: Members) -> dict[str, Any]:
     return {}
 
 
+# --- Cards that are made of components: the kind, and how one is shown (specification part 2, sections 2 and 4.7) ---
+
 MAX_NAME: Final = 80  # characters; specification part 2, section 8
 
 
@@ -253,6 +265,9 @@ CARDS: Final = Resource(
 def card_uri(number: str) -> str:
     """Return the address by which a tweet takes a card with it."""
     return f"card://{number}"
+
+
+# --- Members of JSON objects, read one at a time ---
 
 
 class Members:

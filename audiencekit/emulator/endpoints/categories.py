@@ -13,6 +13,11 @@ from audiencekit.emulator.calls import Call
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.records import Record
 
+# --- Categories that are the same for every account (specification part 1, section 4.2) ---
+#
+# The names and numbers are examples; what is real is how the tables hang together: line items and targeting criteria
+# take the IAB categories that stand here, and no others.
+
 ADVERTISER_BUSINESS_CATEGORIES: Final[tuple[dict[str, Any], ...]] = (
     {"id": "1jm", "name": "Health & Pharma", "iab_categories": ["IAB7"]},
     {"id": "1jn", "name": "Food & Drink", "iab_categories": ["IAB8"]},
@@ -70,6 +75,11 @@ def _list(call: Call, categories: tuple[dict[str, Any], ...]) -> Answer:
     return success(parameters.echo, list(categories), next_cursor=None)
 
 
+# --- Recommendations for a campaign and its line items: steps that the campaign endpoints can carry out ---
+#
+# The specification does not say how the service finds its recommendations. Here the daily budget of an active campaign
+# should grow by a fifth, a campaign without line items should get one, and paused line items should be deleted.
+
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 _FIRST_LINE_ITEM: Final = {"objective": "ENGAGEMENTS", "product_type": "PROMOTED_TWEETS"}
 
@@ -106,6 +116,8 @@ def _step(
         "dependent_entities": below,
     }
 
+
+# --- Where line items of each product type can be shown (specification part 1, section 4.2) ---
 
 EVERYWHERE, TIMELINE = "ALL_ON_TWITTER", "TWITTER_TIMELINE"
 # Each list is one valid combination.

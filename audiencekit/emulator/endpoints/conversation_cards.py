@@ -22,6 +22,10 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
+# --- Image and video conversation cards: the kinds, and how one is shown (specification part 2, section 4.8) ---
+#
+# Of a deleted card little is left (public documentation). What a card does not have is left out, not null.
+
 MAX_NAME: Final = 80  # characters; specification part 2, section 8, by which `q` is bounded too
 
 _WRITE_ONLY: Final = "unlocked_image_media_key"
@@ -58,6 +62,10 @@ def _make_kind(segment: str, show: Callable[[Record], dict[str, Any]]) -> Resour
 IMAGE_CONVERSATION: Final = _make_kind("image_conversation", show_card)
 VIDEO_CONVERSATION: Final = _make_kind("video_conversation", _show_video_card)
 
+
+# --- The content of a conversation card: its texts, hashtags and media (specification part 2, section 4.8) ---
+#
+# The specification does not say which rules a changed card must keep; here it keeps those of a new one.
 
 _ORDINALS: Final = ("first", "second", "third", "fourth")
 _MAX_HASHTAG, _MAX_THANKS, _MAX_TITLE = 20, 23, 23  # characters, the # not counted
@@ -172,6 +180,9 @@ def _check_ratio(call: Call, media: Record, parameter: str, ratio: float) -> Non
         raise call.refuse(400, code, f"Expected a width of {ratio} times the height for {parameter}", parameter)
 
 
+# --- Conversation cards: listed, made, changed, deleted (specification part 2, section 4.8) ---
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationCards:
     """The endpoints of one of the two kinds. The echo has the kind, in capitals for what is written (public)."""
@@ -243,6 +254,12 @@ def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
 
 IMAGE_CARDS: Final = ConversationCards(IMAGE_CONVERSATION, read_image)
 VIDEO_CARDS: Final = ConversationCards(VIDEO_CONVERSATION, read_video)
+
+
+# --- The endpoints of conversation cards. To be put before those of other cards, whose ids stand at the same place
+# ---
+#
+# The specification does not show the end of an image card; it is that of a video card.
 
 
 def _routes(cards: ConversationCards) -> Iterator[Route]:

@@ -17,6 +17,10 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
+# --- Curated categories: collections of publishers, each for some countries (specification part 1, section 4.2) ---
+#
+# The same invented ones for every account.
+
 _MADE_AT: Final = 1_530_230_400.0  # 2018-06-29
 _COUNTRY: Final = re.compile("[A-Z]{2}", re.ASCII)
 _CURSOR_ALONE: Final = Listing(
@@ -76,6 +80,8 @@ def find_category(call: Call, category_id: str) -> Record:
     return CATEGORIES[category_id]
 
 
+# --- Line items that are shown with a curated category (specification part 1, section 4.6) ---
+
 LINE_ITEM_CURATED_CATEGORIES: Final = Resource(
     kind="line_item_curated_categories",
     noun="Line Item Curated Category",
@@ -112,6 +118,8 @@ def _check(call: Call, fields: dict[str, str]) -> None:
     if "line_item_id" in fields:
         LINE_ITEMS.find(call, fields["line_item_id"])
 
+
+# --- The endpoints of curated categories, and of the line items that have one ---
 
 _CATEGORIES: Final = "/accounts/:account_id/curated_categories"
 _LINE_ITEMS: Final = "/accounts/:account_id/line_item_curated_categories"

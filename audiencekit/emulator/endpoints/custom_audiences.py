@@ -13,6 +13,8 @@ from audiencekit.emulator.endpoints.flexible_audiences import Segment
 from audiencekit.emulator.endpoints.permission_records import Permission
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 
+# --- A custom audience, as the emulator keeps it and as the service shows it ---
+
 
 @dataclass(slots=True)
 class Audience:
@@ -66,6 +68,9 @@ class Audience:
         }
 
 
+# --- The people of the platform: which identifiers belong to a user who was active lately ---
+
+
 class Population:
     """For every key a seed decides whether it belongs to a user; `match_rate` is the share of the keys that do."""
 
@@ -84,6 +89,11 @@ class Population:
         """Return how many of some entries are matched."""
         return sum(1 for _ in self.matched(entries))
 
+
+# --- The last count that the service made of a list: sizes lag behind membership ---
+#
+# The public documentation says that a count comes four to eight hours after the one before. Here it is six hours,
+# unless an option says otherwise, from the creation of the list on. Each count sees the members of its moment.
 
 PROCESSING_SECONDS: Final = 6 * 3_600.0
 

@@ -30,6 +30,9 @@ from audiencekit.emulator.endpoints.tweet_records import MEDIA_TYPES, ORIGINAL, 
 from audiencekit.emulator.endpoints.tweets import publish_due
 from audiencekit.emulator.records import Record
 
+# --- Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out
+# ---
+
 _REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MENTIONED_USERS": "mentionedUsers"}
 
 
@@ -134,6 +137,10 @@ def _show_entity(entity: Entity) -> tuple[str, dict[str, Any]]:
     return "urls", show_address(entity)
 
 
+# --- `GET /2/tweets`: posts by their numbers (specification part 0, section 4.8), those that were tweeted here ---
+#
+# At most a hundred at a time: the specification states no bound, and this is the public one.
+
 MAX_POSTS: Final = 100
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -175,6 +182,8 @@ def _not_found(tweet_id: str) -> dict[str, Any]:
     kind = "https://api.x.com/2/problems/resource-not-found"
     return show_problem(404, "Not Found Error", f"Could not find tweet with ids: [{tweet_id}].", kind)
 
+
+# --- Posts as a caller wishes to see them, and the objects related to them (specification part 0, section 4.8) ---
 
 Found = tuple[Account, Record]
 

@@ -12,6 +12,8 @@ from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import Parameters, read_document
 from audiencekit.emulator.routing import READS, USERS, WRITES, Route
 
+# --- Do-not-reach lists: one for each account at most (specification part 2, section 4.6) ---
+
 
 def find_list(call: Call) -> DoNotReachList:
     """Return the list of the path. Raises RefusalError (404) when there is none, or it was deleted."""
@@ -56,6 +58,11 @@ def delete_list(call: Call) -> Answer:
     return success(parameters.echo, deleted.document())
 
 
+# --- `POST …/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users` (specification part 2,
+# section 4.6): emails and phone numbers, from now on, for less than 13 months. No audience is touched ---
+#
+# The answer is that of a batch: counts for each operation, and an echo of each without its users.
+
 _FIELDS: Final = ("email", "phone_number")
 _TERMS: Final = Terms(times=("expires_at",), caps_expiry=True)
 
@@ -80,6 +87,8 @@ def _echo(call: Call, item: dict[str, Any]) -> dict[str, Any]:
         echo["params"]["expires_at"] = item["params"]["expires_at"]
     return echo
 
+
+# --- The endpoints of do-not-reach lists ---
 
 _ALL: Final = "/accounts/:account_id/do_not_reach_lists"
 _ONE: Final = _ALL + "/:do_not_reach_list_id"

@@ -21,6 +21,11 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, Route
 
+# --- `GET …/account_history`: what happened to one entity (specification part 1, section 4.1) ---
+#
+# A beta that needs allowlisting. Changes are shown as the values before and after them, since their shape is documented
+# nowhere. A time is whole when it lies on an hour of UTC.
+
 _HOUR: Final = 3_600
 _LISTING: Final = Listing(takes_sort_by=False, takes_with_deleted=False, takes_with_total_count=False)
 _ENTITIES: Final = {
@@ -99,5 +104,7 @@ def _changes(call: Call, entity_type: str, kind: Resource, record: Record) -> It
             }
             yield _Change(f"{record.id}-{place}", state.updated_at, user_id, document)
 
+
+# --- The endpoint of an account's history ---
 
 ROUTES: Final = (Route("GET", "/accounts/:account_id/account_history", show_history, READS),)

@@ -17,6 +17,9 @@ from typing import Any, Final
 from audiencekit.emulator.answers import Problem, problem
 from audiencekit.servicewords import FREQUENCY_COMPARATORS
 
+# --- The tree of a flexible audience: segments that are audiences, or that join others (specification part 2,
+# sections 2 and 4.3) ---
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
@@ -50,6 +53,13 @@ class Segment:
                 shown[name] = getattr(self, name)
         return shown
 
+
+# --- Reading a tree of segments, every rule of it checked ---
+#
+# Where the specification leaves room: every segment has `child_segments`, empty in a leaf; a segment is a leaf or joins
+# others, never both; the tree has at least one child. What a segment leaves out gets the stated defaults; `negate` is
+# true in the specification, while the public service's example fills in false, so that depends on the profile. The root
+# is never negated by default.
 
 _MAX_DEPTH: Final = 100  # no limit of the specification; JSON that is deeper is refused, not followed
 _OPERATORS: Final = ("AND", "OR")
@@ -152,6 +162,12 @@ def _place_problems(document: Mapping[str, Any], depth: int) -> Iterator[Problem
     elif depth > 0 and "custom_audience_id" not in document:
         yield problem("MISSING_PARAMETER", '"custom_audience_id" is a required parameter', "custom_audience_id")
 
+
+# --- Visits of people, which lookback and frequency count (specification part 2, sections 2 and 4.3) ---
+#
+# The specification does not say how a visit is known. Here the entry of a person in an audience is one, at the moment
+# when it takes effect, and the seed decides how often the person came and comes besides: every 1, 2, 5, 10 or 20 days,
+# from thirty days before on, or never. So a leaf that asks for one visit, and has no window, holds every member.
 
 _DAY: Final = 86_400.0
 _PERIODS_DAYS: Final = (1, 2, 5, 10, 20, None)

@@ -26,6 +26,11 @@ from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.servicewords import CREATIVE_TYPES
 
+# --- The media library. Its endpoints are the public service's: the specification names the library and shows none
+# ---
+#
+# Only keys are added, since nothing is uploaded here: what a key leads to follows from the number it begins with.
+
 _NAMES = ("name", "file_name")
 
 
@@ -62,6 +67,9 @@ def change_media(call: Call) -> Answer:
     return success(parameters.echo, show_media(record))
 
 
+# --- Account media: what media creatives are made of (specification part 2, section 4.7) ---
+
+
 def list_account_media(call: Call) -> Answer:
     """Answer `GET …/account_media`: of some creative types, if any are named."""
     parameters = Parameters(call)
@@ -69,6 +77,9 @@ def list_account_media(call: Call) -> Answer:
     return ACCOUNT_MEDIA.list_wanted(
         call, parameters, lambda record: types is None or record.fields["creative_type"] in types
     )
+
+
+# --- Media creatives: account media with a line item (specification part 1, section 4.7) ---
 
 
 def list_creatives(call: Call) -> Answer:
@@ -105,6 +116,8 @@ def create_creative(call: Call) -> Answer:
     return success(parameters.echo, MEDIA_CREATIVES.make(call, fields).document())
 
 
+# --- Media, account media and media creatives: the kinds, and who is found by what ---
+
 MEDIA: Final = Resource(
     kind="media_library",
     noun="Media",
@@ -134,6 +147,8 @@ def choose_media(call: Call, media_key: str, parameter: str, media_types: Collec
         raise call.refuse(400, "INVALID_MEDIA", f"Expected {' or '.join(media_types)} for {parameter}", parameter)
     return found
 
+
+# --- The endpoints of the media library, of account media and of media creatives ---
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _LIBRARY: Final = _ACCOUNT + "/media_library"

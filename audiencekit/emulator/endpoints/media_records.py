@@ -11,6 +11,8 @@ from audiencekit.emulator.authentication import base36
 from audiencekit.emulator.records import Record
 from audiencekit.servicewords import CREATIVE_TYPES
 
+# --- Images, animated GIFs and videos of a media library, and what of them an account may advertise with ---
+
 IMAGE, GIF, VIDEO = "IMAGE", "GIF", "VIDEO"
 PREROLL_TYPES: Final = ("PREROLL", "VAST_PREROLL")
 
@@ -77,6 +79,11 @@ def make_account_media(record_id: str, creative_type: str, video_key: str, now: 
     }
     return Record(record_id, now, now, fields)
 
+
+# --- Media that every account has from the start ---
+#
+# The specification does not show how media come into a library or become account media, and without any a client could
+# make nothing of them. There is one of every sort and of every creative type, and more images than a tweet may have.
 
 # The number before the underscore of the key, and width and height in pixels.
 _STOCK: Final = (

@@ -19,6 +19,9 @@ from audiencekit.emulator.calls import Address, Call
 from audiencekit.emulator.endpoints.users import OUT_OF_BAND, RequestToken, Tokens, User
 from audiencekit.emulator.routing import BEARER_TOKENS, OAUTH, Credential, Route
 
+# --- The page in the browser that asks the user whether an application may act for them (specification part 0,
+# sections 4.2 and 4.3). Its form posts to the same path; that POST is not an endpoint of the specification ---
+
 _HTML: Final = "text/html; charset=utf-8"
 _STYLE: Final = (
     "body{font:16px/1.5 sans-serif;background:#eef1f4}main{max-width:28em;margin:3em auto;padding:1.5em 2em;"
@@ -101,6 +104,9 @@ def _redirect(callback: str, **pairs: str) -> Answer:
     return Answer(302, b"", {**_HEADERS, "Location": address}, _HTML)
 
 
+# --- The application's own token (specification part 0, sections 4.6 and 4.7) ---
+
+
 def give_bearer(call: Call) -> Answer:
     """Answer `POST /oauth2/token`: one token, the same until it is invalidated."""
     if call.media_type.partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
@@ -120,6 +126,9 @@ def invalidate_bearer(call: Call) -> Answer:
     tokens.bearer = None
     return Answer(200, orjson.dumps({"access_token": given}))
 
+
+# --- The steps of the three-legged flow that an application takes, and the end of a token (specification part 0,
+# sections 4.1, 4.4 and 4.5) ---
 
 # The captured type of these answers, which are no HTML.
 _PAIRS: Final = "text/html; charset=utf-8"
@@ -178,6 +187,8 @@ def _pairs(**pairs: str) -> Answer:
     return Answer(200, urlencode(pairs).encode(), content_type=_PAIRS)
 
 
+# --- The gate: the credential that each endpoint asks for (specification part 0, section 5) ---
+
 # Parts of the header that a handler sees: never the signature or the nonce.
 _SHOWN: Final = ("oauth_token", "oauth_callback", "oauth_verifier", "platform_auth_access_type", "x_auth_access_type")
 
@@ -228,6 +239,8 @@ class Gate:
 def _unverified() -> RefusalError:
     return refuse_legacy(403, 99, "Unable to verify your credentials")
 
+
+# --- The endpoints of authorization, at the base address ---
 
 _BASE: Final = frozenset({Address.BASE})
 

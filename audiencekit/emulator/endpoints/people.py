@@ -21,6 +21,12 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Match, Route
 
+# --- The calls that each permission allows (specification part 1, section 4.9) ---
+#
+# The specification says it in a sentence for each. Here every path below an account belongs to an area, and a
+# permission is to read an area or to change it, too. The account itself, its apps, its features, who may do what,
+# promotable users, reference data and a user's own settings are there for every permission.
+
 
 class Area(Enum):
     """A group of resources that a permission reads, or reads and changes."""
@@ -108,6 +114,11 @@ def _area_of(match: Match) -> Area | None:
     return _AREAS.get(segments[2] if len(segments) > 2 else "")
 
 
+# --- Users whose content an account may promote (specification part 1, section 4.9): its own, and a partner's tweets
+# ---
+#
+# The specification calls the kind of a user `type`; the public service's record says `promotable_user_type`.
+
 PROMOTABLE_USERS: Final = Resource(kind=USER_KIND, noun="Promotable User", id_name="promotable_user_id")
 
 
@@ -137,6 +148,11 @@ def _show_public(user: Record) -> dict[str, Any]:
     document["promotable_user_type"] = document.pop("type")
     return document
 
+
+# --- Settings of a user for an account (specification part 1, section 4.9): only the user's own, whatever they
+# administer ---
+#
+# Which notifications there are, the specification does not show, so any words are taken.
 
 _TEXTS: Final = ("notification_email", "contact_phone", "contact_phone_extension")
 _TYPES: Final = "subscribe_email_types"
@@ -180,6 +196,8 @@ def _read_types(parameters: Parameters) -> list[str]:
 def _document(call: Call) -> dict[str, Any]:
     return {**dict.fromkeys(_TEXTS, ""), _TYPES: [], **call.account.user_settings.get(call.user_id, {})}
 
+
+# --- The endpoints of the users around an account ---
 
 _PROMOTABLE: Final = "/accounts/:account_id/promotable_users"
 _SETTINGS: Final = "/accounts/:account_id/user_settings/:user_id"

@@ -22,6 +22,12 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 
+# --- Promoted tweets (specification part 1, sections 4.8 and 4.9) ---
+#
+# A partner's tweet is posted again, by the account's own user and for promotion only, and that one is promoted. The
+# specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
+# record that there is, as with accounts.
+
 MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
 
 
@@ -86,6 +92,12 @@ def _add_timeline(call: Call, item: Record) -> None:
         item.change({"placements": [*placements, TIMELINE]}, call.now, call.user_id)
 
 
+# --- Promoted accounts (specification part 1, section 4.8) ---
+#
+# Only the account's own user can be promoted: of a partner it may promote tweets alone. One that the line item promotes
+# already is not promoted again, and the answer shows the record that there is.
+
+
 def list_promoted_accounts(call: Call) -> Answer:
     """`GET …/promoted_accounts`: when line items are named, one of them at least must be for promoted accounts."""
     parameters = Parameters(call)
@@ -125,6 +137,8 @@ def _find(call: Call, line_item_id: str, user_id: int) -> Record | None:
     return None
 
 
+# --- Objects that line items promote: accounts, tweets and scheduled tweets ---
+
 PROMOTED_ACCOUNTS: Final = Resource(
     kind="promoted_accounts",
     noun="Promoted Account",
@@ -145,6 +159,8 @@ SCHEDULED_PROMOTED_TWEETS: Final = Resource(
 )
 
 
+# --- Which line items promote what: that follows from their product type ---
+
 FOR_ACCOUNTS: Final = ("PROMOTED_ACCOUNT",)
 FOR_TWEETS: Final = ("PROMOTED_ACCOUNT", "PROMOTED_TWEETS")
 
@@ -160,6 +176,11 @@ def find_line_item(call: Call, line_item_id: str, product_types: tuple[str, ...]
 def incompatible(call: Call, message: str, parameter: str) -> RefusalError:
     """Return the refusal of line items that were made for something else."""
     return call.refuse(400, "INCOMPATIBLE_LINE_ITEM", message, parameter)
+
+
+# --- Scheduled promoted tweets (specification part 1, section 4.8): promoted from the moment that they go out ---
+#
+# The same scheduled tweet again is answered with the record that there is, as with tweets.
 
 
 def list_scheduled(call: Call) -> Answer:
@@ -217,6 +238,8 @@ def _find_scheduled(call: Call, fields: dict[str, str | None]) -> Record | None:
             return promoted
     return None
 
+
+# --- The endpoints of what line items promote ---
 
 _ACCOUNTS: Final = "/accounts/:account_id/promoted_accounts"
 _ONE_ACCOUNT: Final = _ACCOUNTS + "/:promoted_account_id"

@@ -19,6 +19,10 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.records import Record
 from audiencekit.emulator.routing import READS, Route
 
+# --- Recommendations: at most one for each funding instrument (specification part 1, section 4.10) ---
+#
+# A closed beta. They follow from the campaigns as they are now, and keep their id.
+
 
 def list_recommendations(call: Call) -> Answer:
     """Answer `GET …/recommendations`: those that there are, without their changes, and always how many."""
@@ -74,6 +78,8 @@ def _summary(call: Call, instrument: Record, updated_at: float) -> dict[str, Any
         "updated_at": format_time(updated_at),
     }
 
+
+# --- The endpoints of recommendations, which are those of version 5 ---
 
 _ALL: Final = "/accounts/:account_id/recommendations"
 

@@ -10,6 +10,8 @@ from audiencekit.emulator.endpoints.categories import list_business_categories, 
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.routing import REFERENCE_READS, Route
 
+# --- Bidding rules: the least and the most that an engagement may cost (specification part 1, section 4.2) ---
+
 # Micro units of the currency. The smallest amount is a cent, or a whole unit where there are no cents.
 _CENT, _UNIT = 10_000, 1_000_000
 _SMALLEST: Final = {
@@ -42,6 +44,8 @@ def _rule(currency: str) -> dict[str, Any]:
         "minimum_denomination": smallest,
     }
 
+
+# --- Publishers, who make the videos of the content categories (specification part 1, section 4.2). Invented ones ---
 
 PUBLISHERS: Final[tuple[dict[str, Any], ...]] = (
     {
@@ -78,6 +82,8 @@ def list_publishers(call: Call) -> Answer:
     parameters.finish()
     return success(parameters.echo, list(PUBLISHERS), next_cursor=None)
 
+
+# --- The endpoints of reference data, which belongs to no account ---
 
 ROUTES: Final = (
     Route("GET", "/advertiser_business_categories", list_business_categories, REFERENCE_READS),

@@ -21,6 +21,11 @@ from audiencekit.emulator.endpoints.stream_rules import TRACKS, Matcher, Post, R
 from audiencekit.emulator.endpoints.tweet_records import TWEETS, name_author
 from audiencekit.emulator.records import Record
 
+# --- Rules of the filtered stream (specification part 0, sections 6 and 8), managed at
+# `/2/tweets/search/stream/rules` ---
+#
+# Methods and bodies are not shown: they are the public service's. Their number and length are those of the track.
+
 _MAX_TAG: Final = 512
 _DUPLICATE: Final = "https://api.x.com/2/problems/duplicate-rules"
 
@@ -107,6 +112,9 @@ def _delete(call: Call, name: str, given: Any, *, is_tried: bool) -> Answer:
     summary = {"deleted": len(gone), "not_deleted": len(set(given)) - len(gone)}
     return Answer(200, orjson.dumps({"meta": {"sent": format_time(call.now), "summary": summary}}))
 
+
+# --- Facts about a post that the operators of rules ask for, each in the form of its operator: `is:retweet`,
+# `lang:en` ---
 
 _REFERENCES: Final = {"retweeted": "is:retweet", "replied_to": "is:reply", "quoted": "is:quote"}
 _ENTITIES: Final = {"hashtags": "has:hashtags", "mentions": "has:mentions", "urls": "has:links"}

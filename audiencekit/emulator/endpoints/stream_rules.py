@@ -14,6 +14,12 @@ from typing import Final
 
 from audiencekit.emulator.endpoints.tweet_entities import find_entities
 
+# --- Which posts a rule of the filtered stream matches ---
+#
+# The specification does not show the language of rules. This is the public service's, as far as posts here can answer
+# it: a keyword, a "phrase", #hashtag, @mention, and the operators of `OPERATORS`, each also after a minus. Terms side
+# by side must all hold; OR and parentheses combine them.
+
 _TOKEN: Final = re.compile(r'\s*(-?(?:"[^"]+"|\(|[a-z_]+:@?[\w-]+|[#@]\w+|[\w\'.&]+)|\))', re.IGNORECASE)
 # The values that an operator knows; None for any.
 OPERATORS: Final[Mapping[str, frozenset[str] | None]] = {
@@ -133,6 +139,8 @@ def _read_operator(name: str, value: str) -> Matcher:
     fact = f"{name}:{value}"
     return lambda post: fact in post.facts
 
+
+# --- The rules of the filtered stream that there are (specification part 0, sections 6 and 8) ---
 
 # Rules at the same time, None for any number, and characters of a rule; section 8.
 TRACKS: Final[Mapping[str, tuple[int | None, int]]] = {

@@ -11,6 +11,10 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
 
+# --- Tracking tags of line items (specification part 1, section 4.11) ---
+#
+# The specification calls the address of a tag a string, so any text is taken. A tag keeps its line item and its type.
+
 TRACKING_TAGS: Final = Resource(
     kind="tracking_tags",
     noun="Tracking Tag",
@@ -42,6 +46,8 @@ def change_tag(call: Call) -> Answer:
     tag.change({"tracking_tag_url": url}, call.now)
     return success(parameters.echo, tag.document())
 
+
+# --- The endpoints of tracking tags ---
 
 _TAGS: Final = "/accounts/:account_id/tracking_tags"
 _ONE: Final = _TAGS + "/:tracking_tag_id"

@@ -19,6 +19,8 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 
+# --- Draft tweets, scheduled tweets and tweets: the kinds, and how the first two are shown ---
+
 MAX_NAME: Final = 80  # characters; specification part 2, section 8
 DRAFT, PUBLISHED, SCHEDULED = "DRAFT", "PUBLISHED", "SCHEDULED"
 ORIGINAL: Final = "original_tweet_id"  # the field of a tweet that was posted again
@@ -60,6 +62,9 @@ SCHEDULED_TWEETS: Final = Resource(
 TWEETS: Final = Resource(kind="tweets", noun="Tweet", id_name="tweet_id", listing=_PAGES)
 
 
+# --- Pages of drafts, scheduled tweets and tweets: of one user, oldest first ---
+
+
 def read_page(
     call: Call, kind: Resource, parameters: Parameters, wanted: Callable[[Record], bool] = lambda record: True
 ) -> Page[Record]:
@@ -72,6 +77,9 @@ def read_page(
     return query.page(parameters, records, lambda record: record.fields["user_id"] == user_id and wanted(record))
 
 
+# --- Publication of a tweet ---
+
+
 def publish(account: Account, tweet_id: str, moment: float, content: dict[str, Any]) -> Record:
     """Return a new tweet; its media know from now on that they were tweeted."""
     tweet = TWEETS.of(account)[tweet_id] = Record(tweet_id, moment, moment, content)
@@ -79,6 +87,8 @@ def publish(account: Account, tweet_id: str, moment: float, content: dict[str, A
         MEDIA.of(account)[key].change({"tweeted": True}, moment)
     return tweet
 
+
+# --- Tweets in the form of version 1.1, as the ads API shows them (public documentation) ---
 
 MEDIA_TYPES: Final = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 

@@ -43,6 +43,11 @@ from audiencekit.emulator.records import Record
 from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.limits import MAX_TWEET_TEXT
 
+# --- Scheduled tweets (specification part 2, section 4.9) ---
+#
+# Listing and creating them are the public service's endpoints, without which there would be none to change. A tweet
+# goes out at its minute by the emulator's clock, at most a year ahead, and is a tweet from then on.
+
 _MINUTE: Final = 60
 _WAITING, _OUT = "SCHEDULED", "SUCCESS"
 _CONTENT: Final = ("text", "card_uri", "media_keys", "nullcast", "name", "user_id")
@@ -139,6 +144,11 @@ def _read_moment(call: Call, parameters: Parameters, moment: int) -> int:
     return minute
 
 
+# --- The content of drafts, scheduled tweets and tweets (specification part 2, section 4.9) ---
+#
+# A text may be as long as that of a long post (part 0, section 8). The specification does not say which rules a changed
+# draft or scheduled tweet must keep; here it keeps those of a new one.
+
 # `d someone words`, also with dm and m: the earlier commands of the public service.
 _MESSAGE: Final = re.compile(r"\s*(?:d|dm|m)\s+@?[A-Za-z0-9_]{1,15}\s+\S", re.IGNORECASE)
 _MAX_OF_TYPE: Final = {IMAGE: 4, GIF: 1, VIDEO: 1}
@@ -225,6 +235,9 @@ def _read_media(call: Call, parameters: Parameters, *, empty: bool) -> list[str]
     return media_keys
 
 
+# --- Draft tweets (specification part 2, section 4.9). The echo leaves out the account (public documentation) ---
+
+
 def list_drafts(call: Call) -> Answer:
     """Answer `GET …/draft_tweets`."""
     parameters = Parameters(call)
@@ -281,6 +294,10 @@ def _find_draft(call: Call, parameters: Parameters) -> Record:
     parameters.finish()
     return DRAFTS.find(call, str(draft_id))
 
+
+# --- Tweets: listed, made, named, and shown in frames (specification part 2, section 4.9) ---
+#
+# The values of `tweet_type` in the list are those that previews name. Video fields are shown with a video.
 
 _SETTINGS: Final = ("EVERYONE", "FOLLOWING", "MENTIONED_USERS")
 _MAX_TITLE, _MAX_DESCRIPTION = 70, 200  # characters; specification part 2, section 8
@@ -371,6 +388,8 @@ def _frame(text: str) -> str:
     page = html.escape(f"<!doctype html><p>{html.escape(text)}</p>", quote=True)
     return f"<iframe class='tweet-preview' sandbox srcdoc='{page}'></iframe>"
 
+
+# --- The endpoints of draft tweets, scheduled tweets, previews and tweets ---
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _DRAFTS: Final = _ACCOUNT + "/draft_tweets"

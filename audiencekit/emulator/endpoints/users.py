@@ -10,6 +10,8 @@ from typing import Final
 
 from audiencekit.emulator.authentication import Origin
 
+# --- Credentials that are given out and taken back (specification part 0, sections 2.1 and 3) ---
+
 OUT_OF_BAND: Final = "oob"
 _LETTERS: Final = string.ascii_letters + string.digits
 
@@ -68,6 +70,12 @@ class Tokens:
     def _letters(self, count: int) -> str:
         return "local" + "".join(self._chance.choices(_LETTERS, k=count))
 
+
+# --- The users that there are: one for each permission, so that a refusal can be rehearsed (specification part 1,
+# 4.9) ---
+#
+# All of them are users of the same application and business, and have their permissions on every account of it. The
+# first is the FULL promotable user of each account, and the owner of the application.
 
 TWEET_COMPOSER: Final = "TWEET_COMPOSER"
 FIRST_NAME: Final = "local_user"

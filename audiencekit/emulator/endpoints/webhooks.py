@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from audiencekit.emulator.endpoints.activity import Wish
 
 
+# --- Webhooks: where each leads, which are linked, and the events that they were to be told ---
+
 KEPT_SECONDS: Final = 5 * 86_400.0  # of events, for a replay; the public service's
 MAX_EVENTS: Final = 10_000  # kept for one webhook
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -122,6 +124,11 @@ def _check_address(address: str, allowed_hosts: Collection[str]) -> None:
         raise ValueError("a receiver is on this machine, unless its host is allowed")
 
 
+# --- The proofs of both sides: that an event is the emulator's, and that a receiver has the secret of the application
+# ---
+#
+# Delivery security is not shown (specification part 0, section 6): these are the public service's.
+
 SIGNATURE_HEADER: Final = "x-twitter-webhooks-signature"
 
 
@@ -136,6 +143,12 @@ def is_proof(secret: str, crc_token: str, answer: object) -> bool:
     given = answer.get("response_token") if isinstance(answer, dict) else None
     return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())
 
+
+# --- Deliveries on their way: signed, one after the other for each webhook, again with growing waits ---
+#
+# The specification does not show security and retries. Here a receiver proves first that it has the secret of the
+# application, as with the public service; a delivery that is not answered with 2xx in ten seconds is made again after
+# each of some waits, and is left then: a replay brings it back.
 
 _PATIENCE_SECONDS: Final = 10.0
 _MOST_BYTES: Final = 10_000  # of an answer to a challenge

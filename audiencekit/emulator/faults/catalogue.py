@@ -12,6 +12,8 @@ from audiencekit.emulator.faults import late_answers, replies, settings, traffic
 from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
 from audiencekit.emulator.faults.settings import Setting
 
+# --- Rows of the catalogue: a kind of fault, and the address at which its faults strike ---
+
 Act = Callable[[Strike], Effect]
 Condition = Callable[[Fault, Situation], bool]
 
@@ -55,6 +57,8 @@ def site_of(fault: Fault) -> Site:
         return Site.HTTPS
     return Site.PROXY if fault.number == 35 else Site.PLAIN
 
+
+# --- The catalogue: the 40 faults, what the emulator does for each, where, and what each can be told ---
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY

@@ -11,6 +11,8 @@ from typing import Any
 
 from audiencekit.emulator.answers import Answer
 
+# --- Effects of faults. Seconds here are those of a real clock: they pass on the wire ---
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -104,6 +106,9 @@ class Detour:
 
 
 Effect = Wait | Cut | Hold | Throttle | Reply | Outage | Skew | Late | Unannounced | Reword | Handshake | Detour
+
+
+# --- A fault as it was ordered, and the situation in which it may strike ---
 
 
 class Place(StrEnum):

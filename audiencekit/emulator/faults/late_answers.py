@@ -16,6 +16,8 @@ from audiencekit.emulator.faults.effects import Reply, Strike
 from audiencekit.emulator.faults.replies import genuine
 from audiencekit.emulator.store import Clock
 
+# --- Faults of the answer's way over the wire: right words, broken HTTP ---
+
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096
 _ENDLESS_PAUSE_SECONDS: Final = 0.01
@@ -154,6 +156,9 @@ def answer_again(strike: Strike) -> Reply:
         yield Piece(b"", _OPEN_SECONDS)
 
     return _deliver(strike, deliver)
+
+
+# --- Requests that are applied later than they came, by the clock of the emulator ---
 
 
 class LateApplies:

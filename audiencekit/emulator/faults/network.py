@@ -15,6 +15,8 @@ from audiencekit.emulator.faults.catalogue import Site
 from audiencekit.emulator.faults.effects import Cut, Detour, Handshake, Hold, Outage, Place, Situation
 from audiencekit.emulator.faults.orders import Register
 
+# --- A proxy on loopback that leads to the emulator's own addresses, or gets in the way ---
+
 _LOOPBACK: Final = "127.0.0.1"
 _HEAD_BYTES: Final = 65_536
 _PART_BYTES: Final = 65_536
@@ -119,6 +121,9 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     await writer.drain()
 
 
+# --- The faults of a connection, before a request comes by it ---
+
+
 def strike_connection(
     connection: ClientConnection, faults: Register, now: float, stop: Callable[[Outage], None]
 ) -> None:
@@ -131,6 +136,9 @@ def strike_connection(
             connection.stop_reading(seconds)
         case Outage() as outage:
             stop(outage)
+
+
+# --- The addresses that only faults need: https with certificates of our choice, and a proxy ---
 
 
 class FaultSites:
@@ -188,6 +196,8 @@ class FaultSites:
         while self._closers:
             await self._closers.pop().close()
 
+
+# --- Handshakes of the https address, each with the certificate, or to the failure, that was ordered ---
 
 # A fatal alert as it is written before anything was agreed (RFC 8446, sections 5.1 and 6).
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02%c"

@@ -20,6 +20,8 @@ from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind, Site, site_of
 from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
 from audiencekit.emulator.faults.settings import is_number, is_whole
 
+# --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal that comes with the package ---
+
 _KNOWN: Final = ("fault", "where", "match", "nth", "p", "times", "seed")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
 _MOST: Final = 1_000_000_000
@@ -148,6 +150,9 @@ def read_rehearsal(name: str) -> list[Fault]:
     return read_faults(json.loads(text))
 
 
+# --- The door of the faults: `/__faults` sets, shows and clears them ---
+
+
 class FaultDoor:
     """Answers `/__faults`. `prepare` opens the addresses that faults need, and says what they are."""
 
@@ -178,6 +183,8 @@ class FaultDoor:
         except ValueError:
             raise refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
+
+# --- The faults that are set, how often each was met and struck, and what they struck ---
 
 _MOST_FIRED: Final = 100_000  # the oldest are forgotten first
 

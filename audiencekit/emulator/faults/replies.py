@@ -18,6 +18,8 @@ from audiencekit.emulator.answers import JSON, Answer, problem, success
 from audiencekit.emulator.endpoints.audience_users import users_of
 from audiencekit.emulator.faults.effects import Fault, Reply, Reword, Situation, Strike
 
+# --- Lists that mislead a client: ids that are paths, and pages without an end ---
+
 # In the place of an id: a client that makes a path of it, or an address, comes out elsewhere.
 HOSTILE_IDS: Final = (
     "../../../../../../tmp/audiencekit-astray/x", "../../../../audiencekit-astray/x", "..", ".", "", "/etc/x", "a/b",
@@ -72,6 +74,8 @@ def can_mislead(kind: str, document: Any) -> bool:
         return "id" in data
     return isinstance(data, list) and bool(data) and all(isinstance(entry, dict) and "id" in entry for entry in data)
 
+
+# --- Faults of operations and records: a request is refused as a whole because of some of them ---
 
 _MESSAGE: Final = "The user is not valid"
 _SHARE_BITS: Final = 64
@@ -184,6 +188,11 @@ def _refusal(strike: Strike, bad: list[int], operations: list[list[Any]], rule: 
     document["request"] = [{"params": dict(strike.situation.ids)} for _ in operations]
     return Reply(Answer(400, orjson.dumps(document)))
 
+
+# --- Faults that are an answer: statuses, codes and headers, whatever was asked ---
+
+
+# --- Faults that look like a success: status 200, and a body that proves nothing ---
 
 _HTML: Final = "text/html;charset=utf-8"
 ANOTHER_ID: Final = "18ce5other"
@@ -316,6 +325,8 @@ def _renamed(found: Any, name: str = "") -> Any:
         return [_renamed(each, name) for each in found]
     return ANOTHER_ID if isinstance(found, str) and (name == "id" or name.endswith("_id")) else found
 
+
+# --- Texts that act: on a terminal, in a log, or by saying what was sent ---
 
 # A title, a cleared screen, colours in one byte (C1), text from right to left, an isolate, forged lines; FORGED must
 # never begin a line.

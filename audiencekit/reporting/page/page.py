@@ -1,4 +1,4 @@
-"""Parts as HTML: for the page, and for a notebook, which has them without the page around."""
+"""The page of a plan or of a report, as HTML."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from audiencekit.reporting.page.parts import calendar_parts, change_parts, histo
 from audiencekit.reporting.page.privacy import masked
 from audiencekit.reporting.text import NOT_INSTALLED, in_short, seconds_of
 from audiencekit.shown import shown
+
+# --- Parts as HTML: for the page, and for a notebook, which has them without the page around ---
 
 Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; empty where nothing draws
 
@@ -76,6 +78,9 @@ def _line(row: Row) -> str:
 def _key(cell: Cell) -> str:
     return f' data-key="{escape(cell.key)}"' if cell.key else ""
 
+
+# --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
+# ---
 
 _STATES: Final = {
     "complete": "Complete",

@@ -1,4 +1,4 @@
-"""The parts of a page about the list: where its rows are, what is lost, which identifiers they have."""
+"""The parts of a page: of the list, and of the run."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from audiencekit.reporting.page.page_parts import (
 )
 from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
 from audiencekit.shown import shown as printable
+
+# --- The parts of a page about the list: where its rows are, what is lost, which identifiers they have ---
 
 _TOO_SMALL: Final = "The list is so small that its values and their kinds would point at people. They are not shown."
 _ROWS: Final = {
@@ -156,6 +158,8 @@ def _combinations(document: Document, shown: Shown) -> Iterator[Section]:
         pictures=[Overlap(name="overlap", sets=[code_in_words(kind) for kind in sets], columns=drawn)] if drawn else (),
     )
 
+
+# --- The parts of a page about the run and its audience: requests over time, members, expiry, match rate ---
 
 _CHANGES: Final = ("additions", "renewals", "removals", "returned", "unchanged", "members", "members_after")
 _COUNTS: Final = {

@@ -38,6 +38,8 @@ from audiencekit.delivery.retry import Clock
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.limits import FARTHEST_PLACE_SECONDS, RATE_FLOOR_SHARE
 
+# --- A clock that is never set, and a name for the moment that it counts from ---
+
 
 def test_boot_time_goes_on() -> None:
     """Never back, and from the start of the machine: no earlier than the monotonic clock."""
@@ -59,6 +61,8 @@ def test_an_invalid_boot_id_names_no_file(tmp_path: Path, content: bytes) -> Non
     (tmp_path / "boot_id").write_bytes(content)
     assert boot_id(tmp_path / "boot_id") == UNKNOWN_BOOT == boot_id(tmp_path / "absent")
 
+
+# --- The rate holds while processes are late, stopped or killed, and no death costs a turn ---
 
 INTERVAL = 0.04
 
@@ -183,6 +187,8 @@ def test_impossible_pace_is_refused(per_minute: float) -> None:
         interval_seconds(per_minute)
 
 
+# --- One small private file that all processes of a host change, one after the other ---
+
 LINE = WaitingLine(free_at=1.5, paused_until=2.5, share=0.5, share_at=3.5, waiting=(Waiter("a", 4.5), Waiter("b", 5.5)))
 
 
@@ -289,6 +295,8 @@ def test_files_of_earlier_starts_are_removed(tmp_path: Path) -> None:
     WaitingLineFile(tmp_path / "state", "boot").close()
     assert {path.stem for path in folder.glob("*.sqlite")} == {"young", "boot"}
 
+
+# --- Processes of one host share one pace and one pause: here, limiters on one virtual clock with one real file ---
 
 Process = Callable[..., HostLimiter]
 

@@ -15,6 +15,8 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from tests.emulator.conftest import Caller
 from tests.emulator.endpoints.data_api_builder import ask, get_token, is_invalid
 
+# --- Subscriptions and the activity stream over the wire ---
+
 BIO = {"event_type": "profile.update.bio", "payload": {"bio": "Spring is here"}}
 
 
@@ -145,6 +147,9 @@ async def test_orders_of_the_door_are_checked(caller: Any) -> None:
     reply = await caller.send("POST", "/__activity", base=caller.emulator.base_url, data=b"{")
     assert reply.codes == ["INVALID_PARAMETER"]
     assert (await caller.send("GET", "/__activity", base=caller.emulator.base_url)).status == 405
+
+
+# --- Webhooks over the wire ---
 
 
 @pytest.mark.parametrize("webhook_id", ["1", "1234567890123456789"])

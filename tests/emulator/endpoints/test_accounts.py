@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+# --- Accounts, the user's access and features, over the wire ---
+
 
 async def _create(caller: Any) -> Any:
     reply = await caller.call("POST", "/12/accounts", base=caller.emulator.ads_sandbox_url)
@@ -131,6 +133,9 @@ async def test_unknown_features_are_refused(caller: Any, method: str, query: dic
     assert (await caller.call(method, path, query=query, base=caller.emulator.ads_sandbox_url)).codes == [code]
 
 
+# --- Mobile apps of an account, over the wire ---
+
+
 async def _apps(caller: Any, **query: Any) -> Any:
     return await caller.call("GET", caller.account + "/account_apps", query=query)
 
@@ -167,6 +172,8 @@ async def test_faulty_lists_are_refused(caller: Any) -> None:
     for query in ({"account_app_ids": "a"}, {"count": 1_001}, {"sort_by": "os_type"}, {"with_deleted": 1}):
         assert (await _apps(caller, **query)).codes == ["INVALID_PARAMETER"]
 
+
+# --- Tax settings of an account, over the wire ---
 
 NAMES = (
     "client_address_street1",

@@ -24,6 +24,8 @@ from audiencekit.emulator.endpoints.audience_members import (
     split_key_set,
 )
 
+# --- Entries, found by key set and by key ---
+
 KEYS = [
     *(make_key(tag, f"{number:064x}") for tag in (EMAIL, HANDLE) for number in range(3)),
     # As long as the key of a hash.
@@ -79,6 +81,8 @@ def test_entries_of_another_list_are_taken_over() -> None:
     assert list(dict(here)) == [make_key_set(KEYS[:1])]
 
 
+# --- Keys and key sets ---
+
 HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 PAIRS = st.lists(
@@ -129,6 +133,8 @@ def test_many_key_sets_are_told_together_as_they_are_one_by_one(people: list[lis
     key_sets = [make_key_set(make_key(tag, text) for tag, text in pairs) for pairs in people]
     assert are_hashes(key_sets) is all(map(is_one_hash, key_sets))
 
+
+# --- The people on a list, and from when, against a model that re-reads its whole history ---
 
 MEMBER_KEYS = [make_key(EMAIL, f"{number:064x}") for number in range(4)]
 FOREVER = 1e9

@@ -19,6 +19,11 @@ from audiencekit.emulator.endpoints.audience_users import (
     read_operations,
 )
 
+# --- Counting users in bulk ---
+
+
+# --- User entries: one check of all, one check of each, the same verdict ---
+
 RULES = UserRules.of("spec")
 H1, H2 = "0123456789abcdef" * 4, "f" * 64
 
@@ -138,6 +143,8 @@ def test_upper_case_is_a_switch() -> None:
     assert read_key_sets(mixed, RULES) is None
     assert read_key_sets(mixed, rules) == read_key_sets([{"email": [H1], "partner_user_id": ["p"]}], RULES)
 
+
+# --- Operations: the whole body, or none of it ---
 
 NOW = 1_800_000_000.25  # 2027-01-15T08:00:00Z
 IDS = {"account_id": "a", "custom_audience_id": "c"}
@@ -315,6 +322,8 @@ def test_one_bad_user_is_told_in_its_own_operation(bad: Any) -> None:
     refusal = _refusal([good, {"operation_type": "Update", "params": {"users": [*USERS, bad]}}, good])
     assert [bool(problems) for problems in refusal["operation_errors"]] == [False, True, False]
 
+
+# --- The users endpoint, over the wire ---
 
 UPLOADED_1, UPLOADED_2, H3 = "a1" * 32, "b2" * 32, "c3" * 32
 YEARS = "2030-01-01T00:00:00Z"

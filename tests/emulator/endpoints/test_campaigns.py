@@ -9,6 +9,8 @@ import pytest
 
 from tests.emulator.endpoints.campaigns_builder import CAMPAIGN, make_campaign, make_instrument, make_line_item
 
+# --- Funding instruments and campaigns, over the wire ---
+
 DAILY, TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 
 
@@ -232,6 +234,8 @@ async def test_a_batch_has_forty_items_at_most(caller: Any) -> None:
     assert "operation_errors" in (await _batch(caller, *[item] * 40)).body
 
 
+# --- Line items over the wire: made, changed, deleted, one by one and in batches ---
+
 NEW = {"objective": "ENGAGEMENTS", "product_type": "PROMOTED_TWEETS"}
 
 
@@ -320,6 +324,8 @@ async def test_a_batch_of_line_items_is_all_or_nothing(caller: Any) -> None:
     assert (await _line_item_batch(caller, *[good[0]] * 40)).status == 200
     assert (await _line_item_batch(caller, *[good[0]] * 41)).status == 400
 
+
+# --- Targeting criteria, and who targets an audience, over the wire ---
 
 SIX_HOURS = 6 * 3_600
 

@@ -11,6 +11,8 @@ import pytest
 from audiencekit.emulator.endpoints.audience_members import Span
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population, Processing
 
+# --- From PROCESSING to targetable, on the emulator's clock ---
+
 
 def _update(first: int, count: int, **times: str) -> list[Any]:
     users = [{"email": [f"{number:064x}"]} for number in range(first, first + count)]
@@ -140,6 +142,8 @@ def test_more_identifiers_are_found_more_often() -> None:
     assert Population(7, 0.0).count(pairs) == 0
     assert Population(7, 1.0).count(emails) == 256
 
+
+# --- The record of an audience, against recorded answers ---
 
 FIXTURES = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hash" / "x_sdk_response_fixtures.json"
 

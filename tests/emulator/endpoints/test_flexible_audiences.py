@@ -9,6 +9,8 @@ from hypothesis import given, strategies as st
 
 from audiencekit.emulator.endpoints.flexible_audiences import Joining, Segment, count_visits, is_often_enough
 
+# --- The batch of flexible audiences, over the wire ---
+
 H = [f"{number:064x}" for number in range(400)]
 SIX_HOURS = 6 * 3_600
 
@@ -304,6 +306,8 @@ async def test_a_flexible_audience_can_be_a_leaf(open_emulator: Any) -> None:
         record = (await caller.call("GET", f"{caller.audiences}/{outer}")).body["data"]
         assert (record["audience_size"], record["reasons_not_targetable"]) == (None, ["TOO_SMALL"])
 
+
+# --- Visits that lookback and frequency count, against a list of their moments ---
 
 DAY = 86_400.0
 START = 1_800_000_000.25

@@ -15,6 +15,8 @@ from audiencekit.emulator.calls import Address
 from audiencekit.emulator.routes import ROUTES
 from audiencekit.emulator.routing import Credential
 
+# --- Tokens, from the first request to their end, over the wire ---
+
 CALLBACK = "http://127.0.0.1:9/back?state=1"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -347,6 +349,8 @@ async def test_a_callback_is_an_address_and_nothing_more(caller: Any, bad: str, 
     reply = await _request_token(caller, None if query else callback, query)
     assert (reply.status, reply.body["errors"][0]["code"]) == (400, 44)
 
+
+# --- The rights of an access token: those that were asked for when its authorization began ---
 
 # Nothing of the user's is changed by these, although their method is POST: a token is ended, an estimate is made.
 ENDS = {"/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json", "/oauth2/invalidate_token"}

@@ -10,6 +10,8 @@ from audiencekit.emulator.endpoints.users import USER_NAMES
 from audiencekit.emulator.routes import ROUTES
 from tests.emulator.world import open_world
 
+# --- Calls that each permission allows, and those that are refused for want of one ---
+
 # One call of each area: what it needs, method, path below the account, and the users that may.
 ADMINS = ("local_user", "local_account_admin")
 MANAGERS = (*ADMINS, "local_ad_manager")
@@ -163,6 +165,9 @@ def test_every_path_below_an_account_has_its_area() -> None:
     assert named == {*_AREAS, *open_to_all} - {""}
 
 
+# --- Promotable users, over the wire ---
+
+
 async def _users(caller: Any, **query: Any) -> Any:
     return (await caller.call("GET", caller.account + "/promotable_users", query=query)).body
 
@@ -229,6 +234,8 @@ async def test_faults_are_refused(caller: Any) -> None:
     for query in ({"promotable_user_ids": ",".join(["a"] * 201)}, {"user_ids": "a"}):
         assert (await caller.call("GET", path, query=query)).codes == ["INVALID_PARAMETER"]
 
+
+# --- Settings of a user, over the wire ---
 
 EMPTY = {
     "notification_email": "",

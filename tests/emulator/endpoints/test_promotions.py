@@ -9,6 +9,8 @@ import pytest
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.endpoints.tweets_builder import problem, read, write
 
+# --- Promoted tweets, over the wire ---
+
 
 async def _line_item(caller: Any, product_type: str = "PROMOTED_TWEETS", **more: str) -> str:
     campaign = (await make_campaign(caller)).body["data"]["id"]
@@ -178,6 +180,9 @@ async def test_a_scheduled_tweet_can_be_promoted_once_it_is_out(caller: Any, ope
         assert (await _promote(twin, line_item_id=item, tweet_ids=tweet["tweet_id"])).status == 200
 
 
+# --- Promoted accounts, over the wire ---
+
+
 async def _account_line_item(caller: Any, product_type: str = "PROMOTED_ACCOUNT") -> str:
     campaign = (await make_campaign(caller)).body["data"]["id"]
     return await make_line_item(caller, campaign, product_type=product_type)
@@ -294,6 +299,8 @@ async def test_the_list_can_be_narrowed(caller: Any) -> None:
     for query in ({"line_item_ids": "a,,b"}, {"promoted_account_ids": ",".join(["a"] * 201)}, {"user_id": "1"}):
         assert (await _list_accounts(caller, **query)).codes == ["INVALID_PARAMETER"]
 
+
+# --- Scheduled promoted tweets, over the wire ---
 
 DAY = 86_400
 SCHEDULED_AT = 1_800_086_400  # epoch seconds of the tweets here

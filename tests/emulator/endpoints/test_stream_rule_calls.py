@@ -13,6 +13,8 @@ from audiencekit.emulator.endpoints.tweet_records import TWEETS
 from tests.emulator.endpoints.data_api_builder import ask, is_invalid
 from tests.emulator.endpoints.tweets_builder import write
 
+# --- Rules of the filtered stream over the wire, up to the bounds of each track ---
+
 PATH = "/tweets/search/stream/rules"
 
 
@@ -82,6 +84,9 @@ async def test_faulty_changes_are_problems(caller: Any, order: Any) -> None:
     assert is_invalid(await change(caller, **order))
     assert is_invalid(await ask(caller, "POST", PATH, data=b"{"))
     assert (await ask(caller, "GET", PATH)).body["data"] == []
+
+
+# --- Operators of rules over tweets that are there: the partner's four ---
 
 
 @pytest.mark.parametrize(

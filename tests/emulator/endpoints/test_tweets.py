@@ -13,6 +13,8 @@ from tests.emulator.endpoints.media_builder import media_keys, refused
 from tests.emulator.endpoints.test_cards import make_card
 from tests.emulator.endpoints.tweets_builder import PATHS, TOMORROW, problem, read, write
 
+# --- Tweets and previews over the wire ---
+
 
 async def _listed(caller: Any, **query: Any) -> list[str]:
     data = await read(caller, "/tweets", **{"tweet_type": "PUBLISHED", **query})
@@ -240,6 +242,8 @@ async def test_previews_need_both_parameters(caller: Any) -> None:
         assert await refused(caller, "GET", path, {**good, name: value}) == (400, "INVALID_PARAMETER", name)
 
 
+# --- The content that drafts, scheduled tweets and tweets may have, over the wire ---
+
 KINDS = pytest.mark.parametrize("kind", PATHS)
 ENDS = {"draft": "/draft_tweets/{}", "scheduled": "/scheduled_tweets/{}"}
 
@@ -348,6 +352,8 @@ async def test_other_texts_are_tweets(caller: Any, text: str) -> None:
     assert (await write(caller, "tweet", text=text)).status == 200
 
 
+# --- Draft tweets over the wire ---
+
 NOT_FOUND = (404, "NOT_FOUND", "draft_tweet_id")
 
 
@@ -419,6 +425,8 @@ async def test_drafts_come_in_pages_of_their_own(caller: Any) -> None:
     ):
         assert problem(await caller.call("GET", path, query=query)) == (400, "INVALID_PARAMETER", parameter)
 
+
+# --- Scheduled tweets over the wire, by a clock that is moved ---
 
 SCHEDULED_NOT_FOUND = (404, "NOT_FOUND", "scheduled_tweet_id")
 DAY = 86_400

@@ -16,6 +16,8 @@ from audiencekit.emulator.store import Clock
 from tests.moments import PATIENCE_SECONDS
 from tests.virtualtime import run_virtually
 
+# --- Faults of the answer's way, read from a plain socket ---
+
 
 def _split(content: bytes) -> tuple[bytes, dict[str, str], bytes]:
     """Status line, headers in lower case, and the rest, whatever it is."""
@@ -168,6 +170,9 @@ async def test_a_body_without_end_waits_for_its_reader(bench: Any) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
     assert read == 20_000_000
     writer.close()
+
+
+# --- Requests that are applied later than they came ---
 
 
 async def test_moments_come_in_their_order_and_not_before() -> None:

@@ -20,6 +20,8 @@ from audiencekit.emulator.faults.orders import (
     rehearsals,
 )
 
+# --- `/__faults` over the wire ---
+
 
 async def test_a_list_replaces_and_an_object_adds(bench: Any) -> None:
     """The order is shown with every default, and with its counts."""
@@ -86,6 +88,9 @@ async def test_doors_are_not_struck(bench: Any) -> None:
     await bench.door("POST", [{"fault": 13, "where": "headers", "times": None}])
     reply = await bench.caller.send("GET", "/__log")
     assert (reply.status, json.loads((await bench.caller.send("GET", "/__requests")).content)) == (200, [])
+
+
+# --- Orders of faults, read strictly ---
 
 
 @pytest.mark.parametrize("number", [number for number, kind in CATALOGUE.items() if kind.outside is None])
@@ -204,6 +209,8 @@ def test_every_rehearsal_can_be_read() -> None:
     with pytest.raises(FaultError, match="storm"):
         read_rehearsal("../storm")
 
+
+# --- When a fault strikes, and what is kept of it ---
 
 USERS = Situation(place=Place.BEFORE_APPLY, method="POST", path="/12/accounts/a/custom_audiences/b/users")
 LIST = Situation(place=Place.BEFORE_APPLY, method="GET", path="/12/accounts/a/custom_audiences")

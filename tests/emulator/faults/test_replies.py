@@ -9,6 +9,8 @@ import pytest
 
 from audiencekit.emulator.faults.replies import ANOTHER_ID, FORGED, HOSTILE, HOSTILE_IDS
 
+# --- Faults that are an answer, over the wire ---
+
 START = 1_800_000_000.25
 HEADER, ACCOUNT = "x-rate-limit-reset", "x-account-rate-limit-reset"
 
@@ -154,6 +156,8 @@ async def test_a_refused_request_was_not_applied(bench: Any) -> None:
     assert (await bench.upload()).status == 500
     assert await bench.fired() == [(9, "after_apply", 2, True)]
 
+
+# --- Faults that look like a success, over the wire ---
 
 PLACES = pytest.mark.parametrize(("where", "applied"), [("after_apply", 2), ("before_apply", 0)])
 COUNTS = {"success_count": 3, "total_count": 3}
@@ -303,6 +307,8 @@ async def test_an_object_stands_where_a_list_was_asked_for(bench: Any, kind: str
     assert one is None or [entry["id"] for entry in page["data"]] == [one]
 
 
+# --- Requests that are refused because of their records, over the wire ---
+
 A, B, C = "a1" * 32, "b2" * 32, "c3" * 32
 
 
@@ -426,6 +432,8 @@ async def test_a_limit_of_bytes_or_none_at_all(bench: Any) -> None:
     await bench.order(19)
     assert (await bench.upload(_body([A]))).status == 400
 
+
+# --- Texts that act, over the wire ---
 
 NO_TOKEN = {"resource_owner_key": None, "resource_owner_secret": None}
 
