@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
     from audiencekit.audiences.synchronisation.sync import sync as sync, sync_async as sync_async
     from audiencekit.delivery.rate_limiter import RateLimiter as RateLimiter
-    from audiencekit.destinations.audience import AUDIENCE as AUDIENCE
+    from audiencekit.destinations.ads import AUDIENCE as AUDIENCE, DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.destinations.destination import Destination as Destination
-    from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.errors import *  # noqa: F403
     from audiencekit.machine.coredumps import prevent_dumps as prevent_dumps
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
@@ -79,9 +78,9 @@ _NAMES = {
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.databases.databasequery": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",
-    "audiencekit.destinations.audience": "AUDIENCE",
+    "audiencekit.destinations.ads": "AUDIENCE",
     "audiencekit.destinations.destination": "Destination",
-    "audiencekit.destinations.donotreachlist": "DO_NOT_REACH_LIST",
+    "audiencekit.destinations.ads": "DO_NOT_REACH_LIST",
     "audiencekit.values": "hash_identifier normalize",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

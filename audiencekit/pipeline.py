@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Unpack
 
 from audiencekit.delivery.rate_limiter import RateLimiter
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination
 from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, with_keywords

@@ -9,7 +9,7 @@ from typing import Unpack
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.donotreachlist import LIST_AGAIN, DoNotReachList, ensure_list, find_list
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import NotFinished, Refused
 from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.pipeline import check

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Self
 
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
-from audiencekit.destinations.audiencesizes import AudienceSizes
+from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE
 from audiencekit.preparation.plantimes import format_time

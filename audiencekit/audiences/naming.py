@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from audiencekit.api.opening import open_client
 from audiencekit.delivery.retry import RetryPolicy, SystemClock
-from audiencekit.destinations.audiencesearch import find_audience_id
-from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings
 

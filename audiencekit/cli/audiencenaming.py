@@ -38,7 +38,7 @@ async def audience_id_of(given: str, settings: Settings) -> str:
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:
     """The same without asking the service: a name must be one that this machine has seen. Raises UsageError."""
-    from audiencekit.destinations.knownaudiences import KnownAudiences
+    from audiencekit.destinations.known_audiences import KnownAudiences
 
     settings = command_settings(account_id=account_id)
     return KnownAudiences(settings.state_dir, settings.account_id).find(given)
@@ -46,7 +46,7 @@ def known_audience_id(given: str, account_id: str | None = None) -> str:
 
 def note_audiences(found: list[dict[str, Any]]) -> None:
     """Keep the names of audiences that the service has shown; those that are deleted are forgotten."""
-    from audiencekit.destinations.knownaudiences import KnownAudiences
+    from audiencekit.destinations.known_audiences import KnownAudiences
 
     settings = command_settings()
     names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}

@@ -72,7 +72,7 @@ def create_audience(name: str, description: str | None, allow_name: bool, dry_ru
 
     A name that holds an address or a phone number is refused.
     """
-    from audiencekit.destinations.audiencenames import check_name
+    from audiencekit.destinations.audience_names import check_name
 
     async def ask(client: Any) -> dict[str, Any]:
         return dict((await client.create_custom_audience(name=name, description=description)).data)

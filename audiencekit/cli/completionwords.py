@@ -37,7 +37,7 @@ def audiences(context: click.Context, parameter: click.Parameter, incomplete: st
     """Ids of audiences that this machine has seen, with their names; also those whose name begins so."""
     names: dict[str, str] = {}
     with contextlib.suppress(Exception):
-        from audiencekit.destinations.knownaudiences import KnownAudiences
+        from audiencekit.destinations.known_audiences import KnownAudiences
         from audiencekit.shown import shown
 
         settings = silent_settings(account_id=context.params.get("account_id"))

@@ -163,7 +163,7 @@ async def _ask(settings: Settings) -> list[DoctorCheck]:
 
     from audiencekit.api.login.identity import who_am_i
     from audiencekit.api.opening import open_client
-    from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, VIEWING, may_only_read
+    from audiencekit.destinations.audience_look import READS_ONLY, READS_ONLY_HINT, VIEWING, may_only_read
 
     who = await who_am_i(settings)
     user = f"{who.user_id or 'unknown'}" + (f" ({who.screen_name})" if who.screen_name else "")

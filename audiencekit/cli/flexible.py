@@ -78,7 +78,7 @@ def _read(file: Path, *, as_json: bool) -> Document:
 
 
 def _check_names(document: Document, *, allow: bool, as_json: bool) -> None:
-    from audiencekit.destinations.audiencenames import check_name
+    from audiencekit.destinations.audience_names import check_name
 
     for path, audience in zip(document.paths, document.audiences, strict=True):
         try:

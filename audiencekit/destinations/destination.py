@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
-from audiencekit.destinations.requests.requestplan import BodyWishes, PlannedRequest, Sizes, SizesOf
-from audiencekit.destinations.words import DestinationWords
+from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
 
-if TYPE_CHECKING:  # only those who send need HTTP
+if TYPE_CHECKING:
     from audiencekit.delivery.results import Counts, OpenedBody
     from audiencekit.delivery.retry import RetryPolicy
     from audiencekit.packedrequest import PackedRequest
@@ -136,3 +136,21 @@ class TimeWishes(Protocol):
     @property
     def effective_at(self) -> str | None:
         """The begin of the entries, ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestinationWords:
+    """`noun` is one place of the destination. The others fit any, where they are not given.
+
+    `not_found` says what to do for a `{place}` that `{account}` does not have, and `few_people` what a change of so few
+    `{people}` tells. `accepted` and `received` name the two counts of the service; `of_counts` stands beneath them in a
+    report, and `of_matches` in its page.
+    """
+
+    noun: str
+    not_found: str = "there is no {place}: give the id of one that there is"
+    few_people: str = "this changes {people}"
+    accepted: str = "accepted"
+    received: str = "received"
+    of_counts: str = ""
+    of_matches: str = ""

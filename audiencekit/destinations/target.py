@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
 
-from audiencekit.destinations.audience import AUDIENCE
-from audiencekit.destinations.destination import Destination, Session
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
-from audiencekit.destinations.knownaudiences import KnownAudiences
-from audiencekit.destinations.unknowndestination import INSTALL, UnknownDestination
+from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
+from audiencekit.destinations.destination import Destination, DestinationWords, Session, TimeWishes
+from audiencekit.destinations.known_audiences import KnownAudiences
+from audiencekit.destinations.requests.request_plan import BodyWishes
 from audiencekit.errors import UsageError
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.preparation.plantimes import PlanTimes
+from audiencekit.profile import Profile
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
 
@@ -93,3 +97,60 @@ class Target:
     def lock_name(self) -> str:
         """The name of its lock among those of its account. Ids hold no dash, so that no two names are one."""
         return self.destination.lock_name(self.id)
+
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+INSTALL: Final = "install the package that brings this destination, or a newer version of audiencekit"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDestination:
+    """A Destination of which only the name is known. Raises ValueError for what can be no name of one."""
+
+    name: str
+
+    suppresses = True
+    can_sync = False
+    max_body_bytes = requests_per_minute = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise ValueError("not a name of a destination")
+
+    @property
+    def words(self) -> DestinationWords:
+        """The name: there are no other words for it."""
+        return DestinationWords(noun=self.name)
+
+    @property
+    def quota(self) -> str:
+        """The name."""
+        return self.name
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """None: it is not known to take any."""
+        return frozenset()
+
+    def lock_name(self, place_id: str) -> str:
+        """One that no known destination has. What brings the destination may call the lock otherwise."""
+        return f"{self.name.replace('_', '-')}-{place_id}"
+
+    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        """Raises UsageError."""
+        self._refuse()
+
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Any:
+        """Raises UsageError."""
+        self._refuse()
+
+    def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
+        """Raises UsageError."""
+        self._refuse()
+
+    def connect(self, place_id: str, settings: Settings) -> Any:
+        """Raises UsageError."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise UsageError(f"this installation has no destination `{self.name}`", hint=INSTALL)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from audiencekit import __version__
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.destinations.requests.packing import BatchesOfRecords, RequestRecords, UsersOf, pack_requests
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.destinations.target import Target
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Reason

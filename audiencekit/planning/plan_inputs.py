@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords

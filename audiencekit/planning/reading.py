@@ -15,8 +15,7 @@ import orjson
 import pyarrow as pa
 
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
-from audiencekit.destinations.requests.sizes import sizes_from_bytes, sizes_to_bytes
+from audiencekit.destinations.requests.request_plan import PlannedRequest, Sizes, sizes_from_bytes, sizes_to_bytes
 from audiencekit.errors import Bug, ResumeRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keptspool import KeptSpool

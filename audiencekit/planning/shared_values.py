@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.destinations.requests.requestplan import Sizes
+from audiencekit.destinations.requests.request_plan import Sizes
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import SHA256_BYTES

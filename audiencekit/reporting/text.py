@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from audiencekit.destinations.destination import DestinationWords
 from audiencekit.destinations.target import Target
-from audiencekit.destinations.words import DestinationWords
 from audiencekit.shown import shown
 
 # --- How long something took, for people ---

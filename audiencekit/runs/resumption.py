@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from audiencekit.destinations.unknowndestination import INSTALL
+from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SubKey

@@ -19,7 +19,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.machine.crashpoints import pass_point

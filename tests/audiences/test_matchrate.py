@@ -12,7 +12,7 @@ from audiencekit.audiences import matchrate
 from audiencekit.audiences.matchrate import Health, Provided, count_provided, size_history
 from audiencekit.audiences.readiness import Readiness
 from audiencekit.audiences.synchronisation.sync import sync_async
-from audiencekit.destinations.audiencesizes import AudienceSizes
+from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.emulator import Emulator
 from audiencekit.errors import SnapshotRefused
 from audiencekit.pipeline import upload_async

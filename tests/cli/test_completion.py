@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.known_audiences import KnownAudiences
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import ROOT, environment
 

@@ -80,7 +80,7 @@ def audiencekit_main() -> None:
 
 def make_requests_small() -> None:
     """Bodies of at most MAX_BODY_BYTES in place of five million."""
-    from audiencekit.destinations.requests.requestplan import BodyLimits
+    from audiencekit.destinations.requests.request_plan import BodyLimits
 
     BodyLimits.within = lambda _: BodyLimits(max_body_bytes=MAX_BODY_BYTES)  # type: ignore[method-assign,assignment]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import audiencekit
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import NotFinished

@@ -19,7 +19,7 @@ from audiencekit.delivery.options import Earlier, Journal, Listener, Route, Wait
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.destinations.requests.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import (
     NotFound,
     Outcome,

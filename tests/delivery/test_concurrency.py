@@ -20,7 +20,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.options import Route
 from audiencekit.delivery.retry import Clock, RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.destinations.requests.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import TransportFailed
 from audiencekit.limits import LANE_RECOVERY_SECONDS
 from audiencekit.packedrequest import PackedRequest

@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from audiencekit.api.wire import Counts
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.destination import TimeWishes
+from audiencekit.destinations.destination import DestinationWords, TimeWishes
 from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
-from audiencekit.destinations.requests.requestplan import BodyWishes, PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
-from audiencekit.destinations.words import DestinationWords
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import pass_point

@@ -19,7 +19,7 @@ from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.delivery.faults import RetryClass, retry_class
 from audiencekit.delivery.options import Waits
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS

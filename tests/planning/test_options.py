@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
 from audiencekit.destinations.destination import Destination
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.planning.options import (

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiencekit.destinations.audience import AUDIENCE
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.ads import AUDIENCE
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.limits import FEW_PEOPLE
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.pipeline import check

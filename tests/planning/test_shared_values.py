@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import Bug, PlanRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords

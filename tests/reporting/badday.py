@@ -18,7 +18,7 @@ import aiohttp
 from audiencekit.audiences.matchrate import size_history
 from audiencekit.audiences.synchronisation.expiry import expiry
 from audiencekit.audiences.synchronisation.sync import sync_async
-from audiencekit.destinations.audiencesizes import AudienceSizes
+from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.settings import Settings, load_settings
 

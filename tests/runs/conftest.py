@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES
 

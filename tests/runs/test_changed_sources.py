@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import ResumeRefused
 from audiencekit.personal import Secret

@@ -16,7 +16,7 @@ import pytest
 from audiencekit.cli.spelling import spelled
 from audiencekit.delivery.options import Waits
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.destinations.adssession import AudienceSession
+from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, AudiencekitError, CredentialsRefused, ResumeRefused
 from audiencekit.personal import Secret

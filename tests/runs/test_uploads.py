@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.api.opening import open_client
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, MappingRefused, NotFinished, Refused, UsageError

@@ -33,8 +33,8 @@ from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.adssession import AudienceSession
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.ads_session import AudienceSession
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.machine.keys import StateKey

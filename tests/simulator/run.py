@@ -17,7 +17,7 @@ from audiencekit.delivery.options import Earlier, Listener, Route, Waits
 from audiencekit.delivery.results import Delivered, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.delivery.uploader import deliver
-from audiencekit.destinations.requests.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest

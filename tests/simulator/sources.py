@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from audiencekit.destinations.requests.packing import pack_requests
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import find_state_key

@@ -9,7 +9,7 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.donotreachlist import find_list
 from audiencekit.audiences.dryruns.plansteps import plan_in_thread
 from audiencekit.audiences.dryruns.upload import plan_upload_async
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import Refused
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords

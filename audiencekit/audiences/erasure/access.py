@@ -6,7 +6,7 @@ import asyncio
 from typing import Final
 
 from audiencekit.api.client import AdsClient
-from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
+from audiencekit.destinations.audience_look import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,

@@ -11,11 +11,10 @@ import numpy as np
 
 from audiencekit.audiences.erasure.keys import as_updates
 from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
 from audiencekit.destinations.destination import RequestForm
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
 from audiencekit.destinations.requests.packing import EncodedUsers, encode_users, pack_request
-from audiencekit.destinations.requests.requestplan import PlannedRequest, Sizes
+from audiencekit.destinations.requests.request_plan import PlannedRequest, Sizes
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE

@@ -18,7 +18,7 @@ from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.erasurepass import Pass
 from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
-from audiencekit.destinations.adssession import AudienceSession, DoNotReachSession
+from audiencekit.destinations.ads_session import AudienceSession, DoNotReachSession
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (

@@ -10,7 +10,7 @@ from audiencekit.audiences.erasure.keys import keys_fingerprint
 from audiencekit.audiences.erasure.receipt import Receipt
 from audiencekit.audiences.erasure.subjects import Asked
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.reporting.progress import Progress

@@ -31,7 +31,7 @@ from typing import Any, Final, get_args
 from audiencekit.audiences.definitionfile import read_definition
 from audiencekit.audiences.setups.rivals import rivals
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
 from audiencekit.planning.plan_inputs import Terms

@@ -15,7 +15,7 @@ from audiencekit.audiences.setups.pace import one_pace
 from audiencekit.audiences.setups.setup import AudienceSetup
 from audiencekit.audiences.synchronisation.preview import plan_sync
 from audiencekit.audiences.synchronisation.sync import sync_async
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
 from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress

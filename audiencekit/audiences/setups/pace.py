@@ -10,7 +10,7 @@ from typing import Final
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.limiter.pacing import JointLimiter
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.settings import Settings
 
 _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so

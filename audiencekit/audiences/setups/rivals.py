@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from audiencekit.audiences.naming import audience_id_of
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
-from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, DefinitionRefused
 from audiencekit.settings import Settings
 

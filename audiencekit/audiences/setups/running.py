@@ -21,7 +21,7 @@ from audiencekit.audiences.setups.oneaudience import Made, foreseen, planned, se
 from audiencekit.audiences.setups.result import AudienceResult, SetupReport
 from audiencekit.audiences.setups.rivals import ask_for_rivals, refuse_rivals
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
-from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.machine.cancellation import interruptible
 from audiencekit.machine.eventloop import blocking, cancellable

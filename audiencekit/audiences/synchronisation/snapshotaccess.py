@@ -11,7 +11,7 @@ from audiencekit.audiences.synchronisation.heldsnapshot import HeldSnapshot
 from audiencekit.audiences.synchronisation.snapshotrun import SnapshotRun
 from audiencekit.audiences.synchronisation.stamp.stamping import Stamping
 from audiencekit.delivery.limiter import open_limiter
-from audiencekit.destinations.adssession import AudienceSession
+from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report

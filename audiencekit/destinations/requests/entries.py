@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.destinations.requests.entrykernels import BatchPart, EntryKernels, Field
+from audiencekit.destinations.requests.entry_kernels import BatchPart, EntryKernels, Field
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_HEX_LENGTH

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from audiencekit.destinations.requests.entries import Octets, write_operations
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
-from audiencekit.destinations.requests.requestplan import (
+from audiencekit.destinations.requests.request_plan import (
     OPERATION_SUFFIX,
     BodyLimits,
     PlannedRequest,
@@ -23,8 +23,9 @@ from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.profile import Profile
 
 if TYPE_CHECKING:
-    from audiencekit.destinations.requests.operationsbody import OperationsBody
+    from audiencekit.destinations.requests.operations_body import OperationsBody
     from audiencekit.packedrequest import PackedRequest
+
 
 USERS: Final = "users"  # the service counts requests with people together, whatever they go to (part 2, section 8)
 
@@ -61,6 +62,6 @@ class OperationsForm:
 
     def open_body(self, request: PackedRequest) -> OperationsBody:
         """Where each record of the body stands."""
-        from audiencekit.destinations.requests.operationsbody import OperationsBody  # needed once in a great many runs
+        from audiencekit.destinations.requests.operations_body import OperationsBody  # needed once in a great many runs
 
         return OperationsBody(request, self.limits)

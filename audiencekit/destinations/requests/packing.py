@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.destinations.requests.entries import Chosen, Octets, measure_entries
-from audiencekit.destinations.requests.requestplan import PlannedRequest
+from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import HashedRecords, Personal, guarded

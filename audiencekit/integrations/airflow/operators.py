@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from audiencekit.destinations.donotreachlist import DO_NOT_REACH_LIST
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.integrations.airflow.audience import own_audience
 from audiencekit.integrations.airflow.peopletask import PeopleOperator, SendingOperator
 from audiencekit.reporting.progress import Progress

@@ -10,7 +10,7 @@ import orjson
 from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.keys import ErasureKeys, as_updates, to_records
 from audiencekit.destinations.requests.operations import OperationsForm
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.profile import X

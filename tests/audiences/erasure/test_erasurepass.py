@@ -18,7 +18,7 @@ from audiencekit.audiences.erasure.erasurepass import Pass
 from audiencekit.audiences.erasure.receipt import TargetReceipt
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.requests.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudienceBusy,

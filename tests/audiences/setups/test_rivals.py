@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.setups.running import plan_setup, run_setup_async
-from audiencekit.destinations.knownaudiences import KnownAudiences
+from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.emulator import Emulator
 from audiencekit.errors import DefinitionRefused, UsageError
 from audiencekit.settings import Settings

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.destinations.requests.requestplan import BodyLimits
+from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
 from tests.audiences.synchronisation.service import FINE, LATE, LOST, NEVER, Owner, Person, entries_of

@@ -20,7 +20,7 @@ from audiencekit.destinations.requests.packing import (
     measure_users,
     pack_requests,
 )
-from audiencekit.destinations.requests.requestplan import BodyLimits, PlannedRequest, Sizes, plan_requests
+from audiencekit.destinations.requests.request_plan import BodyLimits, PlannedRequest, Sizes, plan_requests
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest

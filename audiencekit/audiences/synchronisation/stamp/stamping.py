@@ -18,7 +18,7 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.stamps import REMOVAL, Stamp, description_of, find_stamp, with_stamp
 from audiencekit.audiences.synchronisation.stamp.stampfile import KnownStamps
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.patientcalls import is_answered
+from audiencekit.destinations.audience_look import is_answered
 from audiencekit.errors import ExchangeError, SnapshotRefused, UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keys import SubKey

@@ -17,7 +17,7 @@ import pytest
 from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation.stamp.stampfile import STAMP
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.syncstamp import overtake_sync
+from audiencekit.destinations.ads_session import overtake_sync
 from audiencekit.errors import AudiencekitError, RequestRefused, SnapshotRefused, TemporarilyUnavailable
 from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
 from tests.audiences.synchronisation.service import (

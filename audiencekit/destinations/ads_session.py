@@ -6,15 +6,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
+from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
 from audiencekit.api.wire import Counts
-from audiencekit.destinations.audiencelook import look_at_audience
-from audiencekit.destinations.audiencesizes import AudienceSizes
-from audiencekit.destinations.knownaudiences import KnownAudiences
-from audiencekit.destinations.syncstamp import overtake_sync
+from audiencekit.destinations.audience_look import is_answered, look_at_audience
+from audiencekit.destinations.audience_sizes import AudienceSizes
+from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.preparation.plantimes import format_time
 
@@ -84,3 +84,33 @@ class DoNotReachSession(_AdsSession):
         return await self._client.send_do_not_reach_users(
             self._place_id, Body((request.body.unwrap(),)), records=request.records
         )
+
+
+_TOLD: Final = {
+    UPLOAD: "people who are put in now and are not in its source stay until their entries expire",
+    REMOVAL: "its next sync does not know the people who are taken out now, and is refused until it is rebuilt",
+}
+
+
+async def overtake_sync(
+    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None], *, removes: bool
+) -> None:
+    """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
+
+    A service that keeps no descriptions holds no upload back. Raises as `is_answered` where it does not answer now.
+    """
+    what, is_under_sync = REMOVAL if removes else UPLOAD, False
+
+    async def overtake() -> None:
+        nonlocal is_under_sync
+        description = description_of(await client.get_custom_audience(audience_id)) or ""
+        stamp = find_stamp(description, audience_id)
+        if stamp is None:
+            return
+        is_under_sync = True
+        if (followed := stamp.followed_by(what)) != stamp:
+            await client.update_custom_audience(audience_id, description=with_stamp(description, followed))
+
+    async with client:
+        if await is_answered(overtake, policy) and is_under_sync:
+            tell(f"note: the audience is under sync: {_TOLD[what]}")

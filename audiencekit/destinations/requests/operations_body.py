@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from audiencekit.destinations.requests.requestplan import BodyLimits, spread_over
+from audiencekit.destinations.requests.request_plan import BodyLimits, spread_over
 from audiencekit.errors import Bug
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audiencekit.destinations.audience import AUDIENCE
+from audiencekit.destinations.ads import AUDIENCE
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.destinations.requests.requestplan import (
+from audiencekit.destinations.requests.request_plan import (
     BodyLimits,
     PlannedRequest,
     Sizes,
     operation_bytes,
     plan_requests,
+    sizes_from_bytes,
+    sizes_to_bytes,
 )
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.preparation.plantimes import pin_times
@@ -163,3 +165,15 @@ def test_smaller_requests_are_cut_exactly() -> None:
         limits=BodyLimits(max_records_per_operation=3))  # fmt: skip
     assert [(request.updates, request.deletes) for request in planned] == [(6_000, 1_000)]
     assert planned[0].operations == 2_500
+
+
+@given(st.lists(st.integers(0, 5_000_000), max_size=30))
+def test_sizes_come_back(sizes: list[int]) -> None:
+    """Up to those of the largest body."""
+    assert sizes_from_bytes(sizes_to_bytes(np.array(sizes, dtype=np.int64))).tolist() == sizes
+
+
+@pytest.mark.parametrize(("largest", "width"), [(0, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4), (5_000_000, 4)])
+def test_sizes_are_as_narrow_as_they_may_be(largest: int, width: int) -> None:
+    """A byte each for the usual record."""
+    assert len(sizes_to_bytes(np.array([1, largest, 2], dtype=np.int64))) == 1 + 3 * width

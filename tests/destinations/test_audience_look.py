@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.audiencelook import look_at_audience
+from audiencekit.destinations.audience_look import look_at_audience
 from audiencekit.errors import (
     AudiencekitError,
     CertificateRefused,

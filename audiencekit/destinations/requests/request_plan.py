@@ -228,3 +228,18 @@ def spread_over(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, in
 def _least_operations(records: int, per: int | None) -> int:
     """The fewest operations that hold `records` of one verb, at most `per` in each."""
     return min(records, 1) if per is None else -(-records // per)
+
+
+# The first byte says how many bytes each size has.
+_TYPES: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}
+
+
+def sizes_to_bytes(sizes: Sizes) -> bytes:
+    """As narrow as the largest of them allows."""
+    width = np.min_scalar_type(int(sizes.max(initial=0))).itemsize
+    return bytes([width]) + sizes.astype(_TYPES[width]).tobytes()
+
+
+def sizes_from_bytes(content: bytes | memoryview) -> Sizes:
+    """The sizes that `sizes_to_bytes` was given, as narrow as it is kept."""
+    return np.frombuffer(content, dtype=_TYPES[content[0]], offset=1)

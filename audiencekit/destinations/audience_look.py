@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from audiencekit.api.client import AdsClient
 from audiencekit.api.serviceclock import seconds_behind, skew_in_words
 from audiencekit.api.wire import Answer
-from audiencekit.destinations.audiencenames import find_in_name
-from audiencekit.destinations.patientcalls import as_of_a_run, offered
-from audiencekit.destinations.permissions import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
+from audiencekit.destinations.audience_names import find_in_name
 from audiencekit.errors import (
     AudiencekitError,
+    CertificateRefused,
     CredentialsRefused,
     ExchangeError,
     MalformedAnswer,
     NotFound,
     PlanRefused,
+    Redirected,
+    Refused,
     RequestRefused,
+    ServiceUnavailable,
+    TemporarilyUnavailable,
+    Unauthorized,
     UsageError,
 )
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
+
 
 _LIST: Final = "`audiencekit audiences list` shows what it has"
 # Types of audiences that no upload fills.
@@ -101,3 +106,86 @@ def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None
     if (why := _FILLED_BY.get(str(audience.get("audience_type")))) is not None:
         message = f"audience {audience_id} takes no people: {why}: {_NOTHING}"
         raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")
+
+
+_NOT_IMPLEMENTED: Final = frozenset({501, 505})
+_FORBIDDEN: Final = 403
+
+
+async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy) -> bool:
+    """Whether `call` came to its end; False where the service will never do what it asks for.
+
+    It is made again as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused where the
+    service does not do it now, but may later, and what else `call` raises.
+    """
+    try:
+        await policy.patiently(lambda: offered(call))
+    except UsageError:  # a rule of ours that the service's own data does not keep
+        return False
+    except ExchangeError as error:
+        if _is_for_good(error):
+            return False
+        raise as_of_a_run(error) from None
+    return True
+
+
+async def offered(call: Callable[[], Awaitable[object]]) -> None:
+    """Awaits `call`. Raises RequestRefused where the service does not have it, and asking again does not help."""
+    try:
+        await call()
+        return
+    except TemporarilyUnavailable as error:
+        if error.status not in _NOT_IMPLEMENTED:
+            raise
+        status = error.status
+    raise RequestRefused("the service does not have this call", status=status)
+
+
+def _is_for_good(error: ExchangeError) -> bool:
+    """Whether the service has no such call, or does not allow it."""
+    if isinstance(error, Unauthorized):
+        return error.status == _FORBIDDEN
+    return isinstance(error, NotFound | RequestRefused | MalformedAnswer)
+
+
+def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
+    """The error of a run whose first request ends in `error`."""
+    facts = f"{done}: {error}"
+    if isinstance(error, Unauthorized):
+        return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
+    if isinstance(error, CertificateRefused | Redirected):
+        return Refused(facts, hint=error.hint)
+    return ServiceUnavailable(facts, hint=error.hint or "try again later")
+
+
+# A user who has none but these changes no audience (specification part 1, section 4.9).
+VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST", "CREATIVE_MANAGER", "TWEET_COMPOSER"})
+READS_ONLY: Final = "the token may only read"
+READS_ONLY_HINT: Final = "let the application write, then `audiencekit login` makes a token that may"
+
+
+class Permissions(Protocol):
+    """The one call of a client that tells them."""
+
+    async def get_authenticated_user_access(self) -> Answer:
+        """The roles of the user in the account."""
+
+
+def may_only_read(answer: Answer) -> bool:
+    """Whether the token of an answer may not write."""
+    return answer.access_level == "read"
+
+
+async def viewing_permissions(client: Permissions) -> str:
+    """The roles of a user who may only look at the account, in words of the service; empty for any other user.
+
+    The service is asked once. Empty, too, where it does not say.
+    """
+    try:
+        access = (await client.get_authenticated_user_access()).data
+    except (ExchangeError, UsageError):
+        return ""
+    told = access.get("permissions") if isinstance(access, dict) else None
+    if isinstance(told, list) and told and all(isinstance(each, str) and each in VIEWING for each in told):
+        return ", ".join(map(shown, told))
+    return ""

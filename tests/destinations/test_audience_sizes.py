@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations import audiencesizes
-from audiencekit.destinations.audiencesizes import FILE, AudienceSizes
+from audiencekit.destinations import audience_sizes as audiencesizes
+from audiencekit.destinations.audience_sizes import FILE, AudienceSizes
 
 MORNING, EVENING, NEXT = "2026-01-01T06:00:00Z", "2026-01-01T18:00:00Z", "2026-01-02T06:00:00Z"
 

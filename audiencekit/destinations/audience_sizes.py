@@ -10,7 +10,7 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from audiencekit.destinations.accountdocument import AccountDocument
+from audiencekit.destinations.known_audiences import AccountDocument
 from audiencekit.errors import AudiencekitError
 
 FILE: Final = "audience-sizes.json"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiencekit.destinations.requests.entrykernels import BatchPart, EntryKernels, Field
+from audiencekit.destinations.requests.entry_kernels import BatchPart, EntryKernels, Field
 from audiencekit.errors import Bug
 from tests.kernels.installed import installed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audiencekit.destinations.audiencenames import check_name, find_in_name
+from audiencekit.destinations.audience_names import check_name, find_in_name
 from audiencekit.errors import PlanRefused
 
 NAMED = {

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.destinations.requests.operationsbody import OperationsBody
+from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import Bug
 from audiencekit.personal import Personal
 

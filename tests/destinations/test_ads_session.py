@@ -9,7 +9,7 @@ import pytest
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp
 from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.syncstamp import overtake_sync
+from audiencekit.destinations.ads_session import overtake_sync
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.knownaudiences import FILE, KnownAudiences, the_one
+from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, the_one
 from audiencekit.errors import UsageError
 
 
@@ -71,3 +71,24 @@ def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
     known = KnownAudiences(tmp_path, "acc1")
     known.note({"h1": "h2", "h2": "Spring customers"})
     assert (known.find("h2"), known.find("Spring customers")) == ("h2", "h2")
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> AccountDocument:
+    return AccountDocument(tmp_path / "state", "some.json")
+
+
+def test_each_account_has_its_part(document: AccountDocument) -> None:
+    document.replace("one", {"a": 1})
+    document.replace("two", {"b": [2]})
+    document.replace("one", {"c": 3})
+    assert document.read() == {"one": {"c": 3}, "two": {"b": [2]}}
+
+
+def test_a_file_that_is_missing_or_was_changed_is_empty(document: AccountDocument, tmp_path: Path) -> None:
+    document.replace("one", {"a": 1})
+    path = tmp_path / "state" / "some.json"
+    path.write_bytes(path.read_bytes().replace(b"one", b"two"))
+    assert document.read() == {}
+    path.unlink()
+    assert document.read() == {}

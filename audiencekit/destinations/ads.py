@@ -1,0 +1,131 @@
+"""The rules and words that audiences and do-not-reach lists share: those of the ads API."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from audiencekit.destinations.destination import Destination, DestinationWords, TimeWishes
+from audiencekit.destinations.requests.operations import USERS, OperationsForm
+from audiencekit.destinations.requests.request_plan import BodyLimits, BodyWishes
+from audiencekit.identifiers.kinds import Kind
+from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
+from audiencekit.preparation.plantimes import PlanTimes, pin_list_times, pin_times
+from audiencekit.profile import Profile
+
+if TYPE_CHECKING:
+    from audiencekit.destinations.ads_session import AudienceSession, DoNotReachSession
+    from audiencekit.settings import Settings
+
+
+class AdsDestination:
+    """The part of a Destination that does not depend on the kind of place."""
+
+    quota = USERS
+    max_body_bytes = MAX_BODY_BYTES
+    requests_per_minute = PACED_REQUESTS_PER_MINUTE
+
+    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> OperationsForm:
+        """Operations."""
+        return OperationsForm(times, profile, BodyLimits.within(wishes))
+
+
+def ads_words(noun: str, *, listing: str) -> DestinationWords:
+    """The words for places that `audiencekit LISTING` lists."""
+    return DestinationWords(
+        noun=noun,
+        not_found=f"account {{account}} has no {{place}}: `audiencekit {listing}` shows what it has,"
+        " and `audiencekit whoami` which accounts these credentials can use",
+        few_people="this changes {people} of the audience: its reach before and after can tell about each of them",
+        accepted="success_count",
+        received="total_count",
+        of_counts="(received by the service; it never says who was matched)",
+        of_matches="The service never says which of them it knows.",
+    )
+
+
+_REACH: Final = (
+    "a Delete takes out all members who have any of its identifiers; how many members share one is not known here, only"
+    " how many people of the source do"
+)
+
+
+class AudienceDestination(AdsDestination):
+    """A Destination: it takes all kinds, and entries that last for 13 months by themselves."""
+
+    name = "audience"
+    words = ads_words("audience", listing="audiences list")
+    kinds = frozenset(Kind)
+    suppresses = can_sync = True
+
+    def __repr__(self) -> str:
+        return "AUDIENCE"
+
+    def lock_name(self, place_id: str) -> str:
+        """The id."""
+        return place_id
+
+    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        """Raises UsageError for times that cannot be read, or that do not follow each other."""
+        return pin_times(
+            plan_time, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+        )
+
+    def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
+        """Deletes reach all who share an identifier, and are never suppressed; few people cannot be targeted."""
+        found = []
+        if deletes:
+            found.append(_REACH)
+        if deletes and suppressing:
+            found.append("people are taken out whether they are suppressed or not")
+        if 0 < updates < MIN_TARGETABLE_PEOPLE:
+            records = "1 record is" if updates == 1 else f"{updates} records are"
+            needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+            found.append(f"{records} put in: {needed}, so these alone are too few")
+        return tuple(found)
+
+    def connect(self, place_id: str, settings: Settings) -> AudienceSession:
+        """Raises UsageError or CredentialsRefused for settings that lack something."""
+        from audiencekit.api.opening import open_client  # only those who send need HTTP
+        from audiencekit.destinations.ads_session import AudienceSession
+
+        return AudienceSession(open_client(settings), settings.require_account(), place_id, settings.state_dir)
+
+
+AUDIENCE: Final[Destination] = AudienceDestination()
+
+
+class DoNotReachDestination(AdsDestination):
+    """A Destination: it takes emails and phone numbers, and entries that take effect at once."""
+
+    name = "do_not_reach_list"
+    words = ads_words("do-not-reach list", listing="do-not-reach show")
+    kinds = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER})
+    suppresses = can_sync = False
+
+    def __repr__(self) -> str:
+        return "DO_NOT_REACH_LIST"
+
+    def lock_name(self, place_id: str) -> str:
+        """No audience has an id like it: ids hold no dash."""
+        return f"do-not-reach-{place_id}"
+
+    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+        """Less than 13 months. Raises UsageError for longer times, for an effective time, and as `pin_times`."""
+        return pin_list_times(
+            plan_time, now, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+        )
+
+    def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
+        """It changes no audience."""
+        return ("a do-not-reach list keeps people from being targeted; it takes no one out of an audience",)
+
+    def connect(self, place_id: str, settings: Settings) -> DoNotReachSession:
+        """Raises UsageError or CredentialsRefused for settings that lack something."""
+        from audiencekit.api.opening import open_client  # only those who send need HTTP
+        from audiencekit.destinations.ads_session import DoNotReachSession
+
+        return DoNotReachSession(open_client(settings), place_id)
+
+
+DO_NOT_REACH_LIST: Final[Destination] = DoNotReachDestination()

@@ -1,0 +1,129 @@
+"""The names of the audiences that this machine has seen, kept so that runs and the shell can name them.
+
+It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed has
+its old name here until it is looked at again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from audiencekit.destinations.audience_look import as_of_a_run, offered
+from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
+from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
+from audiencekit.machine.privatefiles import read_file, replace_file
+from audiencekit.machine.statedirectory import check_root, make_directory
+from audiencekit.serviceids import is_service_id
+
+if TYPE_CHECKING:
+    from audiencekit.delivery.retry import RetryPolicy
+
+
+FILE: Final = "audiences.json"
+_MOST_NAMED: Final = 5  # audiences that a hint names
+
+
+class KnownAudiences:
+    """Of one account, by its id, in the state directory `state_dir`."""
+
+    def __init__(self, state_dir: Path, account_id: str | None) -> None:
+        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
+
+    def names(self) -> dict[str, str]:
+        """{id: name}; empty where nothing is known."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            return _plain(self._document.read().get(self._account_id, {}))
+        return {}
+
+    def note(self, names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
+        """Keep these, without those that are `gone`."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            before = _plain(self._document.read().get(self._account_id, {}))
+            left = {one: name for one, name in {**before, **names}.items() if one not in set(gone)}
+            if left != before and self._account_id:
+                self._document.replace(self._account_id, left)
+
+    def find(self, given: str) -> str:
+        """The id of the audience that `given` names: an id, or the name of just one that is known.
+
+        Raises UsageError, with the ids that can be meant.
+        """
+        if is_service_id(given):
+            return given
+        return the_one(given, self.names())
+
+
+def the_one(given: str, names: Mapping[str, str]) -> str:
+    """The id of the only audience of `names` that is called `given`. Raises UsageError, with the ids to choose from."""
+    same = [one for one, name in names.items() if name == given]
+    if len(same) == 1:
+        return same[0]
+    if same:
+        raise UsageError(f"{len(same)} audiences are called {given!r}", hint=f"give an id: {', '.join(sorted(same))}")
+    start = given.casefold()
+    near = sorted(f"{one} {name!r}" for one, name in names.items() if name.casefold().startswith(start))[:_MOST_NAMED]
+    hint = f"give an id, perhaps: {', '.join(near)}" if near else "`audiencekit audiences list` shows ids and names"
+    raise UsageError(f"no audience is called {given!r}", hint=hint)
+
+
+def _plain(names: Mapping[str, object]) -> dict[str, str]:
+    return {one: name for one, name in names.items() if is_service_id(one) and isinstance(name, str)}
+
+
+MAX_FILE_BYTES: Final = 16_000_000
+
+
+class AccountDocument:
+    """The file `name` of `state_dir`. Raises an AudiencekitError or OSError when it cannot be read or written."""
+
+    def __init__(self, state_dir: Path, name: str) -> None:
+        self._state_dir, self._path = state_dir, state_dir / name
+
+    def read(self) -> dict[str, dict[str, Any]]:
+        """{account id: its part}; empty for a file that is missing, or is not as it was written."""
+        check_root(self._state_dir)
+        try:
+            content = read_file(self._path, MAX_FILE_BYTES)
+        except FileNotFoundError:
+            return {}
+        document, is_as_written = decode_checked(content)
+        found = document if is_as_written and document else {}
+        return {account: part for account, part in found.items() if isinstance(part, dict)}
+
+    def replace(self, account_id: str, part: Mapping[str, Any]) -> None:
+        """Put `part` in the place of that of `account_id`."""
+        accounts = {**self.read(), account_id: dict(part)}
+        make_directory(self._state_dir)
+        replace_file(self._path, encode_checked(accounts))
+
+
+class NamedAudiences(Protocol):
+    """The method of AdsClient that is needed here."""
+
+    def iterate_custom_audiences(self, *, q: str | None = None) -> Any:
+        """Pages of audiences whose names start with `q`."""
+
+
+async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
+    """The id of the audience that `given` names. What reads as an id is one, and nothing is asked for it.
+
+    The audiences that the service lists are noted as known. Raises UsageError for a name that none has, or several
+    have, with the ids to choose from; else what ends a run before its first request.
+    """
+    if is_service_id(given):
+        return given
+    names: dict[str, str] = {}
+
+    async def ask() -> None:
+        async for page in client.iterate_custom_audiences(q=given):
+            names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
+
+    try:
+        await policy.patiently(lambda: offered(ask))
+    except ExchangeError as error:
+        raise as_of_a_run(error, "the audience was not looked up") from None
+    known.note(names)
+    return the_one(given, names)
