@@ -78,9 +78,8 @@ _NAMES = {
     "audiencekit.settings": "Settings load_settings",
     "audiencekit.sources.databases.databasequery": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",
-    "audiencekit.destinations.ads": "AUDIENCE",
     "audiencekit.destinations.destination": "Destination",
-    "audiencekit.destinations.ads": "DO_NOT_REACH_LIST",
+    "audiencekit.destinations.ads": "AUDIENCE DO_NOT_REACH_LIST",
     "audiencekit.values": "hash_identifier normalize",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -113,7 +113,7 @@ PAGES: Final = (
     Page(
         "destinations.md",
         "Destinations",
-        ("destinations.destination", "destinations.ads", "destinations.ads"),
+        ("destinations.destination", "destinations.ads"),
         "A destination is a kind of place where people go. `check` takes one.",
     ),
     Page(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
+# --- The rules and words that audiences and do-not-reach lists share: those of the ads API ---
+
+
 class AdsDestination:
     """The part of a Destination that does not depend on the kind of place."""
 
@@ -43,6 +46,8 @@ def ads_words(noun: str, *, listing: str) -> DestinationWords:
         of_matches="The service never says which of them it knows.",
     )
 
+
+# --- Custom audiences (specification part 2, section 4.4) ---
 
 _REACH: Final = (
     "a Delete takes out all members who have any of its identifiers; how many members share one is not known here, only"
@@ -93,6 +98,9 @@ class AudienceDestination(AdsDestination):
 
 
 AUDIENCE: Final[Destination] = AudienceDestination()
+
+
+# --- The do-not-reach list of an account (specification part 2, section 4.6) ---
 
 
 class DoNotReachDestination(AdsDestination):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
+# --- The calls of one run on an audience, or on the do-not-reach list, of the ads API ---
+
+
 class _AdsSession:
     """The connection of `client`, which may be opened more than once, one after the other."""
 
@@ -85,6 +88,8 @@ class DoNotReachSession(_AdsSession):
             self._place_id, Body((request.body.unwrap(),)), records=request.records
         )
 
+
+# --- An upload to an audience that is under sync, here or elsewhere: the next sync is to know of it ---
 
 _TOLD: Final = {
     UPLOAD: "people who are put in now and are not in its source stay until their entries expire",

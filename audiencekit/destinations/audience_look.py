@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
+# --- A look at an audience before the source of a run is read: whether it is there, and may be written ---
+
 _LIST: Final = "`audiencekit audiences list` shows what it has"
 # Types of audiences that no upload fills.
 _FILLED_BY: Final[Mapping[str, str]] = {
@@ -108,6 +110,8 @@ def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None
         raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")
 
 
+# --- Calls before the first request of a run: made as patiently as it; they end the run as it would ---
+
 _NOT_IMPLEMENTED: Final = frozenset({501, 505})
 _FORBIDDEN: Final = 403
 
@@ -157,6 +161,8 @@ def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> Audienc
         return Refused(facts, hint=error.hint)
     return ServiceUnavailable(facts, hint=error.hint or "try again later")
 
+
+# --- The permissions of the credentials of a run, as the service tells them ---
 
 # A user who has none but these changes no audience (specification part 1, section 4.9).
 VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST", "CREATIVE_MANAGER", "TWEET_COMPOSER"})

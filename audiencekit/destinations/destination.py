@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
+# --- The protocol of a place where people go. Plan, journal, resumption and report know a destination by it alone ---
+
+
 class RequestForm(BodyForm, Protocol):
     """How records stand in requests: sizes that are exact before anything is written, and the bytes."""
 
@@ -136,6 +139,9 @@ class TimeWishes(Protocol):
     @property
     def effective_at(self) -> str | None:
         """The begin of the entries, ISO 8601."""
+
+
+# --- The words that people read of a destination: in plans, reports, pages and messages ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

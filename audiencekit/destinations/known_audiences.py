@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
+# --- The names of the audiences that this machine has seen, kept so that runs and the shell can name them ---
+#
+# It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed
+# has its old name here until it is looked at again.
+
 FILE: Final = "audiences.json"
 _MOST_NAMED: Final = 5  # audiences that a hint names
 
@@ -73,6 +78,9 @@ def _plain(names: Mapping[str, object]) -> dict[str, str]:
     return {one: name for one, name in names.items() if is_service_id(one) and isinstance(name, str)}
 
 
+# --- A document in the state directory with a part for each account: what the service told this machine, as a help
+# ---
+
 MAX_FILE_BYTES: Final = 16_000_000
 
 
@@ -98,6 +106,9 @@ class AccountDocument:
         accounts = {**self.read(), account_id: dict(part)}
         make_directory(self._state_dir)
         replace_file(self._path, encode_checked(accounts))
+
+
+# --- The audience that a person means: by its id, or by its name where just one has it ---
 
 
 class NamedAudiences(Protocol):

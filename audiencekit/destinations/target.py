@@ -20,6 +20,8 @@ from audiencekit.profile import Profile
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
 
+# --- One place where the records of a run go: a destination and an id ---
+
 DESTINATIONS: Final[dict[str, Destination]] = {each.name: each for each in (AUDIENCE, DO_NOT_REACH_LIST)}
 
 
@@ -98,6 +100,11 @@ class Target:
         """The name of its lock among those of its account. Ids hold no dash, so that no two names are one."""
         return self.destination.lock_name(self.id)
 
+
+# --- A destination of stored runs that this installation lacks: one of a newer version, or of a package that was
+# removed ---
+#
+# Its runs are listed and shown by its name. No plan is made for it, and nothing is sent.
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 INSTALL: Final = "install the package that brings this destination, or a newer version of audiencekit"

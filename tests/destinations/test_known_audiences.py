@@ -9,6 +9,8 @@ import pytest
 from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, the_one
 from audiencekit.errors import UsageError
 
+# --- Names of audiences that this machine has seen ---
+
 
 def test_names_are_kept_by_account(tmp_path: Path) -> None:
     """A new name replaces the old one; what is gone is forgotten."""
@@ -71,6 +73,9 @@ def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
     known = KnownAudiences(tmp_path, "acc1")
     known.note({"h1": "h2", "h2": "Spring customers"})
     assert (known.find("h2"), known.find("Spring customers")) == ("h2", "h2")
+
+
+# --- A document with a part for each account: each account changes its own, and a damaged file is no truth ---
 
 
 @pytest.fixture

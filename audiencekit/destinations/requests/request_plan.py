@@ -15,6 +15,8 @@ from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.preparation.plantimes import PlanTimes, format_time
 from audiencekit.preparation.records import OPERATION_TYPES
 
+# --- Every request of a run, before any of them is sent: which records, how many operations, how many bytes ---
+
 # Bytes of user entries as JSON, without a comma; and those of all records of one wave and verb (whether they are
 # Deletes), in row order, some thousands at a time.
 Sizes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -229,6 +231,8 @@ def _least_operations(records: int, per: int | None) -> int:
     """The fewest operations that hold `records` of one verb, at most `per` in each."""
     return min(records, 1) if per is None else -(-records // per)
 
+
+# --- The sizes of user entries as bytes and back: pass one writes them, the plan reads them ---
 
 # The first byte says how many bytes each size has.
 _TYPES: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}

@@ -21,6 +21,8 @@ from audiencekit.destinations.requests.request_plan import (
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
 from audiencekit.preparation.plantimes import pin_times
 
+# --- Where bodies are cut ---
+
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
 BLOCK = 7  # sizes that the plan gets at a time
 EMAIL_ONLY = len('{"email":["') + 64 + len('"]}')
@@ -165,6 +167,9 @@ def test_smaller_requests_are_cut_exactly() -> None:
         limits=BodyLimits(max_records_per_operation=3))  # fmt: skip
     assert [(request.updates, request.deletes) for request in planned] == [(6_000, 1_000)]
     assert planned[0].operations == 2_500
+
+
+# --- Sizes as bytes and back ---
 
 
 @given(st.lists(st.integers(0, 5_000_000), max_size=30))
