@@ -19,9 +19,9 @@ import pytest
 
 import audiencekit
 from audiencekit import errors, limits
+from audiencekit.api.answers import Answer
 from audiencekit.api.catalogue import BY_NAME
 from audiencekit.api.client import AdsClient
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.erasure.forms import FORMS
 from audiencekit.cli import cli
 from audiencekit.destinations.target import Target

@@ -1,8 +1,9 @@
-"""Any endpoint of the catalogue by its name: checked, sent, read; lists page by page."""
+"""The path of an endpoint with its variables filled in, so that no id can mean another path."""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -11,19 +12,41 @@ from difflib import get_close_matches
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
+from audiencekit.api.answers import WITHOUT_PEOPLE, Answer, read_answer, read_words
 from audiencekit.api.catalogue import BY_NAME, VERSION, Endpoint
 from audiencekit.api.catalogue.permissions import describe_permissions
 from audiencekit.api.credentials import read_credential, read_pairs, read_stream
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.oauth import encode_pairs
-from audiencekit.api.paths import check_identifier, check_version, fill_path
-from audiencekit.api.refusals import WITHOUT_PEOPLE, read_words
 from audiencekit.api.transport import Transport
 from audiencekit.api.validation.calls import CheckedCall, check_call
-from audiencekit.api.wire import Answer, read_answer
 from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, ServiceError, Unauthorized, UsageError
 from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
+from audiencekit.serviceids import HINT, is_service_id
+
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+
+def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
+    """The path of `endpoint` under `version`. Raises UsageError for an id or a version that is not one."""
+    check_version(version)
+    for name, identifier in identifiers.items():
+        check_identifier(name, identifier)
+    return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
+
+
+def check_version(version: str) -> None:
+    """Raises UsageError unless `version` is a version of the API."""
+    if not _VERSION.fullmatch(version):
+        raise UsageError("the version of the API is a whole number, such as 12")
+
+
+def check_identifier(name: str, identifier: str) -> None:
+    """Raises UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
+    if not is_service_id(identifier):
+        raise UsageError(f"the {name} is not an id of this service", hint=HINT)
+
 
 _LOG: Final = logging.getLogger(__name__)
 _MAY_NOT: Final = "ACTION_NOT_ALLOWED"  # the code of a user who may not, among others

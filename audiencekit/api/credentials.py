@@ -6,10 +6,8 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl
 
-from audiencekit.api.documents import Document, read_document
+from audiencekit.api.answers import Answer, Document, read_document, read_refusal, read_success
 from audiencekit.api.exchange import ApiResponse
-from audiencekit.api.refusals import read_refusal
-from audiencekit.api.wire import Answer, read_success
 from audiencekit.errors import MalformedAnswer
 from audiencekit.personal import Secret
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal, Never, Protocol, Required, TypedDict, TypeVar, overload
 
 from audiencekit.api.catalogue.endpoint import Endpoint
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.personal import Secret
 
 # For messages of mypy alone: no text is of this type.

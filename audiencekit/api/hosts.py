@@ -1,19 +1,57 @@
-"""Which addresses credentials and bodies go to: the profile's own, those allowed by name, and loopback when named.
-
-Rule: design 4.10. Any user of this machine can listen on a port of loopback: so the environment, or the program, must
-name the very port, and no file or connection can. Anything that two readers of an address could take for two different
-hosts is refused, so the host that is checked here is the host that is called.
-"""
+"""The addresses of the service under the names that endpoints give them, each checked before it is called."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from audiencekit.errors import HostRefused
+from audiencekit.api.exchange import BASES
+from audiencekit.errors import HostRefused, UsageError
 from audiencekit.profile import Profile
+
+
+class ServiceAddresses:
+    """The addresses of `profile`; those `given` for names of BASES take precedence.
+
+    Raises HostRefused for one that credentials do not go to. Of loopback only those that are `named` are taken, by
+    default the given ones.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        given: Mapping[str, str | None] | None = None,
+        *,
+        allowed_hosts: frozenset[str] = frozenset(),
+        named: frozenset[str] | None = None,
+    ) -> None:
+        given = given or {}
+        self._profile, self._allowed_hosts = profile, allowed_hosts
+        self._named = frozenset(filter(None, given.values())) if named is None else named
+        urls = {base: given.get(base) or getattr(profile, base) for base in BASES}
+        self._addresses = {base: self._check(url) for base, url in urls.items() if url}
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether any is called over https."""
+        return any(address.scheme == "https" for address in self._addresses.values())
+
+    def find(self, base: str) -> HostAddress:
+        """The address called `base`, which may be an address of its own. Raises HostRefused and UsageError."""
+        if base in self._addresses:
+            return self._addresses[base]
+        if base in BASES:
+            raise UsageError(
+                f"profile {self._profile.name} has no address for {base}", hint=f"set AUDIENCEKIT_{base.upper()}"
+            )
+        return self._check(base)
+
+    def _check(self, url: str) -> HostAddress:
+        return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts, named=self._named)
+
 
 _ADDRESS: Final = re.compile(
     r"(?P<scheme>https?)://"

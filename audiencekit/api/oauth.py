@@ -1,21 +1,109 @@
-"""OAuth 1.0a with HMAC-SHA1: from a request to its `Authorization` header. Pure: nonce and time are given.
+"""The `Authorization` header of one attempt, by the credential that the endpoint asks for. Pure.
 
-Rules: specification part 0, section 5, and RFC 5849, section 3. A JSON body is not signed, nor is its hash
-sent.
+Source: specification part 0, section 5.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import time
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from audiencekit.errors import Bug
+from audiencekit.api.exchange import ApiRequest
+from audiencekit.errors import Bug, CredentialsRefused
+from audiencekit.limits import MAX_CLOCK_OFFSET_SECONDS, MIN_CLOCK_OFFSET_SECONDS
 from audiencekit.personal import Secret, guarded
+
+_NO_TOKEN = Secret("")
+
+
+@guarded
+def authorization(request: ApiRequest, credentials: Credentials, *, url: str, nonce: str, timestamp: int) -> Secret:
+    """The value of the header. `url` is that of the request, without its query.
+
+    Raises CredentialsRefused for a request with a bearer token that it does not carry.
+    """
+    if request.auth == "basic":
+        return basic_header(credentials)
+    if request.auth == "bearer":
+        if request.bearer is None:
+            raise CredentialsRefused("the request needs a bearer token and has none")
+        return Secret(f"Bearer {request.bearer.unwrap()}")
+    if request.auth == "app":
+        credentials = replace(credentials, access_token=_NO_TOKEN, access_token_secret=_NO_TOKEN)
+    return authorization_header(
+        credentials,
+        method=request.method,
+        url=url,
+        parameters=(*request.query, *request.form),
+        nonce=nonce,
+        timestamp=timestamp,
+        extra=request.oauth,
+    )
+
+
+@guarded
+def basic_header(credentials: Credentials) -> Secret:
+    """The key pair of the application, both encoded as the public service asks for before they are joined."""
+    pair = ":".join(percent_encode(part.unwrap()) for part in (credentials.consumer_key, credentials.consumer_secret))
+    return Secret(f"Basic {b64encode(pair.encode()).decode()}")
+
+
+UNAUTHORIZED: Final = 401
+
+
+def elapsed_seconds() -> float:
+    """Seconds that never jump; where the system can tell, time asleep included."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+def seconds_behind(now: float, answered_at: float | None) -> float:
+    """How far `now`, of this machine, is behind the service's time; 0.0 where it is near, or not known."""
+    behind = 0.0 if answered_at is None else answered_at - now
+    return behind if abs(behind) >= MIN_CLOCK_OFFSET_SECONDS else 0.0
+
+
+def skew_in_words(seconds_behind: float) -> str:
+    """The same for people."""
+    apart = "behind" if seconds_behind > 0 else "ahead of"
+    return f"the clock of this machine is {abs(seconds_behind):,.0f} s {apart} the service's"
+
+
+class ServiceClock:
+    """The wall clock as it was at the start, carried on by a clock that never jumps, and an offset that is learnt.
+
+    So nothing that is done to the wall clock meanwhile matters, and one that was wrong from the start is corrected
+    when a signature was refused for its time (reliability bar, fault 23).
+    """
+
+    def __init__(
+        self, *, wall: Callable[[], float] = time.time, elapsed: Callable[[], float] = elapsed_seconds
+    ) -> None:
+        self._elapsed, self._zero = elapsed, wall() - elapsed()
+        self.offset_seconds = 0.0
+
+    def now(self) -> float:
+        """Epoch seconds as the service sees them, as far as we know."""
+        return self._zero + self._elapsed() + self.offset_seconds
+
+    def learn(self, *, status: int, answered_at: float | None) -> None:
+        """Takes over the service's time from an answer that refused a signature.
+
+        An answer that was accepted proves our time right, whatever its `Date`. So does one whose time is close to
+        ours; and one that is too far from our own clock is not believed.
+        """
+        if status != UNAUTHORIZED or answered_at is None:
+            return
+        offset = answered_at - (self._zero + self._elapsed())
+        if abs(offset) <= MAX_CLOCK_OFFSET_SECONDS and abs(answered_at - self.now()) >= MIN_CLOCK_OFFSET_SECONDS:
+            self.offset_seconds = offset
+
 
 Pairs: TypeAlias = Sequence[tuple[str, str]]
 

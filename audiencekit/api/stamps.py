@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 
 # `[audiencekit sync 1a2b-1f3a9c0b7d2e6a41]`: of which audience, so that a copied description stamps no other.
 _STAMP: Final = re.compile(

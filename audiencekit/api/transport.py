@@ -1,4 +1,4 @@
-"""The only module here that awaits the network: one request out, one answer in, nothing followed."""
+"""An answer without end: its head at once, its lines as they come."""
 
 from __future__ import annotations
 
@@ -6,29 +6,124 @@ import asyncio
 import os
 import secrets
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Final, Protocol, Self, runtime_checkable
+from typing import Any, Final, NoReturn, Protocol, Self, runtime_checkable
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
 from yarl import URL
 
-from audiencekit.api.addresses import ServiceAddresses
-from audiencekit.api.answerstream import AnswerStream
-from audiencekit.api.authentication import authorization
-from audiencekit.api.exchange import ApiRequest, ApiResponse
-from audiencekit.api.failures import describe_failure, hint_of_way
-from audiencekit.api.hosts import HostAddress
-from audiencekit.api.oauth import Credentials, encode_pairs
-from audiencekit.api.payload import BodyPayload, encode_form
-from audiencekit.api.provenanswer import ProvenAnswer
-from audiencekit.api.rate_limit import read_date
-from audiencekit.api.serviceclock import ServiceClock
-from audiencekit.errors import AudiencekitError, Bug, TransportFailed
-from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, EXCHANGE_TIMEOUT_SECONDS, MAX_ANSWER_BYTES, READ_TIMEOUT_SECONDS
+from audiencekit.api.answers import describe_failure, hint_of_way, read_date
+from audiencekit.api.exchange import FORM, ApiRequest, ApiResponse, Body, Pairs
+from audiencekit.api.hosts import HostAddress, ServiceAddresses
+from audiencekit.api.oauth import Credentials, ServiceClock, authorization, encode_pairs
+from audiencekit.api.proven_answer import ProvenAnswer
+from audiencekit.errors import AudiencekitError, Bug, MalformedAnswer, TransportFailed
+from audiencekit.limits import (
+    CONNECT_TIMEOUT_SECONDS,
+    EXCHANGE_TIMEOUT_SECONDS,
+    MAX_ANSWER_BYTES,
+    MAX_EVENT_BYTES,
+    READ_TIMEOUT_SECONDS,
+)
 from audiencekit.machine.connections import Connections, check_authorities, open_tls, read_proxy
+
+
+class AnswerStream:
+    """One open answer. `head` has status and headers, and no body."""
+
+    def __init__(self, answer: aiohttp.ClientResponse, head: ApiResponse, *, host: str) -> None:
+        self._answer, self._host = answer, host
+        self.head = head
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Each line as it comes, without its end; an empty one keeps the stream alive.
+
+        Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
+        """
+        rest = b""
+        while piece := await self._read():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line.rstrip(b"\r")
+            if len(rest) > MAX_EVENT_BYTES:
+                status = self.head.status
+                raise MalformedAnswer(f"a line of the stream has more than {MAX_EVENT_BYTES} bytes", status=status)
+        if rest:
+            yield rest
+
+    async def whole(self) -> bytes:
+        """All of it, where it is a refusal and has an end; b"" when it cannot be read."""
+        body = b""
+        try:
+            while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
+                body += piece
+        except AudiencekitError:
+            return b""
+        return body
+
+    def close(self) -> None:
+        """Leave it."""
+        self._answer.close()
+
+    async def _read(self) -> bytes:
+        failed: AudiencekitError
+        try:
+            return await self._answer.content.readany()
+        except asyncio.CancelledError as cancelled:
+            # Its traceback runs through frames that hold the signed header.
+            cancelled.__context__ = None
+            raise cancelled.with_traceback(None) from None
+        except Exception as failure:
+            failed = describe_failure(failure, host=self._host, body_started=None)
+        raise failed
+
+
+# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
+SLICE_BYTES: Final = 131_072
+
+
+def encode_form(pairs: Pairs) -> Body:
+    """The body of a form, escaped as it is signed."""
+    return Body([encode_pairs(pairs).encode()], content_type=FORM)
+
+
+class BodyPayload(Payload):
+    """One attempt's reading of a body; the body itself stays as it is and can be sent again.
+
+    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` as long as some were
+    not: what reads the last byte can answer only after that.
+    """
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(body, content_type=body.content_type)
+        self._body = body
+        self._size = body.size
+        self.started = self.is_handed_over = False
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Writes everything."""
+        left = self._body.size
+        for piece in self._body.slices(SLICE_BYTES):
+            left -= piece.nbytes
+            # Before the wait in `write`: the answer may come sooner than this goes on.
+            self.started, self.is_handed_over = True, not left
+            await writer.write(piece)
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        """Writes everything; raises Bug when another length was announced."""
+        if content_length is not None and content_length != self._size:
+            raise Bug("the length announced for a body is not its size")
+        await self.write(writer)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
+        """Raises Bug: a body is never made text."""
+        raise Bug("a body is not to be decoded")
+
 
 _READ_BYTES: Final = 65_536
 

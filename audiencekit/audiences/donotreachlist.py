@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.delivery.retry import Clock
 from audiencekit.destinations.target import Target
 from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, RequestRefused

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import NotFinished, RateLimited, Refused, TemporarilyUnavailable, TransportFailed
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE, READINESS_FAILURES

@@ -17,8 +17,8 @@ from audiencekit.limits import MAX_BACKFILL_MINUTES
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
+    from audiencekit.api.answers import Answer
     from audiencekit.api.client import AdsClient
-    from audiencekit.api.wire import Answer
 
 
 @click.group(cls=CommandGroup)

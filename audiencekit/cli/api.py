@@ -19,7 +19,7 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.api.wire import Answer
+    from audiencekit.api.answers import Answer
 
 
 @click.command(
@@ -151,7 +151,7 @@ def _read_parameters(name: str, given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _read_value(kind: str, key: str, text: str) -> Any:
-    from audiencekit.api.documents import read_json
+    from audiencekit.api.answers import read_json
 
     if kind not in ("array", "object"):
         return text

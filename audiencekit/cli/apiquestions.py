@@ -20,7 +20,7 @@ _NAMES = ("name", "description", "screen_name")
 
 def deletes_of(endpoint: Endpoint, body: bytes | None, parameters: Mapping[str, Any]) -> int:
     """The number of Deletes in a body. To take people out of a list is none: `upload` does not ask."""
-    from audiencekit.api.documents import read_json
+    from audiencekit.api.answers import read_json
 
     operations = parameters if body is None else read_json(body)
     if isinstance(operations, Mapping) and isinstance(rules := operations.get("delete"), dict):

@@ -161,7 +161,7 @@ def _service(settings: Settings) -> Iterator[DoctorCheck]:
 async def _ask(settings: Settings) -> list[DoctorCheck]:
     import time
 
-    from audiencekit.api.login.identity import who_am_i
+    from audiencekit.api.login import who_am_i
     from audiencekit.api.opening import open_client
     from audiencekit.destinations.audience_look import READS_ONLY, READS_ONLY_HINT, VIEWING, may_only_read
 

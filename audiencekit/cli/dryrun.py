@@ -12,7 +12,7 @@ from audiencekit.cli.output import leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
-    from audiencekit.api.dryrun import WouldSend
+    from audiencekit.api.opening import WouldSend
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
     from audiencekit.settings import Settings
@@ -57,7 +57,7 @@ def leave_with_foreseen(
 @contextmanager
 def unsent_told(*, as_json: bool) -> Iterator[None]:
     """Leave with the request that a dry run does not send inside."""
-    from audiencekit.api.dryrun import WouldSend
+    from audiencekit.api.opening import WouldSend
 
     try:
         yield

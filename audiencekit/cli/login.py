@@ -16,7 +16,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.api.login.legs import Grant
+    from audiencekit.api.login import Grant
     from audiencekit.personal import Secret
     from audiencekit.settings import Settings
 
@@ -52,8 +52,7 @@ def login(
     """
     import sys
 
-    from audiencekit.api.login.callback import Callback
-    from audiencekit.api.login.login import log_in
+    from audiencekit.api.login import Callback, log_in
     from audiencekit.cli.browser import Browser
 
     if pin and callback_port is not None:
@@ -97,7 +96,7 @@ def logout(dry_run: bool, as_json: bool, **whose: str | None) -> None:
 
     The service ends the token, too.
     """
-    from audiencekit.api.login.login import log_out
+    from audiencekit.api.login import log_out
 
     if dry_run:
         _foresee_logout(as_json, **whose)
@@ -138,7 +137,7 @@ def whoami(as_json: bool, **whose: str | None) -> None:
     """
     from dataclasses import asdict
 
-    from audiencekit.api.login.identity import who_am_i
+    from audiencekit.api.login import who_am_i
 
     who = _run(who_am_i, as_json, **whose)
     if as_json:

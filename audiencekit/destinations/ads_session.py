@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from audiencekit.api.answers import Counts
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
 from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, with_stamp
-from audiencekit.api.wire import Counts
 from audiencekit.destinations.audience_look import is_answered, look_at_audience
 from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.destinations.known_audiences import KnownAudiences

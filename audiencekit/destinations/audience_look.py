@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.client import AdsClient
-from audiencekit.api.serviceclock import seconds_behind, skew_in_words
-from audiencekit.api.wire import Answer
+from audiencekit.api.oauth import seconds_behind, skew_in_words
 from audiencekit.destinations.audience_names import find_in_name
 from audiencekit.errors import (
     AudiencekitError,

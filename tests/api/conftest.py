@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.addresses import ServiceAddresses
-from audiencekit.api.oauth import Credentials
-from audiencekit.api.serviceclock import ServiceClock
+from audiencekit.api.hosts import ServiceAddresses
+from audiencekit.api.oauth import Credentials, ServiceClock
 from audiencekit.api.transport import HttpTransport, Timeouts
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import read_answer
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.transport import Timeouts
-from audiencekit.api.wire import read_answer
 from audiencekit.errors import MalformedAnswer, Outcome, TransportFailed, Unauthorized
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import Counts
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
-from audiencekit.api.wire import Counts
 from audiencekit.emulator.faults.replies import HOSTILE_IDS
 from audiencekit.errors import CountMismatch, EndlessList, MalformedAnswer, NotFound, RequestRefused, UsageError
 from audiencekit.limits import MAX_BODY_BYTES, MAX_PAGE_ROWS

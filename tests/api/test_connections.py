@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.exchange import ApiRequest, Body
+from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.errors import CertificateRefused, CredentialsRefused, TransportFailed, UsageError

@@ -1,32 +1,181 @@
-"""Signatures: public vectors, the documents' own examples, and an independent signer."""
+"""The Authorization header, by the credential that an endpoint asks for."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from base64 import b64decode
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import pytest
 from hypothesis import given, strategies as st
-from oauthlib import oauth1  # type: ignore[import-untyped]
+from oauthlib import oauth1
 
+from audiencekit.api.answers import read_answer
+from audiencekit.api.exchange import ApiRequest
 from audiencekit.api.oauth import (
     Credentials,
+    ServiceClock,
+    authorization,
     authorization_header,
     base_string_uri,
+    elapsed_seconds,
     format_header,
     normalize_parameters,
     percent_encode,
     sign_hmac_sha1,
     signature_base_string,
 )
-from audiencekit.errors import Bug
+from audiencekit.delivery.faults import CLOCK_OFF, retry_class
+from audiencekit.errors import Bug, CredentialsRefused, Unauthorized
 from audiencekit.personal import Secret
 from tests.api.randomrequests import is_verified, sign_random
 from tests.api.vectors import CORPORA, vectors
+
+URL = "https://api.example/oauth/request_token"
+
+
+def _header(request: ApiRequest, credentials: Credentials) -> str:
+    return authorization(request, credentials, url=URL, nonce="n", timestamp=1).unwrap()
+
+
+def test_a_person_signs_with_their_token(credentials: Credentials) -> None:
+    """Query, form and further parameters are signed."""
+    request = ApiRequest(
+        method="POST",
+        path="/oauth/request_token",
+        query=(("a", "1"),),
+        form=(("b", "2"),),
+        oauth=(("oauth_callback", "oob"),),
+    )
+    expected = authorization_header(
+        credentials, method="POST", url=URL, parameters=[("a", "1"), ("b", "2")], nonce="n", timestamp=1,
+        extra=[("oauth_callback", "oob")],
+    )  # fmt: skip
+    assert _header(request, credentials) == expected.unwrap()
+    assert 'oauth_callback="oob"' in expected.unwrap()
+
+
+def test_an_application_signs_without_a_token(credentials: Credentials) -> None:
+    """Neither the token nor its secret has a part in it."""
+    header = _header(ApiRequest(method="POST", path="/a", auth="app"), credentials)
+    assert "oauth_token" not in header
+    other = Credentials(
+        consumer_key=credentials.consumer_key,
+        consumer_secret=credentials.consumer_secret,
+        access_token=Secret("another"),
+        access_token_secret=Secret("another"),
+    )
+    assert _header(ApiRequest(method="POST", path="/a", auth="app"), other) == header
+
+
+def test_a_key_pair_is_encoded_before_it_is_joined(credentials: Credentials) -> None:
+    """So that a colon in the key divides nothing (public service)."""
+    header = _header(ApiRequest(method="POST", path="/oauth2/token", auth="basic"), credentials)
+    assert b64decode(header.removeprefix("Basic ")) == b"invented-key:invented%20consumer%2Bsecret"
+
+
+def test_a_bearer_token_is_sent_as_it_is(credentials: Credentials) -> None:
+    """It may hold escapes; a request that has none is refused."""
+    request = ApiRequest(method="GET", path="/2/tweets", auth="bearer", bearer=Secret("AAA%2F="))
+    assert _header(request, credentials) == "Bearer AAA%2F="
+    assert "AAA" not in repr(request)
+    with pytest.raises(CredentialsRefused):
+        _header(ApiRequest(method="GET", path="/2/tweets", auth="bearer"), credentials)
+
+
+NOW = 1_790_000_000.0
+
+
+class Times:
+    """A wall clock and a steady one, both moved by the test."""
+
+    def __init__(self) -> None:
+        self.wall, self.steady = NOW, 100.0
+
+    def clock(self) -> ServiceClock:
+        return ServiceClock(wall=lambda: self.wall, elapsed=lambda: self.steady)
+
+    def wait(self, seconds: float) -> None:
+        self.wall += seconds
+        self.steady += seconds
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0, 86_400.0])
+def test_jumps_of_the_wall_clock_do_not_matter(jump: float) -> None:
+    """Summer time, a correction, a leap second: time goes on as it was."""
+    times = Times()
+    clock = times.clock()
+    times.wait(10)
+    times.wall += jump
+    assert clock.now() == NOW + 10
+
+
+@pytest.mark.parametrize(
+    ("status", "off", "learnt"),
+    [
+        (401, 600.0, 600.0),
+        (401, -600.0, -600.0),
+        (401, 900.0, 900.0),
+        (401, 901.0, 0.0),  # that far off, our clock is to be set
+        (401, -86_400.0, 0.0),
+        (401, 29.0, 0.0),  # not the reason
+        (401, None, 0.0),
+        (200, 600.0, 0.0),  # what was accepted proves our time right
+        (403, 600.0, 0.0),
+        (429, 600.0, 0.0),
+        (503, 600.0, 0.0),
+    ],
+)
+def test_offset_is_learnt_from_a_refused_signature(status: int, off: float | None, learnt: float) -> None:
+    """Only a 401 teaches, within 15 minutes."""
+    clock = Times().clock()
+    clock.learn(status=status, answered_at=None if off is None else NOW + off)
+    assert clock.now() == NOW + learnt
+
+
+def test_offset_is_learnt_anew() -> None:
+    """A machine that slept where its steady clock did not count learns once more."""
+    times = Times()
+    clock = times.clock()
+    clock.learn(status=401, answered_at=NOW + 600)
+    times.wait(60)
+    clock.learn(status=401, answered_at=NOW + 60 + 300)
+    assert clock.now() == NOW + 360
+    clock.learn(status=401, answered_at=NOW + 60)
+    assert clock.now() == NOW + 60
+
+
+def test_elapsed_time_goes_on() -> None:
+    """The clock behind it never goes back."""
+    assert elapsed_seconds() <= elapsed_seconds()
+
+
+async def test_next_attempt_is_signed_by_the_clock_of_the_service(
+    answering: Any, answer_bytes: Any, make_transport: Any, read_header: Any, credentials: Credentials
+) -> None:
+    """A 401 with a `Date` ten minutes ahead: the re-send bears that time, and the error says what to do."""
+    ahead = "Mon, 21 Sep 2026 14:23:20 GMT"  # NOW + 600
+    refused = answer_bytes(401, b'{"errors": [{"code": 135}]}', {"Date": ahead})
+    request = ApiRequest(method="GET", path="/12/accounts")
+    times = Times()
+    async with (
+        answering(refused, answer_bytes()) as listener,
+        make_transport(listener, clock=times.clock()) as transport,
+    ):
+        with pytest.raises(Unauthorized) as caught:
+            read_answer(await transport.exchange(request))
+        assert retry_class(caught.value) is CLOCK_OFF
+        assert "clock" in caught.value.hint
+        await transport.exchange(request)
+    stamps = [
+        read_header(head, "authorization").partition('oauth_timestamp="')[2][:10] for head, _ in listener.requests
+    ]
+    assert [int(stamp) - NOW for stamp in stamps] == [0, 600]
+
 
 VECTORS = CORPORA / "oauth" / "oauth1_vectors.json"
 OURS = "HMAC-SHA1"

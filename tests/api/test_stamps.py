@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp, description_of, find_stamp, with_stamp
-from audiencekit.api.wire import Answer
 
 AUDIENCE, TOKEN, OTHER = "1a2b", "0123456789abcdef", "fedcba9876543210"
 MARK = f"[audiencekit sync {AUDIENCE}-{TOKEN}]"

@@ -14,7 +14,7 @@ import pytest
 from aiohttp.connector import Connection
 
 from audiencekit.api.exchange import ApiRequest, Body
-from audiencekit.api.provenanswer import ProvenAnswer
+from audiencekit.api.proven_answer import ProvenAnswer
 from audiencekit.errors import Outcome, TransportFailed
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, GOOD, PATH, POST, Reader, Writer

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = ("wait", "result", "join", "communicate", "wait_for", "timeout")
 VIRTUAL = {  # where time passes at once, and what a test asks for is to end too early
-    "tests/api/test_serviceclock.py",
+    "tests/api/test_oauth.py",
     "tests/delivery/limiter/test_host.py",
     "tests/machine/test_cancellation.py",
 }

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.opening import open_client
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.donotreachlist import delete_list, ensure_list, find_list
 from audiencekit.emulator import Emulator
 from audiencekit.errors import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.audiences.readiness import Readiness, explain, read_readiness, wait_until_targetable
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused, TemporarilyUnavailable, TransportFailed
 from tests.audiences.stepclock import StepClock

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from audiencekit.api.wire import check_counts
+from audiencekit.api.answers import check_counts
 from audiencekit.delivery.limiter import RateLimiter, Unlimited
 from audiencekit.delivery.options import Earlier, Journal, Listener, Route, Waits
 from audiencekit.delivery.results import Delivered, RequestResult

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
+from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.delivery.concurrency import Lanes, Losses

@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from audiencekit.api.wire import Counts
+from audiencekit.api.answers import Counts
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import DestinationWords, TimeWishes
 from audiencekit.destinations.requests.entries import Octets

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.errors import AudiencekitError
 
 

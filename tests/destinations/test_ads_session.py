@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp
-from audiencekit.api.wire import Answer
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.ads_session import overtake_sync
 from audiencekit.errors import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audience_look import look_at_audience
 from audiencekit.errors import (

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from audiencekit.api.activity.following import Pulse
+from audiencekit.api.activity import Pulse
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.endpoints.activity import Event

@@ -15,11 +15,10 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from audiencekit.api.addresses import ServiceAddresses
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.client import AdsClient
-from audiencekit.api.oauth import Credentials
-from audiencekit.api.serviceclock import ServiceClock
+from audiencekit.api.hosts import ServiceAddresses
+from audiencekit.api.oauth import Credentials, ServiceClock
 from audiencekit.api.transport import HttpTransport
 from audiencekit.emulator.endpoints.activity import Event
 from audiencekit.errors import Unauthorized

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import Counts
 from audiencekit.api.client import AdsClient
-from audiencekit.api.wire import Counts
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.delivery.results import RequestResult
 from audiencekit.delivery.retry import RetryPolicy, SystemClock

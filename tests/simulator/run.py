@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from audiencekit.api.answers import Counts
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Counts
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.options import Earlier, Listener, Route, Waits
 from audiencekit.delivery.results import Delivered, RequestResult

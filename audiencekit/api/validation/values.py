@@ -1,17 +1,161 @@
-"""One value of one parameter: as the wire writes it, or nothing when the catalogue does not allow it. Pure."""
+"""Whether a rule between parameters is broken. Pure; the catalogue has the rules, and the words for them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import singledispatch
 from typing import Any, Final
 
+from audiencekit.api.catalogue.endpoint import Endpoint
 from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
-from audiencekit.api.validation.timestamps import is_whole_hour, read_moment, write_moment
+from audiencekit.api.catalogue.rules import (
+    DaysBetween,
+    ExactlyOneOf,
+    ItemsTogether,
+    LaterThan,
+    MediaTogether,
+    NotAbove,
+    NotIn,
+    NotTogether,
+    OnlyIf,
+    Present,
+    RequiredIf,
+    RequiredIn,
+    RequiredUnless,
+    Rule,
+    UnderMonthsAhead,
+)
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
-from audiencekit.servicewords import CURRENCIES
+from audiencekit.servicewords import CURRENCIES, MOVING_MEDIA
+
+Given = Mapping[str, Any]
+
+
+@singledispatch
+def is_broken(rule: Rule, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    """Whether `given`, whose values are right one by one, breaks `rule`. `now` is in UTC."""
+    raise NotImplementedError
+
+
+@is_broken.register
+def _(rule: NotTogether, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return _count(rule.names, given) > 1
+
+
+@is_broken.register
+def _(rule: ExactlyOneOf, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return _count(rule.names, given) != 1
+
+
+@is_broken.register
+def _(rule: RequiredIf, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return _is_given(given, rule.other) and not _is_given(given, rule.name)
+
+
+@is_broken.register
+def _(rule: RequiredIn, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return given.get("operation_type") == rule.operation and all(given.get(name) in (None, "") for name in rule.names)
+
+
+@is_broken.register
+def _(rule: NotIn, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    is_there = rule.name in given if rule.value is None else given.get(rule.name) == rule.value
+    return is_there and given.get("operation_type") == rule.operation
+
+
+@is_broken.register
+def _(rule: Present, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return rule.name not in given
+
+
+@is_broken.register
+def _(rule: RequiredUnless, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return not _is_given(given, rule.other) and not _is_given(given, rule.name)
+
+
+@is_broken.register
+def _(rule: OnlyIf, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    other = given.get(rule.other, endpoint.parameter(rule.other).default)
+    return rule.name in given and other is not None and other != rule.value
+
+
+@is_broken.register
+def _(rule: NotAbove, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    both = rule.name in given and rule.other in given
+    return both and int(given[rule.name]) > int(given[rule.other])
+
+
+@is_broken.register
+def _(rule: LaterThan, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    later = _moment(given, rule.name)
+    return later is not None and later <= (_moment(given, rule.other) or now)
+
+
+@is_broken.register
+def _(rule: ItemsTogether, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    return sum(len(split_list(given.get(name, ""))) for name in rule.names) > rule.max_items
+
+
+@is_broken.register
+def _(rule: MediaTogether, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    keys = split_list(given.get(rule.name, ""))
+    return len(keys) > 1 and any(key.startswith(MOVING_MEDIA) for key in keys)
+
+
+@is_broken.register
+def _(rule: DaysBetween, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    start, end = _moment(given, rule.start), _moment(given, rule.end) or now
+    return start is not None and not timedelta() <= end - start <= timedelta(days=rule.days)
+
+
+@is_broken.register
+def _(rule: UnderMonthsAhead, given: Given, endpoint: Endpoint, now: datetime) -> bool:
+    moment = _moment(given, rule.name)
+    return moment is not None and not (now < moment and is_under_months(moment, now, rule.months))
+
+
+def _count(names: tuple[str, ...], given: Given) -> int:
+    return sum(_is_given(given, name) for name in names)
+
+
+def _is_given(given: Given, name: str) -> bool:
+    return given.get(name) not in (None, "", "false", False, [], {})
+
+
+def _moment(given: Given, name: str) -> datetime | None:
+    text = given.get(name)
+    return read_moment(text) if isinstance(text, str) else None
+
+
+def read_moment(text: str) -> datetime | None:
+    """`text` (ISO 8601; a date alone is its midnight; without an offset UTC) in UTC; None when it is no time."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def write_moment(moment: datetime) -> str:
+    """`moment` in UTC and whole seconds, which end in `Z`."""
+    return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+
+
+def is_whole_hour(moment: datetime) -> bool:
+    """Whether nothing is left over the hour."""
+    return (moment.minute, moment.second, moment.microsecond) == (0, 0, 0)
+
+
+def is_under_months(moment: datetime, now: datetime, months: int) -> bool:
+    """Whether `moment` comes before the same day and time of the month that is `months` after that of `now`."""
+    ahead = (moment.year - now.year) * 12 + moment.month - now.month
+    if ahead != months:
+        return ahead < months
+    return (moment.day, moment.timetz()) < (now.day, now.timetz())
+
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)

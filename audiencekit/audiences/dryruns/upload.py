@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Unpack
 
-from audiencekit.api.paths import check_identifier
+from audiencekit.api.calls import check_identifier
 from audiencekit.audiences.dryruns.plansteps import look_and_plan
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords

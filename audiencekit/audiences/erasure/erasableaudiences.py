@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from audiencekit.api.audiences import PermissionScope
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
+from audiencekit.api.client import PermissionScope
 from audiencekit.audiences.donotreachlist import DoNotReachService
 from audiencekit.audiences.erasure.receipt import Skipped, TargetReceipt
 from audiencekit.delivery.retry import RetryPolicy

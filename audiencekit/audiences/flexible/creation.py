@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from audiencekit.api.audiences import PermissionScope
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
+from audiencekit.api.client import PermissionScope
 from audiencekit.audiences.flexible.document import Document, Problem
 from audiencekit.audiences.flexible.wire import to_operations
 from audiencekit.delivery.retry import Clock

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from audiencekit.api.paths import check_identifier
+from audiencekit.api.calls import check_identifier
 from audiencekit.errors import PlanRefused
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import Settings, load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Unpack
 
-from audiencekit.api.paths import check_identifier
+from audiencekit.api.calls import check_identifier
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner, allowed_share
 from audiencekit.audiences.synchronisation.snapshotaccess import run_on_snapshot
 from audiencekit.destinations.target import Target

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.client import AdsClient
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.erasure.access import check_access
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.emulator import Emulator

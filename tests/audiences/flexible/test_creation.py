@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.flexible.creation import Creation, create_audiences
 from audiencekit.audiences.flexible.document import Document, read_document
 from audiencekit.emulator import Emulator, EmulatorOptions

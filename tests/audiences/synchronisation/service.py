@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from audiencekit.api.answers import Answer
 from audiencekit.api.exchange import Body
-from audiencekit.api.wire import Answer
 from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
 from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
 from audiencekit.delivery.limiter import Unlimited

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.wire import Answer
+from audiencekit.api.answers import Answer
 from audiencekit.audiences.synchronisation.stamp.stampfile import STAMP
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.ads_session import overtake_sync

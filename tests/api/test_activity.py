@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.activity.event import read_event
-from audiencekit.api.activity.following import Following, Pulse
+from audiencekit.api.activity import Following, Pulse, read_event
 from audiencekit.errors import (
     CertificateRefused,
     MalformedAnswer,

@@ -10,17 +10,22 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
 
-from audiencekit.api.activity.event import Event, read_event
+from audiencekit.api.answers import Answer, Document, read_document, read_refusal, require_entity
+from audiencekit.api.calls import Calls, find_endpoint
+from audiencekit.api.transport import AnswerStream, StreamTransport
 from audiencekit.errors import (
+    Bug,
     CertificateRefused,
     ExchangeError,
     MalformedAnswer,
     RateLimited,
     TemporarilyUnavailable,
     TransportFailed,
+    Unauthorized,
+    UsageError,
 )
 from audiencekit.limits import (
     JITTER_SECONDS,
@@ -29,6 +34,7 @@ from audiencekit.limits import (
     OUTAGE_PATIENCE_SECONDS,
     RATE_LIMIT_FALLBACK_SECONDS,
     RECONNECT_CAP_SECONDS,
+    STREAM_SILENCE_SECONDS,
 )
 
 _MINUTE: Final = 60.0
@@ -151,3 +157,118 @@ class _Told:
             self._lines.popleft()
         self._lines.append((now, digest))
         return True
+
+
+class ActivityCalls(Calls):
+    """Specification part 0, sections 6 and 8."""
+
+    async def subscribe_to_activity(
+        self,
+        *,
+        event_type: str | None = None,
+        user_id: int | str | None = None,
+        keyword: str | None = None,
+        direction: str | None = None,
+    ) -> Answer:
+        """A subscription: without `event_type` to every type, without `user_id` to the user of the application.
+
+        `keyword` narrows it to events that have it, `direction` (sent, received, both) those of messages and chats.
+        """
+        given = {"event_type": event_type, "user_id": user_id, "keyword": keyword, "direction": direction}
+        return require_entity(await self.call("create_activity_subscription", given))
+
+    async def follow_activity(
+        self,
+        *,
+        backfill_minutes: int | None = None,
+        notice: Callable[[str], None] = lambda words: None,
+        pulse: Pulse | None = None,
+    ) -> AsyncGenerator[Event]:
+        """Every event that is subscribed to, as it happens, without end: leave the loop, or cancel.
+
+        `backfill_minutes`, 1 to 5, begins with those of so long before. A connection that is lost is opened again and
+        what was missed asked for; `notice` is told. Raises UsageError, an ExchangeError when the service stays away for
+        a quarter of an hour or the first attempt reaches no host, and Unauthorized.
+        """
+        if backfill_minutes is not None and not 1 <= backfill_minutes <= MAX_BACKFILL_MINUTES:
+            raise UsageError(f"backfill_minutes is a whole number from 1 to {MAX_BACKFILL_MINUTES}")
+        following = Following(self._lines, backfill_minutes=backfill_minutes, notice=notice, pulse=pulse)
+        async with aclosing(following.events()) as events:
+            async for event in events:
+                yield event
+
+    async def _lines(self, backfill_minutes: int | None) -> AsyncGenerator[bytes]:
+        """The lines of one connection. A bearer token that was revoked elsewhere is fetched anew, once."""
+        parameters = {"backfill_minutes": backfill_minutes}
+        try:
+            stream = await self._open(parameters)
+        except Unauthorized as error:
+            if error.status != 401:
+                raise
+            stream = await self._open(parameters)
+        try:
+            async with aclosing(stream.lines()) as lines:
+                async for line in lines:
+                    yield line
+        finally:
+            stream.close()
+
+    async def _open(self, parameters: dict[str, Any]) -> AnswerStream:
+        request = await self._request(find_endpoint("open_activity_stream"), parameters)
+        if not isinstance(self._transport, StreamTransport):
+            raise Bug("the transport of this client opens no streams")
+        stream = await self._transport.open_stream(request, silence_seconds=STREAM_SILENCE_SECONDS)
+        if 200 <= stream.head.status <= 299:
+            return stream
+        try:
+            refusal = read_refusal(replace(stream.head, body=await stream.whole()))
+        finally:
+            stream.close()
+        if isinstance(refusal, Unauthorized):
+            self._bearer = None
+        raise refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a person: `document` is all that the service says of it, which is personal data."""
+
+    document: Document = field(repr=False)
+
+    @property
+    def event_type(self) -> str | None:
+        """Such as `profile.update.bio`; None where the service does not say."""
+        return self._text(self._data.get("event_type"))
+
+    @property
+    def user_id(self) -> str | None:
+        """The person that it happened to; None where the service does not say."""
+        given = self._data.get("filter")
+        return self._text(given.get("user_id")) if isinstance(given, dict) else None
+
+    @property
+    def created_at(self) -> str | None:
+        """The time, as the service writes it; None where it does not."""
+        return self._text(self._data.get("created_at"))
+
+    @property
+    def payload(self) -> Any:
+        """The content of the event, as the service gave it."""
+        return self._data.get("payload")
+
+    @property
+    def _data(self) -> Document:
+        data = self.document.get("data")
+        return data if isinstance(data, dict) else self.document
+
+    @staticmethod
+    def _text(given: object) -> str | None:
+        return given if isinstance(given, str) else None
+
+
+def read_event(line: bytes, *, status: int) -> Event:
+    """The event of a line. Raises MalformedAnswer for a line that is no JSON object."""
+    document = read_document(line)
+    if document is None:
+        raise MalformedAnswer("a line of the stream is not one JSON object", status=status)
+    return Event(document)

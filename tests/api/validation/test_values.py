@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from audiencekit.api.validation.timestamps import is_under_months, is_whole_hour, read_moment, write_moment
+from audiencekit.api.validation.values import is_under_months, is_whole_hour, read_moment, write_moment
 
 
 @pytest.mark.parametrize(("text", "written"), [
