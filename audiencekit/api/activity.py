@@ -1,4 +1,4 @@
-"""The activity stream over every loss of its connection: opened again with growing waits, nothing told twice."""
+"""The activity stream: its events, its calls, and how it goes on over every loss of its connection."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from audiencekit.limits import (
     RECONNECT_CAP_SECONDS,
     STREAM_SILENCE_SECONDS,
 )
+
+# --- The activity stream over every loss of its connection: opened again with growing waits, nothing told twice ---
 
 _MINUTE: Final = 60.0
 _KEPT_SECONDS: Final = _MINUTE * (2 * MAX_BACKFILL_MINUTES + 1)  # of lines that a backfill may repeat
@@ -159,6 +161,9 @@ class _Told:
         return True
 
 
+# --- Activity: subscribed to, and followed (specification part 0, section 6) ---
+
+
 class ActivityCalls(Calls):
     """Specification part 0, sections 6 and 8."""
 
@@ -227,6 +232,9 @@ class ActivityCalls(Calls):
         if isinstance(refusal, Unauthorized):
             self._bearer = None
         raise refusal
+
+
+# --- One line of the activity stream -> an event. The specification does not show its form (part 0, section 6) ---
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,21 @@
-"""Bytes of an answer -> a result or a typed error. No I/O, and nothing that the service says is quoted."""
+"""Bytes of an answer -> a result or a typed error. No I/O, and nothing that the service says of people is quoted."""
 
 from __future__ import annotations
 
-import asyncio
 import codecs
-import errno
 import json
 import math
 import re
-import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, TypeAlias
 
-import aiohttp
-from aiohttp.http_exceptions import HttpProcessingError
-
 from audiencekit.api.catalogue import PARAMETER_NAMES
 from audiencekit.api.exchange import ApiResponse
 from audiencekit.api.oauth import seconds_behind, skew_in_words
 from audiencekit.errors import (
-    AudiencekitError,
-    Bug,
-    CertificateRefused,
     CountMismatch,
-    CredentialsRefused,
     MalformedAnswer,
     NotFound,
     Outcome,
@@ -34,13 +24,13 @@ from audiencekit.errors import (
     RequestRefused,
     ServiceError,
     TemporarilyUnavailable,
-    TransportFailed,
     Unauthorized,
 )
 from audiencekit.limits import FARTHEST_RESET_SECONDS, MAX_CURSOR_LENGTH
-from audiencekit.personal import shortage_of
 from audiencekit.serviceids import is_service_id
 from audiencekit.shown import shown
+
+# --- The numbers that headers carry: rate limits, Retry-After, Date. Garbage reads as None and never raises ---
 
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _EPOCH_SECONDS: Final = re.compile(r"[0-9]{1,10}", re.ASCII)  # eleven digits and more are milliseconds, or noise
@@ -130,6 +120,8 @@ def _whole(pattern: re.Pattern[str], text: str | None) -> int | None:
     text = (text or "").strip(" \t")
     return int(text) if pattern.fullmatch(text) else None
 
+
+# --- Bytes of an answer -> a result or a typed error. No I/O, and nothing that the service says is quoted ---
 
 _ACCEPTED: Final = 202
 _CURSOR: Final = re.compile(rf"[!-~]{{1,{MAX_CURSOR_LENGTH}}}")  # visible ASCII: it goes into an address
@@ -309,6 +301,8 @@ def _read_count(entry: Mapping[str, Any], name: str, status: int) -> int:
     return count
 
 
+# --- Strict JSON: bytes -> what they say, or nothing. What can be read in two ways is not read ---
+
 Document: TypeAlias = dict[str, Any]
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
@@ -386,104 +380,12 @@ def _finite(text: str) -> float:
     return number
 
 
-# Raised before the first byte of a request is written.
-_NOT_CONNECTED: Final = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ClientConnectorCertificateError,
-    aiohttp.ClientConnectorSSLError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientHttpProxyError,
-)
-_BROKEN: Final = (aiohttp.ClientError, HttpProcessingError, OSError, asyncio.TimeoutError, ssl.SSLError)
-
-_CERTIFICATE_HINT: Final = (
-    "a retry does not help: check the address, the clock of this machine and its list of authorities; "
-    "name a file of your own authorities with AUDIENCEKIT_CA_BUNDLE"
-)
-_PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-_UNUSED_PROXY: Final = "{}: set and not used; to reach the host through a proxy, set AUDIENCEKIT_PROXY"
-_USED_PROXY: Final = "the proxy of AUDIENCEKIT_PROXY leads to the host: check its address, and ask its operator"
-_PROXY_NAME: Final = "give its user name and password in AUDIENCEKIT_PROXY, as http://user:password@host:port"
-_WANTS_A_NAME: Final = 407
-
-
-def hint_of_way(environment: Mapping[str, str], *, by_proxy: bool) -> str:
-    """Where to look when no connection is made: at the proxy that is used, or at variables that name one in vain.
-
-    Of a variable its name is told, never what it holds, which may be a password.
-    """
-    if by_proxy:
-        return _USED_PROXY
-    unused = [name for upper in _PROXIES for name in (upper, upper.lower()) if environment.get(name)]
-    return _UNUSED_PROXY.format(", ".join(unused)) if unused else ""
-
-
-def describe_failure(
-    failure: Exception,
-    *,
-    host: str,
-    body_started: bool | None,
-    way: str = "",
-) -> AudiencekitError:
-    """A TransportFailed that names host and cause; errors of ours as they are; InputOutputFailed for want of memory,
-    and a Bug for anything unforeseen.
-
-    `body_started` says whether a byte of the body was handed to the connection, None for a request without
-    body: such a request counts as sent as soon as there was a connection. `way` is the hint about proxies where no
-    connection was made. A proxy that wants another name and password is CredentialsRefused.
-    """
-    if isinstance(failure, AudiencekitError):
-        return failure.bare()
-    if not isinstance(failure, _BROKEN):
-        told = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
-        return shortage_of(failure) or Bug(told)
-    if refused := _refused_for_good(failure, host):
-        return refused
-    sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
-    cause, hint = _describe(failure)
-    if isinstance(failure, _NOT_CONNECTED):
-        hint = "; ".join(filter(None, (hint, way)))
-    return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
-
-
-def _refused_for_good(failure: Exception, host: str) -> AudiencekitError | None:
-    """The error of what trying again does not mend."""
-    if isinstance(failure, aiohttp.ClientConnectorCertificateError):
-        cause = "its certificate is not valid for this name or not trusted"
-        return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)
-    if isinstance(failure, aiohttp.ClientHttpProxyError) and failure.status == _WANTS_A_NAME:
-        cause = "the proxy wants another user name and password"
-        return CredentialsRefused(f"no answer from {host}: {cause}", hint=_PROXY_NAME)
-    return None
-
-
-def _describe(failure: Exception) -> tuple[str, str]:
-    if isinstance(failure, aiohttp.ClientSSLError | ssl.SSLError):
-        return "the TLS handshake failed", ""
-    if isinstance(failure, aiohttp.ClientConnectorDNSError):
-        return "the name was not resolved", "check the name of the host and the network"
-    if isinstance(failure, aiohttp.ClientHttpProxyError):
-        return f"the proxy does not connect to it (status {failure.status})", ""
-    if isinstance(failure, aiohttp.ClientProxyConnectionError):
-        return f"the proxy could not be reached{_errno(failure)}", ""
-    if isinstance(failure, aiohttp.ClientConnectorError):
-        return f"the connection could not be opened{_errno(failure)}", ""
-    if isinstance(failure, aiohttp.ConnectionTimeoutError):
-        return "the connection was not opened in time", ""
-    if isinstance(failure, asyncio.TimeoutError):
-        return "no whole answer came in time", ""
-    if isinstance(failure, aiohttp.ClientPayloadError):
-        return "the answer ended early or could not be unpacked", ""
-    if isinstance(failure, aiohttp.ClientResponseError | HttpProcessingError):
-        return "what came back is not HTTP", ""
-    return f"the connection broke{_errno(failure)}", ""
-
-
-def _errno(failure: Exception) -> str:
-    number = failure.errno if isinstance(failure, OSError) else None
-    name = errno.errorcode.get(number) if number else None
-    return f" ({name})" if name else ""
-
+# --- An answer that is not a success -> the error of our tree. Pure ---
+#
+# The service's messages and values may quote what was sent, so they are dropped here: what stays is the status, codes
+# that look like codes, and names of parameters that the catalogue knows. `read_words` reads messages for endpoints that
+# carry no people's data. An error page in HTML or an empty one leaves the status alone to decide (public service, page
+# on error codes).
 
 # Groups of endpoints whose requests name no people: of these alone the service's own words are kept.
 WITHOUT_PEOPLE: Final = frozenset(

@@ -1,4 +1,4 @@
-"""The path of an endpoint with its variables filled in, so that no id can mean another path."""
+"""Calls of endpoints by name: parameters are checked, the path is filled in, pages are followed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 from audiencekit.serviceids import HINT, is_service_id
 
+# --- The path of an endpoint with its variables filled in, so that no id can mean another path ---
+
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 
 
@@ -47,6 +49,8 @@ def check_identifier(name: str, identifier: str) -> None:
     if not is_service_id(identifier):
         raise UsageError(f"the {name} is not an id of this service", hint=HINT)
 
+
+# --- Any endpoint of the catalogue by its name: checked, sent, read; lists page by page ---
 
 _LOG: Final = logging.getLogger(__name__)
 _MAY_NOT: Final = "ACTION_NOT_ALLOWED"  # the code of a user who may not, among others

@@ -1,4 +1,4 @@
-"""Accounts, what the caller may do with them, and how many people a targeting would reach."""
+"""The typed client: accounts, permissions, audiences, their users, and the do-not-reach list."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from audiencekit.api.activity import ActivityCalls
 from audiencekit.api.answers import Answer, Counts, confirm_counts, require_entity, require_list
 from audiencekit.api.calls import Calls, list_or_none
 from audiencekit.api.exchange import Body
+from audiencekit.api.permissions import PermissionCalls
 from audiencekit.errors import UsageError
 from audiencekit.limits import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from audiencekit.api.endpointcalls import CallByName, ItemsByName, LinkByName, PagesByName
+
+
+# --- Accounts, what the caller may do with them, and how many people a targeting would reach ---
 
 
 class AccountCalls(Calls):
@@ -57,6 +61,8 @@ class AccountCalls(Calls):
         parameters = {"targeting_criteria": criteria, "operator_type": operator_type}
         return require_entity(await self.call("estimate_audience", parameters))
 
+
+# --- Custom audiences: their life, their people, what targets them, and flexible ones ---
 
 PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
 
@@ -174,6 +180,9 @@ def _filters(
     }
 
 
+# --- The do-not-reach list of an account, and its people ---
+
+
 class DoNotReachCalls(Calls):
     """Specification part 2, section 4.6."""
 
@@ -199,49 +208,10 @@ class DoNotReachCalls(Calls):
         return confirm_counts(await self.call("batch_do_not_reach_users", parameters, body), sent=records)
 
 
-PermissionLevel: TypeAlias = Literal["READ_ONLY", "READ_WRITE"]
+# --- Permissions of other accounts on custom and on tailored audiences ---
 
 
-class PermissionCalls(Calls):
-    """Specification part 2, sections 4.2 and 4.5."""
-
-    async def list_permissions(
-        self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
-    ) -> Answer:
-        """One page of the permissions on a custom audience."""
-        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
-        parameters = {"custom_audience_id": audience_id, **filters}
-        return require_list(await self.call("list_custom_audience_permissions", parameters))
-
-    async def grant_permission(self, audience_id: str, *, account_id: str, level: PermissionLevel) -> Answer:
-        """The new permission of the account `account_id` on a custom audience of ours."""
-        grant = {"granted_account_id": account_id, "permission_level": level}
-        parameters = {"custom_audience_id": audience_id, **grant}
-        return require_entity(await self.call("create_custom_audience_permission", parameters))
-
-    async def revoke_permission(self, audience_id: str, permission_id: str) -> Answer:
-        """The permission as deleted. Campaigns that run go on with the audience (section 3)."""
-        parameters = {"custom_audience_id": audience_id, "custom_audience_permission_id": permission_id}
-        return require_entity(await self.call("delete_custom_audience_permission", parameters))
-
-    async def list_tailored_permissions(
-        self, audience_id: str, *, granted_account_ids: Sequence[str] = (), cursor: str | None = None
-    ) -> Answer:
-        """One page of the permissions on a tailored audience."""
-        filters = {"granted_account_ids": list_or_none("granted_account_ids", granted_account_ids), "cursor": cursor}
-        parameters = {"tailored_audience_id": audience_id, **filters}
-        return require_list(await self.call("list_tailored_audience_permissions", parameters))
-
-    async def grant_tailored_permission(self, audience_id: str, *, account_id: str, level: PermissionLevel) -> Answer:
-        """The new permission of the account `account_id` on a tailored audience of ours."""
-        grant = {"granted_account_id": account_id, "permission_level": level}
-        parameters = {"tailored_audience_id": audience_id, **grant}
-        return require_entity(await self.call("create_tailored_audience_permission", parameters))
-
-    async def revoke_tailored_permission(self, audience_id: str, permission_id: str) -> Answer:
-        """The permission as deleted."""
-        parameters = {"tailored_audience_id": audience_id, "tailored_audience_permission_id": permission_id}
-        return require_entity(await self.call("delete_tailored_audience_permission", parameters))
+# --- The ads API as methods: arguments are checked, one request is sent, its answer is read ---
 
 
 class AdsClient(AccountCalls, AudienceCalls, PermissionCalls, DoNotReachCalls, ActivityCalls):

@@ -1,4 +1,4 @@
-"""The addresses of the service under the names that endpoints give them, each checked before it is called."""
+"""Hosts that credentials may go to, and the addresses of the service, each checked before it is called."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Final
 from audiencekit.api.exchange import BASES
 from audiencekit.errors import HostRefused, UsageError
 from audiencekit.profile import Profile
+
+# --- The addresses of the service under the names that endpoints give them, each checked before it is called ---
 
 
 class ServiceAddresses:
@@ -52,6 +54,13 @@ class ServiceAddresses:
     def _check(self, url: str) -> HostAddress:
         return check_address(url, profile=self._profile, allowed_hosts=self._allowed_hosts, named=self._named)
 
+
+# --- Which addresses credentials and bodies go to: the profile's own, those allowed by name, and loopback when named
+# ---
+#
+# Rule: design 4.10. Any user of this machine can listen on a port of loopback: so the environment, or the program, must
+# name the very port, and no file or connection can. Anything that two readers of an address could take for two
+# different hosts is refused, so the host that is checked here is the host that is called.
 
 _ADDRESS: Final = re.compile(
     r"(?P<scheme>https?)://"

@@ -1,4 +1,7 @@
-"""Where the browser comes back to: a server on loopback that takes one answer and shows a page without secrets."""
+"""The login of a person.
+
+Three legs, the page where the browser comes back to, whose tokens they are, and logging out.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,8 @@ from audiencekit.limits import CALLBACK_READ_SECONDS, LOGIN_SECONDS, MAX_CALLBAC
 from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, StoredCredentials
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import PREFIX, Origin, Settings
+
+# --- Where the browser comes back to: a server on loopback that takes one answer and shows a page without secrets ---
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/callback"
@@ -157,6 +162,9 @@ def _page(words: str, status: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + page
 
 
+# --- The identity of the caller: the origin of the credentials, their user, and the permissions ---
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """`application` and `token` say where the two pairs were found. `user_id` and `permissions` are of the service and
@@ -199,6 +207,9 @@ async def _ask_access(client: AdsClient, settings: Settings) -> dict[str, Any]:
         return {}
     return dict((await client.get_authenticated_user_access()).data)
 
+
+# --- The three legs of OAuth 1.0a that an application takes, and the end of a token (specification part 0, sections
+# 4.1 to 4.5). The second leg is the browser's ---
 
 OUT_OF_BAND: Final = Secret("oob")  # in the place of a callback: the service shows a PIN
 NO_TOKEN: Final = Secret("")
@@ -289,6 +300,8 @@ def _with_token(credentials: Credentials, data: object, status: int) -> Credenti
         case _:
             raise MalformedAnswer("the service answered without a token", status=status)
 
+
+# --- To log in, which keeps a token of a person, and to log out, which ends and removes it ---
 
 Confirm = Callable[[Grant], bool]  # whether the account is the right one
 Show = Callable[[str], None]  # takes the address of the page where the person says yes
@@ -398,10 +411,10 @@ async def log_out(settings: Settings) -> Logout:
     store = settings.open_store()
     tokens = [stored.secrets for _, stored in store.read() if all(name in stored.secrets for name in TOKEN)]
     invalidated, failure = False, ""
-    for secrets in tokens:
+    for found in tokens:
         try:
-            keys = application_of({**_application_in_use(settings, secrets), **secrets})
-            ended = await invalidate(settings, replace(keys, **{name: secrets[name] for name in TOKEN}))
+            keys = application_of({**_application_in_use(settings, found), **found})
+            ended = await invalidate(settings, replace(keys, **{name: found[name] for name in TOKEN}))
             invalidated = invalidated or ended
         except (CredentialsRefused, ExchangeError, HostRefused) as error:
             failure = str(error)

@@ -1,7 +1,4 @@
-"""The `Authorization` header of one attempt, by the credential that the endpoint asks for. Pure.
-
-Source: specification part 0, section 5.
-"""
+"""OAuth 1.0a and bearer tokens: the `Authorization` header of one attempt, by the clock of the service. Pure."""
 
 from __future__ import annotations
 
@@ -18,6 +15,10 @@ from audiencekit.api.exchange import ApiRequest
 from audiencekit.errors import Bug, CredentialsRefused
 from audiencekit.limits import MAX_CLOCK_OFFSET_SECONDS, MIN_CLOCK_OFFSET_SECONDS
 from audiencekit.personal import Secret, guarded
+
+# --- The `Authorization` header of one attempt, by the credential that the endpoint asks for. Pure ---
+#
+# Source: specification part 0, section 5.
 
 _NO_TOKEN = Secret("")
 
@@ -53,6 +54,8 @@ def basic_header(credentials: Credentials) -> Secret:
     pair = ":".join(percent_encode(part.unwrap()) for part in (credentials.consumer_key, credentials.consumer_secret))
     return Secret(f"Basic {b64encode(pair.encode()).decode()}")
 
+
+# --- The time that requests are signed with: ours, corrected by what the service says the time is ---
 
 UNAUTHORIZED: Final = 401
 
@@ -104,6 +107,10 @@ class ServiceClock:
         if abs(offset) <= MAX_CLOCK_OFFSET_SECONDS and abs(answered_at - self.now()) >= MIN_CLOCK_OFFSET_SECONDS:
             self.offset_seconds = offset
 
+
+# --- OAuth 1.0a with HMAC-SHA1: from a request to its `Authorization` header. Pure: nonce and time are given ---
+#
+# Rules: specification part 0, section 5, and RFC 5849, section 3. A JSON body is not signed, nor is its hash sent.
 
 Pairs: TypeAlias = Sequence[tuple[str, str]]
 

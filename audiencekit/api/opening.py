@@ -1,4 +1,4 @@
-"""A transport that reads and does not write: the first request that would change something ends the work."""
+"""Clients as settings describe them, and the transport of a dry run, which reads and does not write."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.machine.connections import Connections
 from audiencekit.settings import Settings
+
+# --- A transport that reads and does not write: the first request that would change something ends the work ---
 
 _READS: Final = frozenset({"GET", "HEAD"})
 _TOKENS: Final = "/oauth2/token"  # a POST that changes nothing: the bearer token that reading the v2 API takes
@@ -53,6 +55,9 @@ class DryTransport:
         if request.method not in _READS and request.path != _TOKENS:
             raise WouldSend(request)
         return await self._transport.exchange(request)
+
+
+# --- From settings to a client that is ready to be opened ---
 
 
 def open_client(settings: Settings, *, dry_run: bool = False) -> AdsClient:

@@ -1,4 +1,4 @@
-"""An answer without end: its head at once, its lines as they come."""
+"""The only module here that awaits the network: one request out, one answer in, nothing followed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 from yarl import URL
 
-from audiencekit.api.answers import describe_failure, hint_of_way, read_date
+from audiencekit.api.answers import read_date
 from audiencekit.api.exchange import FORM, ApiRequest, ApiResponse, Body, Pairs
+from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.api.hosts import HostAddress, ServiceAddresses
 from audiencekit.api.oauth import Credentials, ServiceClock, authorization, encode_pairs
 from audiencekit.api.proven_answer import ProvenAnswer
@@ -31,6 +32,8 @@ from audiencekit.limits import (
     READ_TIMEOUT_SECONDS,
 )
 from audiencekit.machine.connections import Connections, check_authorities, open_tls, read_proxy
+
+# --- An answer without end: its head at once, its lines as they come ---
 
 
 class AnswerStream:
@@ -83,6 +86,8 @@ class AnswerStream:
         raise failed
 
 
+# --- A body on its way into a socket: views of its buffers, a slice at a time, of a length known beforehand ---
+
 # Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
 SLICE_BYTES: Final = 131_072
 
@@ -124,6 +129,8 @@ class BodyPayload(Payload):
         """Raises Bug: a body is never made text."""
         raise Bug("a body is not to be decoded")
 
+
+# --- The only module here that awaits the network: one request out, one answer in, nothing followed ---
 
 _READ_BYTES: Final = 65_536
 

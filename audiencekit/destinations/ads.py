@@ -1,4 +1,4 @@
-"""The rules and words that audiences and do-not-reach lists share: those of the ads API."""
+"""The two destinations of the ads API, audiences and the do-not-reach list: their rules and words."""
 
 from __future__ import annotations
 

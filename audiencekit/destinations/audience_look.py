@@ -1,4 +1,4 @@
-"""A look at an audience before the source of a run is read: whether it is there, and may be written."""
+"""Looks before the first request of a run: the audience, the permissions; as patient as the run itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from audiencekit.api.answers import Answer
-from audiencekit.api.client import AdsClient
 from audiencekit.api.oauth import seconds_behind, skew_in_words
 from audiencekit.destinations.audience_names import find_in_name
 from audiencekit.errors import (
@@ -29,6 +28,7 @@ from audiencekit.errors import (
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
+    from audiencekit.api.client import AdsClient
     from audiencekit.delivery.retry import RetryPolicy
 
 

@@ -1,4 +1,4 @@
-"""The protocol of a place where people go. Plan, journal, resumption and report know a destination by it alone."""
+"""The protocol of a place where people go, and its words. Plan, journal and report know a destination by it alone."""
 
 from __future__ import annotations
 

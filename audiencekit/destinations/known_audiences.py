@@ -1,8 +1,4 @@
-"""The names of the audiences that this machine has seen, kept so that runs and the shell can name them.
-
-It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed has
-its old name here until it is looked at again.
-"""
+"""The audiences that this machine has seen: their names, kept so that runs and the shell can name them, and found."""
 
 from __future__ import annotations
 

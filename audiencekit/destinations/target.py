@@ -1,4 +1,4 @@
-"""One place where the records of a run go: a destination and an id."""
+"""One place where the records of a run go: a destination and an id, also of a destination that is not installed."""
 
 from __future__ import annotations
 

@@ -25,8 +25,6 @@ from audiencekit.api.answers import (
     RateLimit,
     check_counts,
     confirm_counts,
-    describe_failure,
-    hint_of_way,
     read_answer,
     read_counts,
     read_date,
@@ -41,6 +39,7 @@ from audiencekit.api.answers import (
     require_list,
 )
 from audiencekit.api.exchange import ApiResponse
+from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.errors import (
     AudiencekitError,
     Bug,
@@ -59,6 +58,8 @@ from audiencekit.errors import (
     UsageError,
 )
 from tests.api.vectors import CORPORA, vectors
+
+# --- Answers that say yes, and those that only seem to ---
 
 FIXTURES = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "hash" / "x_sdk_response_fixtures.json"
 
@@ -303,6 +304,8 @@ def test_an_answer_that_a_gateway_has_wrapped_says_so(body: bytes, coding: str, 
     assert "example.com" not in str(caught.value)
 
 
+# --- Strict JSON: what is not one whole object is none ---
+
 NOT_A_DOCUMENT = {
     "empty": b"",
     "space": b"  \n",
@@ -385,6 +388,8 @@ def test_half_of_a_character_is_no_text() -> None:
         "a\ufffd": ["\ufffdx", "\U0001f600", 1, None]
     }
 
+
+# --- Failures below HTTP: what is known of them, and nothing of the library's exceptions ---
 
 KEY = ConnectionKey("ads.example.com", 443, True, True, None, None, None)
 REFUSED = ConnectionRefusedError(111, "refused")
@@ -520,6 +525,8 @@ def test_timeouts_are_one_class() -> None:
     assert asyncio.TimeoutError is TimeoutError
 
 
+# --- Numbers in headers: public vectors, and garbage that must not hurt ---
+
 VECTORS = CORPORA / "retry" / "retry_vectors.json"
 NOW = 1_696_004_797.0
 
@@ -623,6 +630,8 @@ def test_dates_as_servers_write_them(moment: datetime) -> None:
     moment = moment.replace(microsecond=0)
     assert read_http_date(format_datetime(moment, usegmt=True)) == int(moment.timestamp())
 
+
+# --- Answers that say no: the class, the outcome, the codes, and nothing of what the service says in words ---
 
 CODES = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "retry" / "x_ads_error_codes.json"
 NOW_REFUSALS = 1_700_000_000.0

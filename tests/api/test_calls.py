@@ -16,6 +16,8 @@ from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.errors import CredentialsRefused, MalformedAnswer, UsageError
 from audiencekit.personal import Secret
 
+# --- Paths: an id can never mean another path ---
+
 USERS = BY_NAME["add_custom_audience_users"]
 
 
@@ -82,6 +84,10 @@ def test_any_accepted_id_is_one_segment(text: str) -> None:
         return
     assert text.isascii()
     assert text.isalnum()
+
+
+# --- The generic call: what goes out for each kind of endpoint, how its answer is read, and how pages are followed
+# ---
 
 
 class _Scripted:

@@ -9,6 +9,8 @@ from audiencekit.api.hosts import ServiceAddresses, check_address
 from audiencekit.errors import HostRefused, UsageError
 from audiencekit.profile import SPEC, X
 
+# --- The addresses of the service by name, of the profile or given, and each of them checked ---
+
 LOOPBACK = "http://127.0.0.1:9"
 
 
@@ -49,6 +51,8 @@ def test_the_profile_gives_the_addresses() -> None:
     assert addresses.has_tls
     assert not ServiceAddresses(SPEC, {"ads_url": LOOPBACK}).has_tls
 
+
+# --- Where credentials go, and where they never go ---
 
 ALLOWED = frozenset({"ads.example.com", "Gate.Example.org:8443", "10.1.2.3", "[2001:db8::7]:9000", "2001:db8::8"})
 

@@ -29,7 +29,9 @@ from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, RequestRefused, Unauthorized, UsageError
 from audiencekit.limits import MAX_CALLBACK_BYTES
 from audiencekit.personal import Secret
-from tests.api.login.conftest import Person
+from tests.api.conftest import Person
+
+# --- The server that the browser comes back to, over real sockets ---
 
 TOKEN = Secret("request-token-canary")
 GOOD = f"GET /callback?state=STATE&oauth_token={TOKEN.unwrap()}&oauth_verifier=v-canary HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -159,6 +161,9 @@ async def test_a_port_is_taken_once() -> None:
     async with Callback(port=port) as again:
         assert again.url.unwrap().startswith(f"http://127.0.0.1:{port}/callback?")
         assert again.url != first.url
+
+
+# --- Logging in and out, against the emulator over sockets ---
 
 
 async def _log_in(person: Person, decision: str = "approve", **options: Any) -> Any:

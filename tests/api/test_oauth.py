@@ -35,6 +35,8 @@ from audiencekit.personal import Secret
 from tests.api.randomrequests import is_verified, sign_random
 from tests.api.vectors import CORPORA, vectors
 
+# --- The Authorization header, by the credential that an endpoint asks for ---
+
 URL = "https://api.example/oauth/request_token"
 
 
@@ -86,6 +88,8 @@ def test_a_bearer_token_is_sent_as_it_is(credentials: Credentials) -> None:
     with pytest.raises(CredentialsRefused):
         _header(ApiRequest(method="GET", path="/2/tweets", auth="bearer"), credentials)
 
+
+# --- The time that requests are signed with, whatever happens to our own clock ---
 
 NOW = 1_790_000_000.0
 
@@ -176,6 +180,8 @@ async def test_next_attempt_is_signed_by_the_clock_of_the_service(
     ]
     assert [int(stamp) - NOW for stamp in stamps] == [0, 600]
 
+
+# --- Signatures: public vectors, the documents' own examples, and an independent signer ---
 
 VECTORS = CORPORA / "oauth" / "oauth1_vectors.json"
 OURS = "HMAC-SHA1"

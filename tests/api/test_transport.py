@@ -25,6 +25,8 @@ from audiencekit.personal import Secret
 from audiencekit.profile import SPEC, X
 from tests.api.exchanges import GET, NOW, PATH, POST
 
+# --- Bodies on their way into a writer ---
+
 
 class _Writer:
     """Keeps what is written; fails when told to."""
@@ -78,6 +80,9 @@ def test_never_text_and_never_shown() -> None:
 
 
 # --- what is sent ---
+
+
+# --- Exchanges over real sockets on loopback: what is sent, what is read, and every way in which it can go wrong ---
 
 
 async def test_a_body_arrives_whole_with_its_headers(

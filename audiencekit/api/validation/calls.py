@@ -1,7 +1,4 @@
-"""A JSON body against the rows of the catalogue, level by level, before it is sent. Pure.
-
-No message shows a value: it names the parameter, its rule, and the number of the operation, which counts from 1.
-"""
+"""The parameters and the body of a call against the rows of the catalogue, before it is sent. Pure."""
 
 from __future__ import annotations
 
@@ -22,6 +19,10 @@ from audiencekit.api.exchange import Body
 from audiencekit.api.validation.values import is_broken, is_json_value, write_value
 from audiencekit.errors import UsageError
 from audiencekit.limits import FLEXIBLE_MAX_DEPTH
+
+# --- A JSON body against the rows of the catalogue, level by level, before it is sent. Pure ---
+#
+# No message shows a value: it names the parameter, its rule, and the number of the operation, which counts from 1.
 
 # Further keys on these levels are up to the service: the specification does not show them.
 _OPEN: Final = frozenset({"criterion"})
@@ -164,6 +165,11 @@ def _title(place: _Place) -> str:
     return {"top": "body", "item": "envelope", "params": "params", "user": "entry of users"}.get(place.level, "segment")
 
 
+# --- The components of a card against the catalogue, before they are sent. Pure ---
+#
+# No message shows a value: it names the component by its number, which counts from 1 over all slides, and the member.
+
+
 def check_components(endpoint: Endpoint, body: Mapping[str, Any], *, now: datetime) -> None:
     """Raises UsageError for the first component that is none. `body` has right types at its top."""
     for number, component in enumerate(_components(body), start=1):
@@ -196,6 +202,8 @@ def _check_shape(endpoint: Endpoint, shape: Shape, given: Mapping[str, Any], wor
         if is_broken(rule, given, endpoint, now):
             raise UsageError(f"{endpoint.name}: {rule.words} ({words})")
 
+
+# --- A whole call against its row of the catalogue: what is sent where, or UsageError before anything is. Pure ---
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_.-]{0,63}", re.ASCII)  # anything else may be a value at the wrong place
 

@@ -1,4 +1,7 @@
-"""Whether a rule between parameters is broken. Pure; the catalogue has the rules, and the words for them."""
+"""Single values against their rules, and rules between parameters. Pure.
+
+The catalogue has the rules and their words.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,8 @@ from audiencekit.api.catalogue.rules import (
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
 from audiencekit.servicewords import CURRENCIES, MOVING_MEDIA
+
+# --- Whether a rule between parameters is broken. Pure; the catalogue has the rules, and the words for them ---
 
 Given = Mapping[str, Any]
 
@@ -130,6 +135,9 @@ def _moment(given: Given, name: str) -> datetime | None:
     return read_moment(text) if isinstance(text, str) else None
 
 
+# --- Times as the service writes them (specification part 1, section 2: ISO 8601, UTC) ---
+
+
 def read_moment(text: str) -> datetime | None:
     """`text` (ISO 8601; a date alone is its midnight; without an offset UTC) in UTC; None when it is no time."""
     try:
@@ -156,6 +164,8 @@ def is_under_months(moment: datetime, now: datetime, months: int) -> bool:
         return ahead < months
     return (moment.day, moment.timetz()) < (now.day, now.timetz())
 
+
+# --- One value of one parameter: as the wire writes it, or nothing when the catalogue does not allow it. Pure ---
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)

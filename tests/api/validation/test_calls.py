@@ -45,6 +45,8 @@ from tests.api.validation.values import (
     outside,
 )
 
+# --- Every rule of every member of a JSON body from both sides: the good is sent, the bad never is ---
+
 
 def _at(body: Any, level: Level) -> dict[str, Any]:
     """The object of `body` that has the members of `level`."""
@@ -343,6 +345,9 @@ def test_names_that_a_service_changed_are_sent_and_checked() -> None:
 
 NOW_COMPONENTS = datetime(2026, 11, 20, tzinfo=UTC)
 CANARY_COMPONENTS = "canary@shop.example"
+
+# --- Components of cards from both sides, by the shapes of the catalogue ---
+
 GOOD: dict[str, dict[str, Any]] = {
     "MEDIA": {"type": "MEDIA", "media_key": "13_1"},
     "SWIPEABLE_MEDIA": {"type": "SWIPEABLE_MEDIA", "media_keys": ["13_1", "3_2"]},
@@ -471,6 +476,8 @@ def test_an_invalid_component_is_refused(component: Any) -> None:
         _send(GOOD["MEDIA"], component, slides=True)
     assert CANARY_COMPONENTS not in str(caught.value)
 
+
+# --- Every rule of every parameter in path and query from both sides: the good is sent, the bad never is ---
 
 EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.name for endpoint in ENDPOINTS])
 
