@@ -41,7 +41,7 @@ from audiencekit.settings import load_settings
 from tests.architecture.trace import BETWEEN, ROOT, Trace
 
 ADDRESS = "only.one.person@canarymail.com"
-SOCKET = "api/payload"  # hands the body to the HTTP library
+SOCKET = "api/transport"  # hands the body to the HTTP library
 _DIGEST = hashlib.sha256(ADDRESS.encode()).digest()
 _FORM = re.compile(b"|".join(map(re.escape, (ADDRESS.encode(), _DIGEST, _DIGEST.hex().encode()))))
 _DEPTH, _MOST_BYTES, _MOST_MEMBERS = 8, 1 << 22, 64
