@@ -22,7 +22,6 @@ ALL: dict[str, Chosen] = {}
 UNDECIDABLE: dict[str, Chosen] = {}
 
 
-
 def fault(name: str, *, when: str = "body", undecidable: bool = False) -> Callable[[Fault], Fault]:
     def keep(act: Fault) -> Fault:
         (UNDECIDABLE if undecidable else ALL)[name] = Chosen(name, when, act)
