@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import datafusion
 import pyarrow.parquet as pq
 import pytest
 
@@ -24,7 +23,6 @@ def _rows_of_duckdb(path: Path) -> list[dict[str, Any]]:
 
 READERS = {
     "arrow": lambda path: pq.read_table(path).to_pylist(),
-    "datafusion": lambda path: datafusion.SessionContext().read_parquet(str(path)).to_pylist(),
     "duckdb": _rows_of_duckdb,
 }
 
