@@ -162,8 +162,6 @@ WARNED_SHARE: Final = 0.05  # of a column's values, or of the rows, are lost for
 WARNED_VALUES: Final = 10  # fewer are no loss to speak of, unless the column has no valid value at all
 SHARED_PEOPLE: Final = 5  # that a value may stand for; a household shares a phone, a shop or an office has more people
 KEEP_SHARED: Final = "keep"  # in its place: every value stays in its records, whatever number of people share it
-QUERY_MEMORY_BYTES: Final = 1_000_000_000  # what the steps of one `sql=` query may hold; it never spills to disk
-QUERY_PROCESS_BYTES: Final = 2_000_000_000  # that the process of a query may take, with all that its functions make
 DEFAULT_MAX_UNREAD_SHARE: Final = 0.0  # of the rows of a suppression source; `suppress_max_rejected_share=`
 SAMPLE_ROWS: Final = 1_000  # rows looked at to recognise columns
 BATCH_ROWS: Final = 98_304  # rows of one RecordBatch

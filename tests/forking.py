@@ -33,7 +33,7 @@ MAX_DESCRIPTORS = 1024
 FASTER = "TESTS_FASTER"
 LEFT_OUT = ("audiencekit.integrations", "audiencekit.__main__", "audiencekit.delivery.limiter.redis")
 OTHERS = ("aiohttp", "click", "email_validator", "numpy", "orjson", "phonenumbers", "platformdirs", "tenacity", "yarl")
-HEAVY = ("aiohttp.web", "pyarrow.parquet", "pyarrow.compute", "datafusion", "rich.progress", "cryptography.x509")
+HEAVY = ("aiohttp.web", "pyarrow.parquet", "pyarrow.compute", "rich.progress", "cryptography.x509")
 
 
 def main() -> None:

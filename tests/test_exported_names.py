@@ -27,7 +27,6 @@ except SystemExit:
 HEAVY = (
     "aiohttp",
     "asyncio",
-    "datafusion",
     "pyarrow",
     "phonenumbers",
     "numpy",

@@ -56,10 +56,6 @@ def _json_lines(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
     return path, {}
 
 
-def _queried(path: Path, values: list[str]) -> tuple[Any, dict[str, Any]]:
-    return _csv(path, values)[0], {"sql": f"SELECT {NAME} FROM source"}
-
-
 def _spark(_: Path, values: list[str]) -> Tally:
     mapping = ColumnMapping(columns=(MappedColumn(kind=Kind.PARTNER_USER_ID, position=0, name=NAME),))
     typed, tally = TypedColumns((pa.string(),), None), Tally()
@@ -69,7 +65,7 @@ def _spark(_: Path, values: list[str]) -> Tally:
     return tally
 
 
-SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines, _queried]
+SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines]
 every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 
 
@@ -83,17 +79,12 @@ def _passing(source: Source, path: Path, values: list[str], **more: Any) -> int:
     return plan.identifiers.get(NAME, {"valid": 0})["valid"] if plan.verdict == "ready" else 0
 
 
-def _for(source: Source, styles: dict[str, list[str]]) -> dict[str, list[str]]:
-    """All styles; one in ten for a query, whose cells are those of a file, and which begins a process each time."""
-    return dict(list(styles.items())[:: 10 if source is _queried else 1])
-
-
 @every_source
 def test_nothing_of_a_person_passes(source: Source, tmp_path: Path) -> None:
     """Columns of each way of writing, 10,000 values in all: 0 would be sent."""
     styles = personal_values()
     assert sum(map(len, styles.values())) >= 10_000
-    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in _for(source, styles).items()}
+    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in styles.items()}
     assert {style: number for style, number in passing.items() if number} == {}
 
 
@@ -101,7 +92,7 @@ def test_nothing_of_a_person_passes(source: Source, tmp_path: Path) -> None:
 def test_ids_of_ones_own_making_pass(source: Source, tmp_path: Path) -> None:
     """Columns of each style of ids, 10,000 in all: at most one in a thousand is kept back."""
     styles = own_ids()
-    kept_back = {s: len(ids) - _passing(source, tmp_path / "list.csv", ids) for s, ids in _for(source, styles).items()}
+    kept_back = {s: len(ids) - _passing(source, tmp_path / "list.csv", ids) for s, ids in styles.items()}
     assert sum(map(len, styles.values())) >= 10_000
     assert sum(kept_back.values()) <= 10, kept_back
 
@@ -275,7 +266,7 @@ def test_numbers_of_accounts_do_not_pass(source: Source, tmp_path: Path) -> None
     """Of payment cards and of banks, in every way of writing."""
     chance = random.Random(3)
     lists = {style: [make(chance) for _ in range(120)] for style, make in ACCOUNTS.items()}
-    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in _for(source, lists).items()}
+    passing = {style: _passing(source, tmp_path / "list.csv", values) for style, values in lists.items()}
     assert {style: number for style, number in passing.items() if number} == {}
 
 
@@ -383,7 +374,7 @@ def test_a_padded_counter_behind_a_word_passes() -> None:
 def test_columns_of_personal_data_do_not_pass(source: Source, tmp_path: Path) -> None:
     """Whichever way they come."""
     lists = {form: personal_column(form, 60) for form in LOOKS}
-    passing = {form: _passing(source, tmp_path / "list.csv", values) for form, values in _for(source, lists).items()}
+    passing = {form: _passing(source, tmp_path / "list.csv", values) for form, values in lists.items()}
     assert {form: number for form, number in passing.items() if number} == {}
 
 

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 # Settings made before the program begins: modules take the limits when they are imported.
 PROGRAM = """
 import os, sys
@@ -79,15 +77,3 @@ def test_the_same_source_makes_the_same_bodies_everywhere(tmp_path: Path) -> Non
     assert len(set(made)) == 1
     other = [_people(tmp_path / "three.csv", 2002), sources[1]]
     assert _digests(tmp_path / "other", other, *options, run=ENVIRONMENTS[0]) != made[0], "the digest says nothing"
-
-
-@pytest.mark.parametrize("sql", ["SELECT email, mobile, land FROM source WHERE lower(email) LIKE '%i%'"])
-def test_the_same_query_makes_the_same_bodies_everywhere(tmp_path: Path, sql: str) -> None:
-    """The engine of queries heeds neither cores nor seeds."""
-    source, query = _people(tmp_path / "one.csv", 3000), tmp_path / "query.sql"
-    query.write_text(sql, encoding="utf-8")
-    made = [
-        _digests(tmp_path / f"out{n}", [source], "--sql", f"@{query}", "--max-rejected-share", "1", run=environment)
-        for n, environment in enumerate(ENVIRONMENTS[:2])
-    ]
-    assert len(set(made)) == 1

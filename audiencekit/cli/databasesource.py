@@ -18,8 +18,12 @@ def perhaps_from_database(function: F) -> F:
     """`function` with the query to a database as its source, where there is one."""
 
     @wraps(function)
-    def call(source: tuple[str, ...], from_sql: str | None, **given: Any) -> Any:
-        return function(source=source if from_sql is None else _query(source, from_sql, given), **given)
+    def call(source: Any, from_sql: str | None, sql: str | None, **given: Any) -> Any:
+        if from_sql is not None:
+            source = _query(source, from_sql, sql, as_json=given.get("as_json", False))
+        elif sql is not None:
+            raise click.UsageError("--sql needs --from-sql URL: a database executes the query.")
+        return function(source=source, **given)
 
     return cast("F", call)
 
@@ -36,11 +40,9 @@ def needs_source(function: F) -> F:
     return cast("F", call)
 
 
-def _query(source: tuple[str, ...], url: str, given: dict[str, Any]) -> Any:
-    """The query, whose text is taken out of `given`."""
+def _query(source: tuple[str, ...], url: str, sql: str | None, *, as_json: bool) -> Any:
     from audiencekit.sources.databases.databasequery import from_sql
 
-    sql = given.pop("sql", None)
     if source:
         raise click.UsageError("--from-sql stands in the place of files: give one of them.")
     if sql is None:
@@ -48,4 +50,4 @@ def _query(source: tuple[str, ...], url: str, given: dict[str, Any]) -> Any:
     try:
         return from_sql(url, sql)
     except AudiencekitError as error:
-        leave_with(error, as_json=given.get("as_json", False))
+        leave_with(error, as_json=as_json)

@@ -30,7 +30,6 @@ OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
     ("lists in buckets (s3://, gs://, az://)", "obstore", "cloud"),
     ("lists behind SFTP", "asyncssh", "sftp"),
-    ("queries over lists", "datafusion", "sql"),
     ("queries to PostgreSQL", "adbc_driver_postgresql", "postgresql"),
     ("queries to Snowflake", "adbc_driver_snowflake", "snowflake"),
     ("queries to BigQuery", "adbc_driver_bigquery", "bigquery"),

@@ -162,7 +162,7 @@ def reading_options(function: F) -> F:
             "--sql",
             type=QueryFile(),
             metavar="@FILE",
-            help="FILE with one SELECT over the table `source`, or for the database of --from-sql.",
+            help="FILE with one SELECT for the database of --from-sql.",
         ),
         reading_option(
             "--from-sql",

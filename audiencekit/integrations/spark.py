@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 # A partition has fewer rows than this; row n of partition p is row p * PARTITION_ROWS + n.
 PARTITION_ROWS: Final = 2**33
-# Options of files, of the moment of sending, of the list as a whole, or of a query that Spark can run itself.
+# Options of files, of the moment of sending, or of the list as a whole.
 _NOT_HERE: Final = frozenset(
-    {"encoding", "delimiter", "header", "sheet", "sql", "expires_at", "ttl_days", "effective_at", "plan_time"}
+    {"encoding", "delimiter", "header", "sheet", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}
 )
 

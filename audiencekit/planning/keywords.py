@@ -107,7 +107,6 @@ class SourceKeywords(TypedDict, total=False):
     delimiter: str | None
     header: bool | None
     sheet: str | None
-    sql: str | None
     shared_values: int | Literal["keep"]
 
 
@@ -166,7 +165,6 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
         "header": Keyword(None, "False when the first line is a row; recognised by default."),
         "sheet": Keyword(None, "Name of the sheet of a workbook; not needed where only one holds cells."),
-        "sql": Keyword(None, "One SELECT over the table `source`, as text; see `from_sql` for databases."),
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."
         ),
@@ -223,6 +221,7 @@ ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         "audience": "it is `audience_id`",
         "from": "it is `source`",
         "from_sql": "give `from_sql(URL, QUERY)` as the source",
+        "sql": "give `from_sql(URL, QUERY)` as the source",
         "account": "give `settings=load_settings(account_id=…)`",
         "account_id": "give `settings=load_settings(account_id=…)`",
         "profile": "give `settings=load_settings(profile=…)`",

@@ -303,7 +303,6 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         delimiter=given["delimiter"],
         header=given["header"],
         sheet=given["sheet"],
-        sql=given["sql"],
         one_operation=given["operation"] is not None,
     )
 

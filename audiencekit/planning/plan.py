@@ -328,7 +328,7 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
     hint = f"give {option('operation_column', name)}, in which each cell is to be update or delete; or `operation=`"
     hint += " update or delete for every row"
     if is_revised:
-        hint = "the source must hold the future members: select their rows with `sql=`, without that column"
+        hint = "the source must hold the future members: write a file of their rows, without that column"
     what = f"column {name} says update, delete or the like for each row, and no option names it"
     return [MappingRefused(what, hint=hint)]
 

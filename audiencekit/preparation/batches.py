@@ -47,10 +47,7 @@ class MappedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
-    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
-
-    `for_query` says that the columns are read for a query, which may compare the words true and false.
-    """
+    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it."""
 
     columns: tuple[MappedColumn, ...]
     country: int | None = None
@@ -59,7 +56,6 @@ class ColumnMapping:
     operation_name: str | None = None
     consent: int | None = None
     consent_name: str | None = None
-    for_query: bool = False
 
     @property
     def single(self) -> dict[str, tuple[int, str | None]]:

@@ -85,7 +85,7 @@ def common_notes(files: Sequence[Source]) -> tuple[str, ...]:
     return tuple(note for note in files[0].notes if note in common) + tuple(own)
 
 
-def total_bytes(sizes: Iterable[int]) -> int:
+def _total_bytes(sizes: Iterable[int]) -> int:
     """The sum; 0, unknown, when one is."""
     known = list(sizes)
     return sum(known) if all(known) else 0
@@ -106,7 +106,7 @@ class JoinedSource(Source):
                 operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
                 missing=frozenset.intersection(*(file.missing for file in files)),
             ),
-            bytes_total=total_bytes(file.bytes_total for file in files),
+            bytes_total=_total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
             later_notes=lambda: tuple(f"{file.name}: {note}" for file in files for note in file.later_notes),
         )

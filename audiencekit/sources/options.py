@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, field, replace
-from typing import Final, Self
+from dataclasses import dataclass
+from typing import Final
 
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
@@ -26,9 +26,7 @@ class SourceOptions:
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
     names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
     first record is data, True that it is not, None that it is looked at. `sheet` names a
-    sheet of a workbook. `sql` is one SELECT over the table `source`:
-    the other options about columns and cells are then about its result. `one_operation` True says that a prepared
-    file's operations are not looked at, `any_parquet` that a prepared file is read like any other.
+    sheet of a workbook. `one_operation` True says that a prepared file's operations are not looked at.
 
     `every_form` is for lists that are compared and never sent: columns of hashes are mapped beside those in the clear,
     and the options may be meant for another of several lists. What a list has no use for is passed over, and of the
@@ -48,9 +46,7 @@ class SourceOptions:
     delimiter: str | None = None
     header: bool | None = None
     sheet: str | None = None
-    sql: str | None = field(default=None, repr=False)  # it may name people
     one_operation: bool = False
-    any_parquet: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -61,8 +57,6 @@ class SourceOptions:
         self._check_together()
 
     def _check_together(self) -> None:
-        if self.sql is not None and not (isinstance(self.sql, str) and self.sql.strip()):
-            raise UsageError("`sql=` holds no query")
         if self.delimiter is not None and self.delimiter == self.split_cells:
             raise UsageError("`delimiter=` and `split_cells=` are the same character")
         if any(not kind.is_hashed for kind in self.hashed):
@@ -77,20 +71,6 @@ class SourceOptions:
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 
-    def of_queried_files(self) -> Self:
-        """The options about the files that a query reads."""
-        return replace(
-            self,
-            columns=(),
-            country_column=None,
-            operation_column=None,
-            consent_column=None,
-            ignore=(),
-            split_cells=None,
-            sql=None,
-            any_parquet=True,
-        )
-
     @property
     def is_about_columns(self) -> bool:
         """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
@@ -98,7 +78,7 @@ class SourceOptions:
             return False
         singles = (self.country_column, self.operation_column, self.consent_column, self.split_cells)
         several = self.columns or self.hashed or self.ignore
-        return self.any_parquet or bool(several) or any(name is not None for name in singles)
+        return bool(several) or any(name is not None for name in singles)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class FoundColumns:
 
 
 class Source:
-    """An opened source: one file, several, or a query. `rows_read` is final when `batches()` is exhausted.
+    """An opened source: one file, or several. `rows_read` is final when `batches()` is exhausted.
 
     `rows_read` counts sound rows and faulty ones. `repeatable` is False where standard input or a data frame takes
     part.

@@ -9,7 +9,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.columns.nestedfields import nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
-from audiencekit.sources.joining import JoinedSource, total_bytes
+from audiencekit.sources.joining import JoinedSource
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import FoundColumns, Source
 
@@ -25,8 +25,6 @@ def open_source(source: AnySource, options: SourceOptions) -> Source:
 
 
 def _open(items: Sequence[Item], options: SourceOptions) -> Source:
-    if options.sql is not None:
-        return _open_query(items, options, options.sql)
     files = [_mapped(file, options) for file in look_at_files(items, options)]
     if len(files) == 1:
         return files[0]
@@ -63,16 +61,3 @@ def _source_of(file: LookedAtFile, columns: FoundColumns) -> Source:
         repeatable=file.repeatable,
         later_notes=file.look.later_notes,
     )
-
-
-def _open_query(items: Sequence[Item], options: SourceOptions, sql: str) -> Source:
-    # The engine is heavy, and most sources are no queries.
-    from audiencekit.sources.query.query import open_query
-
-    files = look_at_files(items, options.of_queried_files())
-    name = f"the query over {files[0].name if len(files) == 1 else f'{len(files)} files'}"
-    look = open_query(sql, files, options)
-    result = LookedAtFile(
-        name, look, total_bytes(file.size_bytes for file in files), name, all(file.repeatable for file in files)
-    )
-    return _mapped(result, options)

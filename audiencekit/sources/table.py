@@ -39,7 +39,7 @@ class Table(Protocol):
 class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
-    `lists` are the positions of columns whose cells hold several values. `mapping` is that of a format which says what
+    `mapping` is that of a format which says what
     its columns are; others have None, and are mapped by names and cells. `notes` are what is to be said of the table,
     and `later_notes` what its last pass found.
     """
@@ -47,7 +47,6 @@ class Look:
     table: Table
     header: Header
     sample: Sample
-    lists: frozenset[int] = frozenset()
     mapping: ColumnMapping | None = None
     notes: tuple[str, ...] = ()
     later_notes: Callable[[], tuple[str, ...]] = tuple

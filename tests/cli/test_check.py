@@ -122,19 +122,6 @@ def test_standard_input_is_a_source(run: Run, data: str) -> None:
     assert plan["sources"][0]["repeatable"] is False
 
 
-def test_a_query_is_a_source(run: Run, tmp_path: Path) -> None:
-    """From a file; a query on the command line is refused, where other users could read it."""
-    source = _list(tmp_path, "Name,Mail\nAda,ada@example.com\nBo,bo@example.com\n")
-    (tmp_path / "query.sql").write_text("SELECT Mail AS email FROM source WHERE Name = 'Ada'")
-    done = run("check", source, "--sql", "@query.sql", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["rows"]["read"] == 1
-    for wrong in ("SELECT Mail FROM source", "@nothing.sql", "@."):
-        assert run("check", source, "--sql", wrong).returncode == 2
-    (tmp_path / "query.sql").write_text("DROP TABLE source")
-    assert run("check", source, "--sql", "@query.sql").returncode == 2
-
-
 def test_no_file_of_the_source_is_written_over(run: Run, tmp_path: Path) -> None:
     """Neither by rejections nor by what is prepared, whichever of the files it is."""
     (tmp_path / "out").mkdir()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +60,33 @@ def test_it_is_uploaded_synced_and_erased(run: Run, service: Service, shop: Path
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("query", ["SELECT mail FROM people", "@nothing.sql", "@."])
+def test_a_query_comes_from_a_file(run: Run, shop: Path, query: str) -> None:
+    """On the command line other users could read it."""
+    done = run("check", "--from-sql", URL, "--sql", query)
+    assert done.returncode == 2
+    assert "Invalid value for '--sql'" in done.stderr
+    assert "mail" not in done.stderr
+
+
+def test_no_log_has_a_word_of_a_query(shop: Path) -> None:
+    """Although the site logs all that any process says."""
+    (shop / "sitecustomize.py").write_text(
+        f"import logging\nlogging.basicConfig(filename={str(shop / 'log')!r}, level=1)\n"
+        "logging.getLogger('site').debug('begun')\n"
+    )
+    (shop / "people.sql").write_text("SELECT mail AS email FROM people WHERE mail <> 'zz.canaryword@canarymail.com'")
+    done = subprocess.run(
+        [sys.executable, "-m", "audiencekit", "check", *QUERY],
+        env={**os.environ, "PYTHONPATH": str(shop), "AUDIENCEKIT_STATE_DIR": str(shop / "state")},
+        cwd=shop, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    log = (shop / "log").read_text()
+    assert "begun" in log
+    assert "canaryword" not in log
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_a_run_that_was_cut_short(run: Run, service: Service, shop: Path, keeps: bool) -> None:
     """Goes on from its spool, or says that it cannot."""
@@ -75,6 +105,7 @@ def test_a_run_that_was_cut_short(run: Run, service: Service, shop: Path, keeps:
     ("arguments", "words"),
     [
         (("--from-sql", URL), "needs --sql"),
+        (("people.csv", "--sql", "@people.sql"), "--sql needs --from-sql"),
         (("people.csv", *QUERY), "in the place of files"),
         ((), "Missing argument 'SOURCE...'"),
         (("--from-sql", "postgresql://ann:hunter2@db.example.com/shop", "--sql", "@people.sql"), "--from-sql holds a"),

@@ -27,7 +27,6 @@ def test_all_is_well(run: Run, service: Service) -> None:
             "lists encrypted with age",
             "lists in buckets (s3://, gs://, az://)",
             "lists behind SFTP",
-            "queries over lists",
             "queries to SQLite",
             "queries to PostgreSQL",
             "queries to Snowflake",

@@ -54,8 +54,8 @@ def test_an_invalid_option_says_the_form(kind: click.ParamType[Any], given: str,
 def test_a_query_is_read_from_its_file(tmp_path: Path) -> None:
     """As UTF-8, and as nothing else."""
     path = tmp_path / "query.sql"
-    path.write_text("SELECT 'é' AS email FROM source\n", encoding="utf-8")
-    assert QueryFile().convert(f"@{path}", None, None) == "SELECT 'é' AS email FROM source\n"
+    path.write_text("SELECT 'é' AS email FROM people\n", encoding="utf-8")
+    assert QueryFile().convert(f"@{path}", None, None) == "SELECT 'é' AS email FROM people\n"
     path.write_text("SELECT 'é'", encoding="latin-1")
     with pytest.raises(click.BadParameter, match="the file is not UTF-8"):
         QueryFile().convert(f"@{path}", None, None)

@@ -27,7 +27,6 @@ _NAMED = re.compile(r"^(\w+)\((?:AT_FDCWD, )?\"([^\"]*)\"")
 _CALLS = "open,openat,execve,execveat,stat,lstat,access,faccessat,faccessat2,newfstatat,statx,readlink,readlinkat,chdir"
 _EXTRAS = {
     "html": ("matplotlib", ("check", "{list}", "--html", "{out}/page.html")),
-    "query": ("datafusion", ("check", "{list}", "--sql", "@{sql}")),
     "bucket": ("boto3", ("check", "s3://bucket/list.csv")),
     "bucket of Azure": ("obstore", ("check", "az://container/list.csv")),
     "bucket of Google": ("obstore", ("check", "gs://bucket/list.csv")),

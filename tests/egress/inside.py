@@ -94,7 +94,6 @@ def run_jobs(world: World) -> None:
     """The main jobs: each command that reads people or calls the service, in the order of a day."""
     audience = world.ready["audience_id"]
     world.run("check", "check", "list.csv", "--doctor")
-    world.run("check --sql", "check", "list.csv", "--sql", "@query.sql")
     world.run("prepare", "prepare", "list.csv", "--out", "out", "--requests")
     world.run("hash", "hash", "email", text='"ada@example.com"\n')
     world.run("doctor", "doctor")
@@ -130,7 +129,6 @@ def main(what: str, directory: Path, is_cut_off: bool) -> None:
     if is_cut_off:
         raise_loopback()
     (directory / "list.csv").write_text("email\nada@example.com\nbo@example.com\ncy@example.com\n")
-    (directory / "query.sql").write_text("SELECT email FROM source")
     world = World(directory, is_cut_off)
     try:
         {"jobs": run_jobs, "leaks": run_leaks}[what](world)

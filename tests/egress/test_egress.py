@@ -24,7 +24,7 @@ from tests.processes import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces of networks are Linux's")
 CUT_OFF = ["unshare", "--user", "--map-root-user", "--net"]
-SILENT = {"check", "check --sql", "prepare", "hash", "report", "emulator"}  # they need no service
+SILENT = {"check", "prepare", "hash", "report", "emulator"}  # they need no service
 
 
 @functools.cache

@@ -252,7 +252,7 @@ def test_other_frames_are_refused() -> None:
         ({}, UsageError, "columns is required"),
         ({"columns": {"email": "mail"}}, MappingRefused, "there is no column 'mail'"),
         ({"columns": {"platform_id": "share"}}, SourceRefused, "floating-point"),
-        ({"columns": {"email": "email"}, "sql": "SELECT 1"}, UsageError, "sql: not an option"),
+        ({"columns": {"email": "email"}, "sheet": "People"}, UsageError, "sheet: not an option"),
         ({"columns": {"email": "email"}, "row_column": "email"}, MappingRefused, "whole numbers"),
         ({"columns": {"email": "when"}}, SourceRefused, "neither text nor whole numbers"),
     ],

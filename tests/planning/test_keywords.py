@@ -130,7 +130,7 @@ def test_the_types_of_the_keywords_can_be_resolved() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"country": "Atlantis"}, {"hashed": ["partner_user_id"]}, {"hashed": 3}, {"ignore": [""]}, {"sql": " "},
+        {"country": "Atlantis"}, {"hashed": ["partner_user_id"]}, {"hashed": 3}, {"ignore": [""]},
         {"delimiter": "ab"}, {"split_cells": "ab"}, {"delimiter": ";", "split_cells": ";"}, {"encoding": "morse"},
         {"columns": {"email": ""}}, {"columns": "email"}, {"ttl_days": 0}, {"ttl_days": "3"}, {"expires_at": "soon"},
         {"expires_at": "2027-01-01", "ttl_days": 3}, {"plan_time": "soon"}, {"effective_at": "soon"},

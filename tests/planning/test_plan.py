@@ -142,7 +142,7 @@ def _options(**keywords: Any) -> Options:
             False,
             "`operation_column='customer type'`, in which each cell is to be update or delete",
         ),
-        ("customer type", {}, True, "select their rows with `sql=`, without that column"),
+        ("customer type", {}, True, "write a file of their rows, without that column"),
     ],
 )
 def test_a_column_of_operations_without_its_option_is_refused(

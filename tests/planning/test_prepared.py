@@ -14,7 +14,6 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
-import datafusion
 import pyarrow.parquet as pq
 import pytest
 
@@ -266,7 +265,6 @@ def _rows_of_duckdb(path: Path) -> list[dict[str, Any]]:
 
 READERS = {
     "arrow": lambda path: pq.read_table(path).to_pylist(),
-    "datafusion": lambda path: datafusion.SessionContext().read_parquet(str(path)).to_pylist(),
     "duckdb": _rows_of_duckdb,
 }
 

@@ -257,13 +257,13 @@ class Run:
         arguments = begin
         for at in range(FAULTY_TRIES + QUIET_TRIES):
             self.quiet = at >= FAULTY_TRIES
-            before = self.service.applied[audience]
+            before = self.service.requests
             code, document = await self.client(*arguments)
             if code == 0:
                 break
             if code in (3, 69) and arguments is begin:
                 await self.service.settle()
-                arrived = self.service.applied[audience] - before
+                arrived = sum(number > before for number in self.service.applied[audience])  # not of earlier commands
                 if arrived:
                     self.deviation(f"exit {code} says that nothing arrived, but {arrived} requests were applied")
             run = document.get("run_id") or document.get("erasure_id")

@@ -8,7 +8,7 @@ import random
 import socket
 import struct
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,7 +121,7 @@ class RawService:
         self.refused_requests = 0
         self.requests = 0
         self.connections = 0
-        self.applied: Counter[str] = Counter()
+        self.applied: defaultdict[str, list[int]] = defaultdict(list)  # the numbers of requests, by audience
         self.last_counts = 17
         self.last_get = response(200, {"request": {}, "data": {"id": "other"}})
         self.late: set[asyncio.Task[None]] = set()
@@ -149,7 +149,7 @@ class RawService:
             else:
                 for member in [one for one in members if one & record]:
                     members.remove(member)
-        self.applied[request.audience] += 1
+        self.applied[request.audience].append(request.number)
         self.note(f"#{request.number} applied {how} -> {len(members)} members of {request.audience}")
 
     def apply_later(self, request: Request, seconds: float) -> None:

@@ -65,10 +65,3 @@ def test_wanted_names_are_all_that_the_user_gave() -> None:
         columns=((Kind.EMAIL, "Mail"),), country_column="Land", operation_column="what", ignore=("Fax",)
     )
     assert options.wanted_names == ("Mail", "Land", "what", "Fax")
-
-
-def test_columns_left_out_are_left_out_of_the_result_of_a_query() -> None:
-    """And says that a prepared file is to be read as any other."""
-    options = SourceOptions(ignore=("Fax",), sql="SELECT 1")
-    assert options.of_queried_files().ignore == ()
-    assert options.is_about_columns

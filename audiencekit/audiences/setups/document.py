@@ -218,8 +218,6 @@ class _Reader:
         keywords = {name: given[name] for name in given if name in known}
         if suppress := self._paths(place, "suppress", given):
             keywords["suppress"] = [str(path) for path in suppress]
-        if isinstance(sql := keywords.get("sql"), str) and sql.startswith("@"):
-            keywords["sql"] = self._query(place, sql[1:])
         try:
             self._check_times(command, read_keywords(keywords, SPEC))  # type: ignore[arg-type]  # this checks them
         except AudiencekitError as error:
@@ -240,13 +238,6 @@ class _Reader:
         if command != "sync" or isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             self.problems.append((f"{place}.allow_shrink", "a share from 0 to 1, for a sync only"))
         return {"allow_shrink": share}
-
-    def _query(self, place: str, name: str) -> str:
-        try:
-            return (self._directory / name).read_text("utf-8")
-        except (OSError, ValueError):
-            self.problems.append((f"{place}.sql", "the file of the query cannot be read"))
-            return "SELECT 1"
 
     def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[FilePath, ...]:
         """Paths from the directory of the file on, and addresses as they are."""

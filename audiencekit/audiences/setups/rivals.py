@@ -13,7 +13,7 @@ from audiencekit.settings import Settings
 
 Answers: TypeAlias = dict[str, str | AudiencekitError]  # the id of an audience, or why it has none, by its name here
 
-_CHOOSE_PEOPLE: Final = ("sql", "sheet", "columns", "consent_column", "suppress")
+_CHOOSE_PEOPLE: Final = ("sheet", "columns", "consent_column", "suppress")
 
 
 def rivals(

@@ -30,7 +30,7 @@ class AudienceSetup:
     account: str | None = None
     account_id: str | None = None
     schedule: str = ""
-    keywords: Mapping[str, Any] = field(default_factory=dict, repr=False)  # a query may name people
+    keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self, common: Settings) -> Settings:
         """The `common` settings, for its account."""

@@ -1,4 +1,4 @@
-"""Columns of any Arrow type as the text columns of rows: for Parquet, and for the results of queries."""
+"""Columns of any Arrow type as the text columns of rows: for Parquet and data frames."""
 
 from __future__ import annotations
 
@@ -69,11 +69,9 @@ class TypedColumns:
         """Raises SourceRefused for mapped columns that are no text."""
         names = column_names(mapping)
         single = {place for place, _ in mapping.single.values()}
-        words = set(used_positions(mapping)) if mapping.for_query else single
         for place in used_positions(mapping):
-            is_whole = place in self.whole and not mapping.for_query  # a query would see them as texts
-            why = None if is_whole else refusal_of(self.types[place])
-            if why is not None and not (place in words and pt.is_boolean(self.types[place])):
+            why = None if place in self.whole else refusal_of(self.types[place])
+            if why is not None and not (place in single and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
                     column=names[place],

@@ -16,7 +16,7 @@ from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects
-from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
+from audiencekit.sources.arrow.types import sample_texts, whole_columns
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.frames.frames import Frame, FrameColumns, attempt, notes_on_index, open_columns
 from audiencekit.sources.options import SourceOptions
@@ -36,10 +36,9 @@ def open_frame(frame: Frame, options: SourceOptions) -> Look:
     longest = max(map(len, cells), default=0)
     objects = sampled_objects(column.chunks for column in head)
     sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells), objects)
-    lists = frozenset(place for place, column in enumerate(head) if is_list(column.type))
     header = Header.of(columns.names, len(columns.names), options.wanted_names)
     table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head), frame.mark)
-    return Look(table, header, sample, lists, notes=notes_on_index(frame))
+    return Look(table, header, sample, notes=notes_on_index(frame))
 
 
 def _sampled(column: Any) -> tuple[str, ...]:

@@ -75,10 +75,7 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
     first = [found for _, found in objects[:OBJECT_ROWS]]
     values = {place: [found.get(key) for found in first] for place, key in enumerate(keys)}
     sample = Sample(keys, tuple(cells.values()), values)
-    lists = frozenset(
-        place for place, key in enumerate(keys) if any(isinstance(found.get(key), list) for _, found in objects)
-    )
-    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, lists, later_notes=lambda: table.notes)
+    return Look(table, Header.of(keys, len(keys), options.wanted_names), sample, later_notes=lambda: table.notes)
 
 
 class JsonLinesTable:

@@ -31,7 +31,7 @@ class RowReader:
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping, split_cells: str | None) -> None:
         names = column_names(mapping)
         single = {place for place, _ in mapping.single.values()}
-        self._for_query, self._split_cells = mapping.for_query, split_cells
+        self._split_cells = split_cells
         self._identifiers = {column.position for column in mapping.columns}
         self._places = used_positions(mapping)
         self._wanted = [(keys[place], names[place], place in single) for place in self._places]
@@ -86,8 +86,8 @@ class RowReader:
             return found, None
         cells: list[Texts] = []
         for key, name, is_single in self._wanted:
-            if (is_single or self._for_query) and isinstance(found.get(key), bool):
-                cells.append(str(found[key]).lower())  # as a consent may be written, or a query compares
+            if is_single and isinstance(found.get(key), bool):
+                cells.append(str(found[key]).lower())  # as a consent may be written
                 continue
             try:
                 cell = texts_of(found, key, line)

@@ -16,7 +16,7 @@ from audiencekit.personal import RawColumns
 from audiencekit.preparation.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects
-from audiencekit.sources.arrow.types import is_list, sample_texts, whole_columns
+from audiencekit.sources.arrow.types import sample_texts, whole_columns
 from audiencekit.sources.bytes.rawbytes import RawFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
@@ -55,8 +55,7 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names), sampled_objects(pieces))
     prepared = not options.is_about_columns and is_prepared(schema)
     table = ParquetTable(file, schema, rows, TypedColumns(tuple(schema.types), options.split_cells, whole))
-    lists = frozenset(place for place, kind in enumerate(schema.types) if is_list(kind))
-    look = Look(table, Header.of(names, len(names), options.wanted_names), sample, lists)
+    look = Look(table, Header.of(names, len(names), options.wanted_names), sample)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
 

@@ -2,7 +2,7 @@
 
 A number that is whole and below 2**53 is its digits: Excel shows and rounds larger ones. A date, a fraction, and true
 or false are no identifier, and would pass for one as digits. An error of a formula is the text that people see, which
-the rules of identifiers know as a placeholder. A formula without a value was never computed. For a query every cell is
+the rules of identifiers know as a placeholder. A formula without a value was never computed. In a sample every cell is
 text, a date in ISO 8601.
 """
 
@@ -37,18 +37,16 @@ INEXACT: Final = 2**53  # from here on a number may stand for its neighbours
 _PLAIN_DIGITS: Final = 15  # so many are below it
 _DIGITS: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
-_DATES: Final = {False: datetime.datetime(1899, 12, 30), True: datetime.datetime(1904, 1, 1)}  # noqa: DTZ001
-_LAST_WRONG_DAY: Final = 60  # Excel has a February 29 in 1900; before it the count is one less
-_MILLISECONDS_A_DAY: Final = 86_400_000
+_DAY_ZERO: Final = datetime.date(1899, 12, 30)
 _TRUTHS: Final = {"1": "true", "0": "false", "true": "true", "false": "false"}
 
 
 class Use(Enum):
-    """The use of a column: for identifiers, for words such as an operation, or for a query."""
+    """The use of a column: for identifiers, for words such as an operation, or for a sample."""
 
     IDENTIFIER = "identifier"
     WORD = "word"
-    QUERY = "query"
+    SAMPLE = "sample"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,12 +63,11 @@ class CellReader:
 
     strings: Any
     dates: frozenset[int]
-    since_1904: bool
 
     @classmethod
     def of(cls, container: Container, workbook: Workbook) -> Self:
         """A reader for the sheets of `workbook`."""
-        return cls(read_strings(container, workbook.strings), workbook.dates, workbook.since_1904)
+        return cls(read_strings(container, workbook.strings), workbook.dates)
 
     def read(self, column: CellColumn, use: Use) -> ReadCells:
         """The cells of `column` as text. Raises SourceRefused for those that are not sound."""
@@ -113,7 +110,7 @@ class CellReader:
             case CellType.UNCOMPUTED:
                 return _one_by_one(texts, lambda _: Reason.RAGGED)
             case _:
-                return _one_by_one(texts, lambda text: self._date(text, use))
+                return _one_by_one(texts, lambda text: _date(text, use))
 
     def _shared(self, texts: Any) -> Any:
         """The shared texts at the places that `texts` say."""
@@ -124,19 +121,6 @@ class CellReader:
                     raise SourceRefused("cells of the sheet share long texts: they would fill the memory", hint=_LOOK)
                 return self.strings.take(places)
         raise damaged("a cell shares a text that is not there")
-
-    def _date(self, text: str, use: Use) -> str | Reason:
-        if use is not Use.QUERY:
-            return Reason.RAGGED
-        number = _value_of(text)
-        if number is None:
-            return text  # ISO 8601 already
-        try:
-            days = number + (number < _LAST_WRONG_DAY and not self.since_1904)
-            moment = _DATES[self.since_1904] + datetime.timedelta(milliseconds=round(days * _MILLISECONDS_A_DAY))
-        except OverflowError:
-            return text
-        return moment.date().isoformat() if number == math.floor(number) else moment.isoformat(timespec="auto")
 
 
 def _bounded(texts: Any) -> ReadCells:
@@ -160,7 +144,7 @@ def _number(text: str, use: Use) -> str | Reason:
         raise damaged("a number has other letters than digits")
     if value == math.floor(value) and abs(value) < INEXACT:
         return str(int(value))
-    return repr(value) if use is Use.QUERY else Reason.EXCEL_MANGLED
+    return repr(value) if use is Use.SAMPLE else Reason.EXCEL_MANGLED
 
 
 def _truth(text: str, use: Use) -> str | Reason:
@@ -168,7 +152,20 @@ def _truth(text: str, use: Use) -> str | Reason:
 
 
 def _error(text: str, use: Use) -> str | Reason:
-    return text if use is Use.QUERY or text.strip().lower() in WORDS else Reason.RAGGED
+    return text if use is Use.SAMPLE or text.strip().lower() in WORDS else Reason.RAGGED
+
+
+def _date(text: str, use: Use) -> str | Reason:
+    """A date in ISO 8601, for a sample: its form counts there, and not the epoch of the workbook."""
+    if use is not Use.SAMPLE:
+        return Reason.RAGGED
+    number = _value_of(text)
+    if number is None:
+        return text  # ISO 8601 already
+    try:
+        return (_DAY_ZERO + datetime.timedelta(days=number)).isoformat()
+    except OverflowError:
+        return text
 
 
 def _value_of(text: str) -> float | None:

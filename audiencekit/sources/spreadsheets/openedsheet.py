@@ -94,7 +94,7 @@ def _records(rows: SheetRows, cells: CellReader, most: int) -> list[list[str]]:
     size_bytes = 0
     for place, column in sorted(rows.columns.items()):
         few = column.before(most)
-        read = cells.read(few, Use.QUERY).texts
+        read = cells.read(few, Use.SAMPLE).texts
         size_bytes += read.nbytes
         if size_bytes > MAX_SHARED_BYTES:
             raise SourceRefused(

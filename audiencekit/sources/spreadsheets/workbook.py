@@ -14,7 +14,6 @@ from audiencekit.sources.spreadsheets.markup import Attributes, elements
 _DOCUMENT, _SHEET, _STRINGS, _STYLES, _TABLE = "officeDocument", "worksheet", "sharedStrings", "styles", "table"
 _BINARY: Final = ".bin"
 _HIDDEN: Final = frozenset({"hidden", "veryHidden"})
-_TRUE: Final = frozenset({"1", "true", "on"})
 # Numbers of built-in formats that show a date or a time: ISO 29500-1, 18.8.30, with those of East Asian languages.
 _DATE_FORMATS: Final = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _LITERALS: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
@@ -37,7 +36,6 @@ class Workbook:
     sheets: tuple[Sheet, ...]
     strings: str | None
     dates: frozenset[int]
-    since_1904: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,11 @@ def read_workbook(container: Container) -> Workbook:
         raise SourceRefused("this is a document of Office, and no workbook", hint="export the table as CSV UTF-8")
     related = {one.key: one for one in relations(container, main)}
     sheets = [_sheet(attributes, related) for name, attributes in found if name == "sheet"]
-    properties = next((attributes for name, attributes in found if name == "workbookPr"), {})
     styles = _part_of(related, _STYLES, container)
     return Workbook(
         sheets=tuple(sheet for sheet in sheets if sheet is not None),
         strings=_part_of(related, _STRINGS, container),
         dates=frozenset() if styles is None else _dates(elements(container.read(styles))),
-        since_1904=properties.get("date1904", "") in _TRUE,
     )
 
 

@@ -42,7 +42,6 @@ source = "leavers.csv"
 audience = "All customers"
 command = "upload"
 operation = "delete"
-sql = "@query.sql"
 """
 AUDIENCE = '[audiences.one]\nsource = "list.csv"\naudience = "h1ab2"\n'
 OBJECTIONS = '[audiences.one]\nsource = "list.csv"\ncommand = "do-not-reach"\n'
@@ -63,7 +62,6 @@ def problems(directory: Path, text: str) -> dict[str, str]:
 
 def test_a_whole_setup_is_read(tmp_path: Path) -> None:
     """An audience comes before its list, and paths count from the directory of the file."""
-    (tmp_path / "query.sql").write_text("SELECT * FROM source")
     spring, leavers = read(tmp_path, WHOLE).audiences
     assert (spring.name, spring.command, spring.operation, spring.audience) == ("spring", "sync", "sync", "h1ab2")
     assert (spring.account, spring.account_id, spring.schedule) == ("shop", "18ce54d4x5t", "every morning")
@@ -78,7 +76,7 @@ def test_a_whole_setup_is_read(tmp_path: Path) -> None:
         "allow_shrink": 0.5,
     }
     assert (leavers.command, leavers.operation, leavers.account_id) == ("upload", "delete", None)
-    assert leavers.keywords == {"operation": "delete", "sql": "SELECT * FROM source"}
+    assert leavers.keywords == {"operation": "delete"}
 
 
 def test_two_lists_do_not_sync_one_audience(tmp_path: Path) -> None:
@@ -89,8 +87,8 @@ def test_two_lists_do_not_sync_one_audience(tmp_path: Path) -> None:
     assert place == "audiences.two.audience"
     assert told.startswith("audiences.one makes it equal to another list")
     account = '[accounts.shop]\naccount_id = "a1"\n'
-    queried = f'{two}sql = "SELECT * FROM source LIMIT 9"\n'
-    assert "audiences.two.audience" in problems(tmp_path, AUDIENCE + queried), "another query is another list"
+    agreed = f'{two}consent_column = "marketing=yes"\n'
+    assert "audiences.two.audience" in problems(tmp_path, AUDIENCE + agreed), "a part of a list is another list"
     sound = (f"{two}allow_shrink = 1\n", f'{other}command = "upload"\n', f'{account}{other}account = "shop"\n')
     assert [len(read(tmp_path, AUDIENCE + more).audiences) for more in sound] == [2, 2, 2]
 
@@ -132,7 +130,6 @@ def test_it_chooses_no_address_and_no_state_directory(tmp_path: Path, name: str)
         (f"{AUDIENCE}allow_shrink = nan\n", "audiences.one.allow_shrink", "0 to 1"),
         (f"{AUDIENCE}ttl_days = {'9' * 5_000}\n", "", "a number that is too long"),
         (f"{AUDIENCE}ttl_days = true\n", "audiences.one", "ttl_days must be a whole number"),
-        (f'{AUDIENCE}sql = "@gone.sql"\n', "audiences.one.sql", "cannot be read"),
         ('[audiences.one]\naudience = "h1ab2"\n', "audiences.one", "it has no list"),
         ('[audiences.one]\nsource = "x.csv"\n', "audiences.one.audience", "id or the name"),
         (f'{OBJECTIONS}audience = "h1ab2"\n', "audiences.one.audience", "has one do-not-reach list"),

@@ -81,13 +81,6 @@ def test_columns_that_are_missing_or_have_lost_digits_are_told(library: str) -> 
         _open(LIBRARIES[library](PEOPLE), columns=((Kind.PLATFORM_ID, "n"),))
 
 
-@ALL
-def test_a_frame_can_be_queried(library: str, rows_of: Rows) -> None:
-    """Like any other source."""
-    source = _open(LIBRARIES[library](PEOPLE), sql="SELECT email FROM source WHERE email LIKE 'bob%'")
-    assert rows_of(source) == [{"row": 1, "c0": "bob@example.com"}]
-
-
 def test_categories_of_every_library_are_their_values(rows_of: Rows) -> None:
     """However the library writes a dictionary."""
     column = pa.array(EMAILS).dictionary_encode()

@@ -203,7 +203,6 @@ def test_options_about_columns_make_it_a_parquet_file_like_others(tmp_path: Path
     """A user's own table may have these columns."""
     path = _write(tmp_path / "records.parquet")
     assert _open(path, columns=((Kind.EMAIL, "email"),)).description["format"] == "parquet"
-    assert _open(path, sql="SELECT email FROM source").description["format"] == "query"
     other = _write(tmp_path / "other.parquet", name=["Ann", "Bob"])
     assert _open(other, hashed=frozenset({Kind.EMAIL})).description["format"] == "parquet"
 

@@ -23,7 +23,7 @@ def strings_xml(items: str) -> str:
     return f'<sst xmlns="{MAIN}">{items}</sst>'
 
 
-def parts(sheets: Mapping[str, str], *, strings: str = "", styles: str = "", workbook: str = "") -> dict[str, str]:
+def parts(sheets: Mapping[str, str], *, strings: str = "", styles: str = "") -> dict[str, str]:
     """The parts of a workbook whose `sheets` are XML, by their names; a name with `!` at its end is hidden."""
     listed, related = "", ""
     named = dict[str, str]()
@@ -43,8 +43,7 @@ def parts(sheets: Mapping[str, str], *, strings: str = "", styles: str = "", wor
         "[Content_Types].xml": "<Types/>",
         "_rels/.rels": f'<Relationships xmlns="{PACKAGE}">{_relation("rId1", "officeDocument", "xl/workbook.xml")}'
         "</Relationships>",
-        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{workbook}<sheets>{listed}</sheets>'
-        "</workbook>",
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}"><sheets>{listed}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}">{related}</Relationships>',
         **named,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import zipfile
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import openpyxl
 import pytest
 
 from audiencekit.errors import SourceRefused, UsageError
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
@@ -22,6 +24,7 @@ from audiencekit.sources.spreadsheets.workbook import is_date_format
 from tests.sources.spreadsheets.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
 
 Rows = Callable[[Source], list[dict[str, Any]]]
+Faults = Callable[[Source], list[tuple[int, str | None, str]]]
 EMPTY = sheet_xml('<row r="1"><c r="A1" s="0"/></row>')
 BEA = sheet_xml(
     '<row r="1"><c r="A1" t="str"><v>email</v></c></row><row r="2"><c r="A2" t="str"><v>bea@example.com</v></c></row>'
@@ -212,7 +215,7 @@ def test_formats_that_show_a_date(code: str, is_date: bool) -> None:
     assert is_date_format(code) is is_date
 
 
-def test_styles_say_which_numbers_are_dates(build: Build) -> None:
+def test_styles_say_which_numbers_are_dates(build: Build, faults_of: Faults) -> None:
     """Built-in formats and own ones; those of other lists of styles do not count."""
     styles = (
         f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="164" formatCode="d.m.yy"/></numFmts>'
@@ -222,10 +225,19 @@ def test_styles_say_which_numbers_are_dates(build: Build) -> None:
     rows = "".join(f'<row r="{n + 2}"><c r="A{n + 2}" s="{n}"><v>44770</v></c></row>' for n in range(4))
     source = open_source(
         build(f'<row r="1"><c r="A1" t="str"><v>day</v></c></row>{rows}', styles=styles),
-        SourceOptions(sql="SELECT 'a@example.com' AS email, day AS partner_user_id FROM source"),
+        SourceOptions(columns=((Kind.PARTNER_USER_ID, "day"),)),
     )
-    found = [row["c1"] for batch in source.batches() for row in batch.columns.unwrap().to_pylist()]
-    assert found == ["44770", "2022-07-28", "2022-07-28", "44770"]
+    assert faults_of(source) == [(2, "day", "ragged"), (3, "day", "ragged")]
+
+
+def test_a_date_names_a_column_as_iso_8601(tmp_path: Path, rows_of: Rows) -> None:
+    """With or without a time."""
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["email", datetime.date(2024, 2, 3), datetime.datetime(2024, 2, 4, 5, 6)])  # noqa: DTZ001
+    workbook.active.append(["bea@example.com", "x", "y"])
+    workbook.save(tmp_path / "list.xlsx")
+    source = open_source(tmp_path / "list.xlsx", SourceOptions(ignore=("2024-02-03", "2024-02-04")))
+    assert [row["c0"] for row in rows_of(source)] == ["bea@example.com"]
 
 
 def test_it_reads_as_another_reader_does(tmp_path: Path, rows_of: Rows) -> None:
@@ -238,5 +250,5 @@ def test_it_reads_as_another_reader_does(tmp_path: Path, rows_of: Rows) -> None:
         workbook.active.append([f"q{number}@example.com", text])
     workbook.save(tmp_path / "list.xlsx")
     expected = fastexcel.read_excel(tmp_path / "list.xlsx").load_sheet(0, header_row=0, dtypes="string").to_arrow()
-    source = open_source(tmp_path / "list.xlsx", SourceOptions(sql="SELECT email, note AS partner_user_id FROM source"))
+    source = open_source(tmp_path / "list.xlsx", SourceOptions(columns=((Kind.PARTNER_USER_ID, "note"),)))
     assert [row["c1"] for row in rows_of(source)] == expected.column(1).to_pylist()

@@ -16,7 +16,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
-from tests.sources.spreadsheets.conftest import MAIN, Build, sheet_xml, strings_xml
+from tests.sources.spreadsheets.conftest import Build, sheet_xml, strings_xml
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]
@@ -135,26 +135,6 @@ def test_an_unknown_error_is_a_fault(build: Build, faults_of: Faults) -> None:
     """It could pass for an id."""
     path = build(HEADER + _row(2) + _row(3, phone='<c r="B3" t="e"><v>#BUSY!</v></c>'))
     assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "ragged")]
-
-
-def test_a_query_sees_every_cell_as_text(tmp_path: Path, rows_of: Rows) -> None:
-    """Dates in ISO 8601, truths as words, fractions with all their digits."""
-    moment = datetime.datetime(2024, 2, 3, 4, 5, 6)  # noqa: DTZ001
-    rows = [["email", "day", "vip", "share"], [EMAIL, datetime.date(2024, 2, 3), True, 0.1], [EMAIL, moment, False, 2]]
-    sql = "SELECT email, day || '/' || vip || '/' || share AS partner_user_id FROM source"
-    source = open_source(_sheet(tmp_path, rows), SourceOptions(sql=sql))
-    assert [row[-1] for row in _cells(rows_of(source))] == ["2024-02-03/true/0.1", "2024-02-03T04:05:06/false/2"]
-
-
-def test_dates_since_1904_are_other_days(build: Build, rows_of: Rows) -> None:
-    """As the workbook says: the first of January 1904 is day 0 there."""
-    styles = f'<styleSheet xmlns="{MAIN}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
-    rows = HEADER + _row(2, phone='<c r="B2" s="1"><v>1</v></c>')
-    sql = "SELECT email, phone AS partner_user_id FROM source"
-    for workbook, day in (("", "1899-12-31"), ('<workbookPr date1904="1"/>', "1904-01-02")):
-        path = build(rows, styles=styles, workbook=workbook)
-        expected = "1900-01-01" if day == "1899-12-31" else day  # Excel's day 1 is the first of January 1900
-        assert _cells(rows_of(open_source(path, SourceOptions(sql=sql))))[0][-1] == expected
 
 
 def test_blank_rows_between_others_count(build: Build, rows_of: Rows) -> None:

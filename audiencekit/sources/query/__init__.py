@@ -1,1 +1,0 @@
-"""One SELECT over the sources (`sql=`), executed in a process of its own."""
