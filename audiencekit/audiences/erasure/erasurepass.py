@@ -15,7 +15,7 @@ from audiencekit.audiences.erasure.bodies import Bodies
 from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
 from audiencekit.audiences.erasure.receipt import TargetReceipt
 from audiencekit.delivery.options import Listener, NoJournal, Route
-from audiencekit.delivery.results import Counts, PackedRequest, RequestResult
+from audiencekit.delivery.results import Counts, RequestResult
 from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
@@ -29,6 +29,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.machine.crashpoints import pass_point
+from audiencekit.packedrequest import PackedRequest
 from audiencekit.preparation.plantimes import format_time
 
 _FORBIDDEN: Final = 403
