@@ -15,7 +15,7 @@ import numpy as np
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.snapshots.facts import FORM, SnapshotFacts
+from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.memberchanges import Effects, PartEffects
 from audiencekit.snapshots.members import (
@@ -62,7 +62,7 @@ class Successor:
         """Whether all members are to be written."""
         facts = self.snapshot.facts
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
-        return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
+        return is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
 
     def _coming_bytes(self) -> int:
         """The bytes that the effects take in a file."""
