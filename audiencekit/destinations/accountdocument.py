@@ -14,10 +14,13 @@ MAX_FILE_BYTES: Final = 16_000_000
 
 
 class AccountDocument:
-    """The file `name` of `state_dir`. Raises an AudiencekitError or OSError when it cannot be read or written."""
+    """The file `name` of `state_dir`, in the format `form`.
 
-    def __init__(self, state_dir: Path, name: str) -> None:
-        self._state_dir, self._path = state_dir, state_dir / name
+    Raises an AudiencekitError or OSError when it cannot be read or written.
+    """
+
+    def __init__(self, state_dir: Path, name: str, form: str) -> None:
+        self._state_dir, self._path, self._form = state_dir, state_dir / name, form
 
     def read(self) -> dict[str, dict[str, Any]]:
         """{account id: its part}; empty for a file that is missing, or is not as it was written."""
@@ -26,7 +29,7 @@ class AccountDocument:
             content = read_file(self._path, MAX_FILE_BYTES)
         except FileNotFoundError:
             return {}
-        document, is_as_written = decode_checked(content)
+        document, is_as_written = decode_checked(content, self._form, self._path)
         found = document if is_as_written and document else {}
         return {account: part for account, part in found.items() if isinstance(part, dict)}
 
@@ -34,4 +37,4 @@ class AccountDocument:
         """Put `part` in the place of that of `account_id`."""
         accounts = {**self.read(), account_id: dict(part)}
         make_directory(self._state_dir)
-        replace_file(self._path, encode_checked(accounts))
+        replace_file(self._path, encode_checked(accounts, self._form))

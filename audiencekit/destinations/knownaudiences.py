@@ -16,6 +16,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.serviceids import is_service_id
 
 FILE: Final = "audiences.json"
+_FORM: Final = "audiencekit-audiences/1"
 _MOST_NAMED: Final = 5  # audiences that a hint names
 
 
@@ -23,7 +24,7 @@ class KnownAudiences:
     """Of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
-        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
+        self._document, self._account_id = AccountDocument(state_dir, FILE, _FORM), account_id or ""
 
     def names(self) -> dict[str, str]:
         """{id: name}; empty where nothing is known."""

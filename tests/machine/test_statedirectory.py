@@ -45,7 +45,7 @@ def _erase(root: Path) -> None:
 
 # Everything that makes something in a state directory.
 MAKERS: dict[str, Callable[[Path], Any]] = {
-    "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c"),
+    "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c00"),
     "locks": _lock,
     "limiter": lambda root: WaitingLineFile(root, "boot").close(),
     "snapshots": lambda root: SnapshotStore(root, "acc", "aud", KEY).prepare(),
