@@ -102,7 +102,7 @@ def test_a_root_that_others_may_write_in_is_refused(
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
 @pytest.mark.parametrize("what", MAKERS)
 def test_a_root_that_others_may_only_read_is_taken(what: str, mode: int, tmp_path: Path) -> None:
-    """As it was made by earlier versions, or by hand."""
+    """As it was made by hand."""
     root = tmp_path / "state"
     root.mkdir()
     root.chmod(mode)
