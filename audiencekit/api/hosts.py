@@ -56,7 +56,6 @@ class ServiceAddresses:
 
 
 # --- Which addresses credentials and bodies go to: the profile's own, those allowed by name, and loopback when named
-# ---
 #
 # Rule: design 4.10. Any user of this machine can listen on a port of loopback: so the environment, or the program, must
 # name the very port, and no file or connection can. Anything that two readers of an address could take for two

@@ -40,5 +40,5 @@ def find_resumable(state_dir: Path, run: str, key: StateKey | None = None) -> tu
 
 
 def _newest_first(state_dir: Path) -> list[str]:
-    places = RunStore(state_dir).places() | ErasureStore(state_dir).places()
-    return Succession(state_dir).ordered(places)[::-1]
+    moments = RunStore(state_dir).moments() | ErasureStore(state_dir).moments()
+    return Succession(state_dir).ordered(moments)[::-1]

@@ -14,6 +14,7 @@ from audiencekit.destinations.known_audiences import AccountDocument
 from audiencekit.errors import AudiencekitError
 
 FILE: Final = "audience-sizes.json"
+_FORM: Final = "audiencekit-audience-sizes/1"
 MAX_DAYS: Final = 800  # of one audience; older ones go
 _DATE: Final = len("2026-01-01")
 
@@ -22,7 +23,7 @@ class AudienceSizes:
     """Of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
-        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
+        self._document, self._account_id = AccountDocument(state_dir, FILE, _FORM), account_id or ""
 
     def of(self, audience_id: str) -> dict[str, int]:
         """{time: size}, the oldest first; of each day the last that was told. Empty where nothing is known."""

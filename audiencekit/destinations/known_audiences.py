@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # has its old name here until it is looked at again.
 
 FILE: Final = "audiences.json"
+_FORM: Final = "audiencekit-audiences/1"
 _MOST_NAMED: Final = 5  # audiences that a hint names
 
 
@@ -31,7 +32,7 @@ class KnownAudiences:
     """Of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
-        self._document, self._account_id = AccountDocument(state_dir, FILE), account_id or ""
+        self._document, self._account_id = AccountDocument(state_dir, FILE, _FORM), account_id or ""
 
     def names(self) -> dict[str, str]:
         """{id: name}; empty where nothing is known."""
@@ -75,16 +76,18 @@ def _plain(names: Mapping[str, object]) -> dict[str, str]:
 
 
 # --- A document in the state directory with a part for each account: what the service told this machine, as a help
-# ---
 
 MAX_FILE_BYTES: Final = 16_000_000
 
 
 class AccountDocument:
-    """The file `name` of `state_dir`. Raises an AudiencekitError or OSError when it cannot be read or written."""
+    """The file `name` of `state_dir`, in the format `form`.
 
-    def __init__(self, state_dir: Path, name: str) -> None:
-        self._state_dir, self._path = state_dir, state_dir / name
+    Raises an AudiencekitError or OSError when it cannot be read or written.
+    """
+
+    def __init__(self, state_dir: Path, name: str, form: str) -> None:
+        self._state_dir, self._path, self._form = state_dir, state_dir / name, form
 
     def read(self) -> dict[str, dict[str, Any]]:
         """{account id: its part}; empty for a file that is missing, or is not as it was written."""
@@ -93,7 +96,7 @@ class AccountDocument:
             content = read_file(self._path, MAX_FILE_BYTES)
         except FileNotFoundError:
             return {}
-        document, is_as_written = decode_checked(content)
+        document, is_as_written = decode_checked(content, self._form, self._path)
         found = document if is_as_written and document else {}
         return {account: part for account, part in found.items() if isinstance(part, dict)}
 
@@ -101,7 +104,7 @@ class AccountDocument:
         """Put `part` in the place of that of `account_id`."""
         accounts = {**self.read(), account_id: dict(part)}
         make_directory(self._state_dir)
-        replace_file(self._path, encode_checked(accounts))
+        replace_file(self._path, encode_checked(accounts, self._form))
 
 
 # --- The audience that a person means: by its id, or by its name where just one has it ---

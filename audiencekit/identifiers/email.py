@@ -13,7 +13,6 @@ from audiencekit.identifiers.kinds import NormalizedEmail, Reason
 from audiencekit.identifiers.texts import WHITE_SPACE, in_form, is_placeholder_email, trim, unmarked
 
 # --- Addresses that are valid and yet reach no one, or no person: likely typing errors, roles, throwaway mailboxes
-# ---
 #
 # Nothing of this rejects a value, and no value is ever corrected: it is counted, and told. A domain counts as a typing
 # error only when it is a slip or two away from one of a closed list of providers: to name the provider says nothing of

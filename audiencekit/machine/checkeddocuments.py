@@ -1,16 +1,22 @@
-"""JSON documents with a checksum of their own, as they are kept: a flipped bit is to be no other number."""
+"""JSON documents as they are kept: with their format, and a checksum, so that a flipped bit is no other number."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from audiencekit.errors import InputOutputFailed
+
+FORMAT: Final = "format"
 CHECKSUM: Final = "checksum"
 CHECKSUM_BYTES: Final = 8
 MOST_DOCUMENT_BYTES: Final = 64_000_000
+_ANY_FORMAT: Final = re.compile(r"audiencekit-[a-z-]{1,30}/[0-9]{1,6}")
 
 
 def write_json(document: dict[str, Any], option: int = 0) -> bytes:
@@ -34,16 +40,17 @@ def read_json(content: bytes | str) -> Any:
     return json.loads(content)
 
 
-def encode_checked(document: dict[str, Any]) -> bytes:
-    """`document` as it is kept. Raises TypeError for what is not JSON."""
+def encode_checked(document: dict[str, Any], form: str) -> bytes:
+    """`document` as it is kept in the format `form`, a name and a number. Raises TypeError for what is not JSON."""
+    document = {FORMAT: form, **document}
     checked = {**document, CHECKSUM: _checksum(document)}
     return write_json(checked, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def decode_checked(content: bytes) -> tuple[dict[str, Any] | None, bool]:
-    """The document, without its checksum, or None for what is none; and whether it is as it was written.
+def decode_checked(content: bytes, form: str, path: Path) -> tuple[dict[str, Any] | None, bool]:
+    """The document of the file at `path`, or None for what is none; and whether it is as it was written.
 
-    Versions that wrote no checksum are believed.
+    Raises InputOutputFailed for one that was written so in another format than `form`.
     """
     try:
         document = read_json(content)
@@ -51,7 +58,14 @@ def decode_checked(content: bytes) -> tuple[dict[str, Any] | None, bool]:
         return None, False
     if not isinstance(document, dict):
         return None, False
-    return document, document.pop(CHECKSUM, None) in (None, _checksum(document))
+    is_as_written = document.pop(CHECKSUM, None) == _checksum(document)
+    found = document.pop(FORMAT, None)
+    if is_as_written and found != form and _ANY_FORMAT.fullmatch(str(found)):
+        raise InputOutputFailed(
+            f"{str(path)!r} is in format {found}, and this version of audiencekit reads {form} only",
+            hint="use the version that wrote it",
+        )
+    return document, is_as_written and found == form
 
 
 def _checksum(document: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.formatmarks import other_number
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keyplaces import place_of_key
 from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyring
@@ -95,6 +96,7 @@ class CredentialStore:
                 return _Document({})
             check_private(self._path, lost=_LOST)
             content = _Content(read_file(self._path, MAX_FILE_BYTES))
+        self._check_number(content.unwrap()[: len(MARK)])
         if not content.unwrap().startswith(MARK):
             return _parse(_as_text(content), f"the file {str(self._path)!r}")
         key = existing_state_key(self._path.parent, self._given)
@@ -103,6 +105,11 @@ class CredentialStore:
             told = f"the file {str(self._path)!r} is damaged, or sealed under another state key than is given"
             raise InputOutputFailed(told, hint=f"give the state key of that time, or remove the file and {_LOST}")
         return _parse(_as_text(opened), f"the file {str(self._path)!r}")
+
+    def _check_number(self, head: bytes) -> None:
+        if what := other_number(head, MARK):
+            hint = f"use the version that wrote it; or remove the file, and {_LOST}"
+            raise InputOutputFailed(f"the file {str(self._path)!r} {what}", hint=hint)
 
     def _write_file(self, document: _Document) -> None:
         make_directory(self._path.parent)
@@ -114,7 +121,9 @@ class CredentialStore:
     def write_sealed(self, directory: Path, old: StateKey, new: StateKey) -> None:
         """Write the file, if it is sealed, into `directory` under another state key."""
         with explained("the credentials cannot be kept", directory / FILE_NAME):
-            if os.path.lexists(self._path) and read_file(self._path, len(MARK)) == MARK:
+            head = read_file(self._path, len(MARK)) if os.path.lexists(self._path) else b""
+            self._check_number(head)
+            if head == MARK:
                 opened = _unsealed(_Content(read_file(self._path, MAX_FILE_BYTES)), old)
                 if opened is not None:
                     replace_file(directory / FILE_NAME, _sealed(_as_text(opened), new))

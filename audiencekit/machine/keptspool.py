@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.formatmarks import other_number
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.openfiles import CHANGE, NEW_SPOOL, READ, read_at, write_at
 from audiencekit.machine.privatefiles import sync_directory
@@ -41,6 +42,10 @@ _DIRECTORY: Final = b"audiencekit spool directory"
 _DIRECTORY_NONCE: Final = b"\xff" * NONCE_BYTES  # chunks count theirs up from zero
 _HEAD_BYTES: Final = len(MARK) + SALT_BYTES
 _TAIL: Final = struct.Struct(f"<Q{len(MARK)}s")
+
+
+class OtherSpoolFormat(SpoolDamaged):
+    """The file is a spool of another version of audiencekit."""
 
 
 class KeptSpool(SealedFile):
@@ -61,9 +66,12 @@ class KeptSpool(SealedFile):
 
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Self:
-        """A finished spool, to be read. Raises InputOutputFailed when it is not whole, or not of this key."""
+        """A finished spool, to be read. Raises InputOutputFailed when it is not whole, or not of this key or format."""
         file = _open(path, READ, "opened")
         try:
+            if what := other_number(read_at(file, len(MARK), 0), MARK):
+                os.close(file)
+                raise OtherSpoolFormat(f"the spool {str(path)!r} {what}", hint="use the version that wrote it")
             file_key, places = _read_directory(file, key)
         except OSError as error:
             os.close(file)

@@ -1,8 +1,4 @@
-"""The entry of the keyring that holds the state key of one state directory; a file there says its name.
-
-An entry of earlier versions has one name, `state-key`, for all state directories of a user: it is read, and never
-written or removed, since it may open others.
-"""
+"""The entry of the keyring that holds the state key of one state directory; a file there says its name."""
 
 from __future__ import annotations
 
@@ -17,9 +13,9 @@ from audiencekit.machine.keyrings import clear_keyring, read_keyring, write_keyr
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.personal import Secret
 
-KEYRING_NAME: Final = "state-key"
 NAME_FILE: Final = "key.entry"
-_NAME: Final = re.compile(rf"{KEYRING_NAME}-[0-9a-f]{{12}}")
+_BEGIN: Final = "state-key-"
+_NAME: Final = re.compile(rf"{_BEGIN}[0-9a-f]{{12}}")
 _MOST_BYTES: Final = 100
 _HINT: Final = "unlock it, or give AUDIENCEKIT_KEY"
 
@@ -37,15 +33,14 @@ def read_entry_name(directory: Path) -> str:
 
 
 def read_entry(state_dir: Path) -> Secret | None:
-    """The key in the directory's own entry, else in that of all; None for none. Raises CredentialsRefused."""
+    """The key in the entry; None for none. Raises CredentialsRefused."""
     name = read_entry_name(state_dir)
-    own = read_keyring(name, hint=_HINT) if name else None
-    return read_keyring(KEYRING_NAME, hint=_HINT) if own is None else own
+    return read_keyring(name, hint=_HINT) if name else None
 
 
 def write_entry(directory: Path, key: Secret) -> bool:
     """Whether there is a keyring: then it holds `key` in a new entry, and the file in `directory` names that."""
-    name = f"{KEYRING_NAME}-{secrets.token_hex(6)}"
+    name = f"{_BEGIN}{secrets.token_hex(6)}"
     with explained("the name of the keyring's entry cannot be kept", directory / NAME_FILE):
         replace_file(directory / NAME_FILE, name.encode() + b"\n")
         if write_keyring(name, key, hint=_HINT):

@@ -9,8 +9,7 @@ from typing import Final, Literal, TypeAlias
 from audiencekit.errors import UsageError
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
-from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE, clear_entry, read_entry, read_entry_name, write_entry
-from audiencekit.machine.keyrings import KEYRING_SERVICE
+from audiencekit.machine.keyentry import NAME_FILE, clear_entry, read_entry, read_entry_name, write_entry
 from audiencekit.machine.keyrotation import changing_key, settle
 from audiencekit.machine.keys import (
     KEY_FILE,
@@ -59,7 +58,6 @@ def move_key(state_dir: Path, given: GivenKey, place: KeyPlace) -> tuple[KeyPlac
         if place == "keyring" and not read_entry_name(state_dir):
             _to_keyring(state_dir, key)
         elif place == "file":
-            _refuse_shared_entry(state_dir)
             write_key_file(state_dir, key)
         pass_point("after key")
         return tuple(left for left in ("keyring", "file") if left != place and _leave(state_dir, left))
@@ -81,8 +79,7 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
     key = existing_state_key(state_dir, given)
     if key is None:
         raise UsageError("there is no state key yet", hint="it is made by the first run")
-    own = (key_of_file(state_dir), _key_of_keyring(state_dir))
-    if any(other is not None and other != key for other in own):
+    if any(other is not None and other != key for other in (key_of_file(state_dir), _key_of_keyring(state_dir))):
         raise UsageError(
             "the keyring or the key file holds another key than the one that is used: nothing was moved",
             hint="see `audiencekit key show`; remove the one that opens nothing",
@@ -91,8 +88,7 @@ def _key_to_move(state_dir: Path, given: GivenKey, place: KeyPlace) -> StateKey:
 
 
 def _key_of_keyring(state_dir: Path) -> StateKey | None:
-    """That of the directory's own entry."""
-    kept = read_entry(state_dir) if read_entry_name(state_dir) else None
+    kept = read_entry(state_dir)
     return None if kept is None else parse_key(kept, "the key in the keyring")
 
 
@@ -100,14 +96,6 @@ def _to_keyring(directory: Path, key: StateKey) -> None:
     if not write_entry(directory, key.in_hex()):
         hint = "pip install 'audiencekit[keyring]', or give the key by AUDIENCEKIT_KEY_COMMAND"
         raise UsageError("this machine has no keyring: nothing was changed", hint=hint)
-
-
-def _refuse_shared_entry(state_dir: Path) -> None:
-    """Raises UsageError where the entry of all state directories would be used before the file."""
-    if not read_entry_name(state_dir) and read_entry(state_dir) is not None:
-        command = f"`keyring del {KEYRING_SERVICE} {KEYRING_NAME}`"
-        hint = f"remove it yourself where it opens no other state directory: {command}"
-        raise UsageError(f"the entry {KEYRING_NAME!r} of the keyring comes before a file: nothing was moved", hint=hint)
 
 
 def _leave(state_dir: Path, place: str) -> bool:

@@ -86,7 +86,6 @@ def _lines(keywords: type) -> Iterator[str]:
 
 
 # --- The keywords of `check`, `prepare`, `upload`, `sync` and `forget`: names, types, defaults, and a line for each
-# ---
 #
 # The types stand in the classes, for checkers of types; the rest in `ABOUT`, for `help()` and the documentation.
 

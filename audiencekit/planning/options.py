@@ -140,7 +140,7 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
         plain["suppress_columns"] = [list(pair) for pair in _pairs(plain["suppress_columns"])]
     plain |= {name: _time_text(name, plain[name]) for name in _TIMES if name in plain}
     plain["hashed"] = sorted(_hashed_kinds(plain))
-    plain.setdefault("shared_values", SHARED_PEOPLE)  # runs of versions that left no value out say nothing of it
+    plain.setdefault("shared_values", SHARED_PEOPLE)  # a run goes on with it, whatever the default is by then
     plain.setdefault("few_people", few_people)
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore

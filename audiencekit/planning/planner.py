@@ -105,7 +105,6 @@ def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
 
 
 # --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
-# ---
 
 
 def begin_plan(

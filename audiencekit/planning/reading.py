@@ -257,7 +257,6 @@ class ReadSource:
 
 
 # --- A source that was read once and for all: its records in a kept spool, and behind them what else the plan needs
-# ---
 #
 # With n batches, chunks 0 to n - 1 of the spool are their records, chunks n to 2n - 1 their counts and rejections, and
 # the last is what the source was found to be.
@@ -330,18 +329,16 @@ def _bits(places: list[int] | None, size: int) -> Bools | None:
 
 def _tally(document: dict[str, Any]) -> Tally:
     columns = {int(position): _column_tally(column) for position, column in document.pop("columns").items()}
-    # Spools of earlier versions count no combinations.
-    combinations = Counter({int(bits): count for bits, count in document.pop("combinations", {}).items()})
+    combinations = Counter({int(bits): count for bits, count in document.pop("combinations").items()})
     reasons = Counter(document.pop("reasons"))
     return Tally(**document, reasons=reasons, combinations=combinations, columns=columns)
 
 
 def _column_tally(document: dict[str, Any]) -> ColumnTally:
     likely = Counter({Kind(kind): count for kind, count in document.pop("likely").items()})
-    # Spools of earlier versions have none of these three.
-    bare = _bare_numbers(document.pop("bare_numbers", {}))
-    shapes = _personal_shapes(document.pop("personal_shapes", {}))
-    accounts = PaymentNumbers(**document.pop("payment_numbers", {}))
+    bare = _bare_numbers(document.pop("bare_numbers"))
+    shapes = _personal_shapes(document.pop("personal_shapes"))
+    accounts = PaymentNumbers(**document.pop("payment_numbers"))
     reasons = Counter(document.pop("reasons"))
     return ColumnTally(
         **document,
@@ -354,13 +351,13 @@ def _column_tally(document: dict[str, Any]) -> ColumnTally:
 
 
 def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
-    document |= {name: Counter(document.get(name, {})) for name in ("by_country", "forms")}
-    document["reach"] = {size: tuple(ends) for size, ends in document.get("reach", {}).items()}
+    document |= {name: Counter(document[name]) for name in ("by_country", "forms")}
+    document["reach"] = {size: tuple(ends) for size, ends in document["reach"].items()}
     return BareNumbers(**document)
 
 
 def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
-    return PersonalShapes(**document | {name: Counter(document.get(name, {})) for name in ("shapes", "readings")})
+    return PersonalShapes(**document | {name: Counter(document[name]) for name in ("shapes", "readings")})
 
 
 # --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in

@@ -16,8 +16,8 @@ and for each other kind that some record has:
     name                ASCII
     the same            as above
 
-So another kind leaves the bytes of all records without it as they were. What an earlier version has written is read on,
-and a kind that this version does not know is refused.
+So another kind leaves the bytes of all records without it as they were, and a kind that this version does not know is
+refused.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, Refused
@@ -176,6 +176,10 @@ class Plan:
 # --- The report of a run: counts, never people. It says no better than the truth ---
 
 State = Literal["complete", "incomplete", "refused"]
+_LISTS: Final = (
+    *("problems", "notes", "warnings", "sources", "source_names", "suppression", "miscounted", "earlier_paces"),
+    "combinations",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -296,15 +300,7 @@ class Report:
             "rows": RowCounts(**facts.pop("rows")),
             "requests_planned": requests.pop("planned"),
             "requests_confirmed": requests.pop("confirmed"),
-            "problems": tuple(facts.pop("problems")),
-            "notes": tuple(facts.pop("notes")),
-            "warnings": tuple(facts.pop("warnings", ())),
-            "sources": tuple(facts.pop("sources", ())),
-            "source_names": tuple(facts.pop("source_names", ())),
-            "suppression": tuple(facts.pop("suppression", ())),
-            "miscounted": tuple(facts.pop("miscounted", ())),
-            "earlier_paces": tuple(facts.pop("earlier_paces", ())),
-            "combinations": tuple(facts.pop("combinations", ())),
+            **{name: tuple(facts.pop(name)) for name in _LISTS},
         }
         del facts["requests"], facts["audience_id"]
         return cls(**facts.pop("reconciliation"), **requests, **named, **facts)

@@ -14,7 +14,7 @@ from audiencekit.runs.journal.facts import DELETES, UPDATES, PlanFacts, PlannedB
 
 
 def _fields_of(column: MappedColumn) -> dict[str, Any]:
-    """The fields that decide what is read of `column`: those of the journals of every version."""
+    """The fields that decide what is read of `column`."""
     return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
 
 

@@ -102,7 +102,8 @@ def whole_spool() -> Iterator[None]:
         yield
     except SpoolDamaged as error:
         error.bare()  # the new one keeps it as its context
-        hint = "restore it; or remove it: the run then reads its source again, if that is possible"
+        hint = "restore it, or resume with the version of audiencekit that began the run; or remove it: the run then"
+        hint += " reads its source again, if that is possible"
         raise ResumeRefused(f"{error}: nothing more was sent", reason="spool", hint=hint) from None
 
 
@@ -136,7 +137,7 @@ def refuse_another_service(
 ) -> None:
     """Raises ResumeRefused where `what` was begun at another account, or at another `address`, than `settings` name.
 
-    With `new_address` the service has moved. An `address` that is empty is not known.
+    With `new_address` the service has moved.
     """
     if settings.account_id not in (None, "", account_id):
         raise ResumeRefused(
@@ -145,10 +146,10 @@ def refuse_another_service(
             reason="account",
             hint=f"say that this is the account that you mean: {option('account_id', account_id)}",
         )
-    if address not in ("", settings.address) and not new_address:
+    if address != settings.address and not new_address:
+        was, is_now = address or "no address", settings.address or "no address"
         raise ResumeRefused(
-            f"{what} was begun at {address}, and the settings name {settings.address or 'no address'}: nothing more was"
-            " sent",
+            f"{what} was begun at {was}, and the settings name {is_now}: nothing more was sent",
             reason="address",
             hint="set AUDIENCEKIT_ADS_URL to the address of then; if the service itself has moved, say"
             f" {option('new_address', True)}",

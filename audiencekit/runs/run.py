@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from audiencekit.destinations.target import Target
-from audiencekit.limits import KEEP_SHARED
 from audiencekit.machine.keys import SubKey
-from audiencekit.planning.options import Keywords, plain_keywords
+from audiencekit.planning.options import Keywords
 from audiencekit.preparation.plantimes import parse_time
-from audiencekit.runs.arguments import REJECTIONS
 from audiencekit.runs.journal.facts import PlanFacts, RunFacts, Sums
 from audiencekit.runs.journal.file import JournalFile
-from audiencekit.runs.store import RUNS, RunStore
+from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath, Item, stored_path
 
@@ -50,7 +48,7 @@ class Run:
             and self.facts.target == target
             and self.facts.keywords == keywords
             and (self.facts.account_id, self.facts.profile) == (settings.account_id, settings.profile.name)
-            and self.facts.address in ("", settings.address)
+            and self.facts.address == settings.address
         )
 
     @property
@@ -60,15 +58,10 @@ class Run:
 
     @property
     def rejections(self) -> Path:
-        """Where they are listed: in the directory of the run, wherever that is by now, unless another file was named.
-
-        Older versions kept the path that the directory had when the run was begun.
-        """
-        kept = Path(self.facts.rejections)
-        is_default = kept.parts[-3:] == (RUNS, self.facts.run_id, REJECTIONS)
-        return self.directory / (REJECTIONS if is_default else kept)
+        """Where they are listed: in the directory of the run, wherever that is now, unless another file was named."""
+        return self.directory / self.facts.rejections
 
     @property
     def keywords(self) -> Keywords:
         """The keywords of `upload`, as `read_keywords` takes them."""
-        return plain_keywords(cast("Keywords", {"shared_values": KEEP_SHARED, **self.facts.keywords}))
+        return cast("Keywords", self.facts.keywords)

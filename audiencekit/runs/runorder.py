@@ -1,8 +1,8 @@
 """In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as it is.
 
 The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the kernel
-gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in it, as a
-run of an older version, has its place by its time, behind the last of those with an earlier one.
+gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in it, as
+after a kill or with its line damaged, has its place by its time, behind the last of those with an earlier one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.machine.filelocks import locked
@@ -21,9 +21,6 @@ BEGUN: Final = "begun"
 UNSURE: Final = "?"  # behind an id that may never have begun
 MAX_BYTES: Final = 64_000_000
 
-# When something was begun, by the clock of then: second, as reports write it, and moment in epoch seconds.
-RunPlace: TypeAlias = tuple[str, float]
-
 
 class Succession:
     """The order in which runs and erasures were begun in one state directory."""
@@ -32,14 +29,17 @@ class Succession:
         self._directory, self._path = state_dir, state_dir / BEGUN
         self._homes = [state_dir / home for home in ("runs", "erasures")]
 
-    def ordered(self, places: Mapping[str, RunPlace]) -> list[str]:
-        """The ids of `places`, the one that was begun last at the end. Where no list can be read, their times tell."""
+    def ordered(self, moments: Mapping[str, float]) -> list[str]:
+        """The ids of `moments`, the one that was begun last at the end.
+
+        `moments` are when each was begun, by the clock of then, in epoch seconds. They tell where no list can be read.
+        """
         listed: list[str] = []
         with contextlib.suppress(InputOutputFailed):
             listed = list(self._read())
-        return [each for each in _merged(listed, places) if each in places]
+        return [each for each in _merged(listed, moments) if each in moments]
 
-    def begin(self, run_id: str, others: Mapping[str, RunPlace]) -> None:
+    def begin(self, run_id: str, others: Mapping[str, float]) -> None:
         """Put `run_id`, which is not listed yet, behind all others. What was removed is forgotten.
 
         Raises InputOutputFailed when the list cannot be read or written.
@@ -51,11 +51,11 @@ class Succession:
             begun = {each: listed.get(each) or self._says_something(each) for each in order}
             self._write({**begun, run_id: True})
 
-    def insert(self, run_id: str, places: Mapping[str, RunPlace]) -> None:
+    def insert(self, run_id: str, moments: Mapping[str, float]) -> None:
         """Note that `run_id` had begun; unlisted, it comes where it belongs by its time. Raises as `begin`."""
         with self._alone():
             listed = {**self._read()}
-            order = [each for each in _merged(listed, places) if each in listed or each == run_id]
+            order = [each for each in _merged(listed, moments) if each in listed or each == run_id]
             self._write({each: each == run_id or listed[each] for each in order})
 
     def knows(self, run_id: str) -> bool:
@@ -103,15 +103,15 @@ class Succession:
         return {line.removesuffix(UNSURE): not line.endswith(UNSURE) for line in lines}
 
 
-def _merged(listed: Iterable[str], places: Mapping[str, RunPlace]) -> list[str]:
-    """All that is listed, in order, and the others of `places` between them."""
+def _merged(listed: Iterable[str], moments: Mapping[str, float]) -> list[str]:
+    """All that is listed, in order, and the others of `moments` between them."""
     numbers = {run_id: number for number, run_id in enumerate(listed)}
-    timed = [(places[run_id], number) for run_id, number in numbers.items() if run_id in places]
+    timed = [(moments[run_id], number) for run_id, number in numbers.items() if run_id in moments]
 
-    def rank(run_id: str) -> tuple[float, RunPlace, str]:
+    def rank(run_id: str) -> tuple[float, float, str]:
         if run_id in numbers:
-            return numbers[run_id], ("", 0.0), run_id
-        earlier = (number for place, number in timed if place <= places[run_id])
-        return max(earlier, default=-1) + 0.5, places[run_id], run_id
+            return numbers[run_id], 0.0, run_id
+        earlier = (number for moment, number in timed if moment <= moments[run_id])
+        return max(earlier, default=-1) + 0.5, moments[run_id], run_id
 
-    return sorted(numbers.keys() | places.keys(), key=rank)
+    return sorted(numbers.keys() | moments.keys(), key=rank)

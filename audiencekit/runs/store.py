@@ -23,7 +23,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
 from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.runs.runorder import RunPlace, Succession
+from audiencekit.runs.runorder import Succession
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
 
 RUNS: Final = "runs"
@@ -31,9 +31,7 @@ REPORT: Final = "report.json"
 LAST: Final = "last"
 RUN_ID: Final = re.compile(r"[0-9a-z-]{8,40}")
 RUN_ID_TIME: Final = "%Y%m%d-%H%M%S"
-_OWN_ID: Final = re.compile(  # those of older versions tell no fraction
-    r"(?:forget-)?(?P<second>[0-9]{8}-[0-9]{6})-(?:(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}|[0-9a-f]{6})"
-)
+_OWN_ID: Final = re.compile(r"(?:forget-)?(?P<second>[0-9]{8}-[0-9]{6})-(?P<fraction>[0-9a-f]{4})[0-9a-f]{4}")
 _FRACTIONS: Final = 0x10000  # of a second, in an id
 CHOSEN_RUN_ID: Final = re.compile(r"(?!.*--)[0-9a-z][0-9a-z-]{6,34}[0-9a-z]")  # leaves room for what `successor` adds
 SUCCESSOR: Final = "--"
@@ -64,7 +62,8 @@ def check_chosen_run_id(run_id: str) -> None:
 class Home:
     """A directory of the state directory that has one directory for each id, with a document in it.
 
-    `prefix` is the begin of its ids, `id_name` the name of the id in the document, which is called `title`.
+    `prefix` is the begin of its ids, `id_name` the name of the id in the document, which is called `title` and has the
+    format `form`.
     """
 
     name: str
@@ -74,20 +73,21 @@ class Home:
     id_name: str
     title: str
     document: str
+    form: str
 
     def new_id(self, now: float) -> str:
         """An id for what begins now, in epoch seconds."""
         return self.prefix + new_run_id(now)
 
     def read(self, directory: Path) -> dict[str, Any]:
-        """The document in the `directory` of an id, without its checksum.
+        """The document in the `directory` of an id, without its format and checksum.
 
-        Raises InputOutputFailed for one that is none, or damaged, or of another id.
+        Raises InputOutputFailed for one that is none, or damaged, or of another id or format.
         """
         path = directory / self.document
         with explained(f"the {self.title} cannot be read", path):
             content = read_file(path, MOST_DOCUMENT_BYTES)
-        document, is_as_written = decode_checked(content)
+        document, is_as_written = decode_checked(content, self.form, path)
         if document is None:
             raise InputOutputFailed(f"{str(path)!r} is not a {self.title}", hint="restore it")
         if not is_as_written:
@@ -99,10 +99,13 @@ class Home:
         return document
 
 
-RUN_HOME: Final = Home(name=RUNS, noun="run", prefix="", ids=RUN_ID, id_name="run_id", title="report", document=REPORT)
+RUN_HOME: Final = Home(
+    name=RUNS, noun="run", prefix="", ids=RUN_ID, id_name="run_id", title="report", document=REPORT,
+    form="audiencekit-report/1",
+)  # fmt: skip
 ERASURE_HOME: Final = Home(
     name=ERASURES, noun="erasure", prefix="forget-", ids=re.compile(r"forget-[0-9a-z-]{8,33}"), id_name="erasure_id",
-    title="receipt", document=RECEIPT,
+    title="receipt", document=RECEIPT, form="audiencekit-receipt/1",
 )  # fmt: skip
 
 
@@ -132,12 +135,12 @@ class Store:
 
         Raises InputOutputFailed.
         """
-        self._succession.begin(run_id, {name: place for name, place in self.places().items() if name != run_id})
+        self._succession.begin(run_id, {name: moment for name, moment in self.moments().items() if name != run_id})
 
     def note_resumed(self, run_id: str) -> None:
         """Put `run_id` in its place in that list, if a kill kept it out of it. Raises InputOutputFailed."""
         if not self._succession.knows(run_id):
-            self._succession.insert(run_id, self.places())
+            self._succession.insert(run_id, self.moments())
 
     def directory(self, run_id: str) -> Path:
         """Where `run_id` lives, whether it exists or not. Raises UsageError for what is no id."""
@@ -168,17 +171,16 @@ class Store:
 
     def ids(self) -> list[str]:
         """All of them, the one that was begun last first; the clock of then does not matter."""
-        return self._succession.ordered(self.places())[::-1]
+        return self._succession.ordered(self.moments())[::-1]
 
-    def places(self) -> dict[str, RunPlace]:
-        """When each was begun, by the clock of then.
+    def moments(self) -> dict[str, float]:
+        """When each was begun, by the clock of then, in epoch seconds.
 
-        Ids of older versions tell the second only, and those that callers chose neither: a time in them is what the run
-        is for. For them the last change in the directory does: of two runs one after the other the second is the later
-        one, however they are called.
+        A time in an id that a caller chose is what the run is for. There the last change in the directory counts: of
+        two runs one after the other the second is the later one, however they are called.
         """
-        changes = self.last_changes()
-        return {run_id: place_in_time(run_id) or _place_by_change(run_id, changes[run_id]) for run_id in changes}
+        told = {run_id: (_moment_of(run_id), changed_at) for run_id, changed_at in self.last_changes().items()}
+        return {run_id: changed_at if moment is None else moment for run_id, (moment, changed_at) in told.items()}
 
     def last_changes(self) -> dict[str, float]:
         """When each directory last changed, in epoch seconds; that of one that has ended stays as it is."""
@@ -251,33 +253,24 @@ def _place_in_line(run_id: str) -> int:
 
 def time_of(run_id: str) -> str | None:
     """When `run_id` was made, as reports write times; None for an id that does not tell."""
-    found = _OWN_ID.fullmatch(run_id)
-    made = _second_of(found["second"]) if found else None
-    return None if made is None else format_time(made)
+    moment = _moment_of(run_id)
+    return None if moment is None else format_time(datetime.fromtimestamp(int(moment), UTC))
 
 
-def place_in_time(run_id: str) -> RunPlace | None:
-    """Where an id that `new_run_id` makes stands in time, as in `Store.places`; None for any other."""
+def _moment_of(run_id: str) -> float | None:
+    """When an id that `new_run_id` makes was made, in epoch seconds; None for any other."""
     found = _OWN_ID.fullmatch(run_id)
-    made = _second_of(found["second"]) if found else None
-    if found is None or found["fraction"] is None or made is None:
+    if found is None:
         return None
-    return format_time(made), made.timestamp() + int(found["fraction"], 16) / _FRACTIONS
-
-
-def _place_by_change(run_id: str, changed_at: float) -> RunPlace:
-    return time_of(run_id) or format_time(datetime.fromtimestamp(changed_at, UTC)), changed_at
-
-
-def _second_of(text: str) -> datetime | None:
     try:
-        return datetime.strptime(text, RUN_ID_TIME).replace(tzinfo=UTC)
+        second = datetime.strptime(found["second"], RUN_ID_TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
+    return second.timestamp() + int(found["fraction"], 16) / _FRACTIONS
 
 
 def _encoded(document: dict[str, Any], home: Home) -> bytes:
     try:
-        return encode_checked(document)
+        return encode_checked(document, home.form)
     except TypeError:
         raise Bug(f"the {home.title} holds something that is not JSON") from None

@@ -96,7 +96,7 @@ def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[
 
 
 def check_report(document: dict[str, Any]) -> dict[str, Any]:
-    """`document`, which is a report. Raises InputOutputFailed for one that is not, as damaged ones of old versions."""
+    """`document`, which is a report. Raises InputOutputFailed for anything else."""
     try:
         Report.from_json(document)
     except (AudiencekitError, KeyError, TypeError, ValueError, AttributeError):

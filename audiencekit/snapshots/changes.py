@@ -36,7 +36,7 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import SelectionLayout, Wave
 from audiencekit.selection.tags import Tagger, tags_of_sets
-from audiencekit.snapshots.facts import FORM, SnapshotFacts
+from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import NO_PART, PARTS, Index, NewParts, PartIndex, Snapshot
 from audiencekit.snapshots.marks import NO_MARKS, Marks
 from audiencekit.snapshots.members import (
@@ -59,13 +59,13 @@ from audiencekit.snapshots.members import (
 from audiencekit.snapshots.store import SnapshotStore
 
 # --- The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost
-# ---
 #
 # A sealed file (`machine.keptspool`). Chunk 0 says of which run the changes are and on which snapshot they build; every
 # other holds records of one wave and verb, after the number of the request that each is in:
 #
-# uint32 records uint32 each number of the request and the records as a chunk of the spool; the rows of those that are
-# taken out lie beyond the source
+#     uint32              records
+#     uint32 each         number of the request
+#     and the records as a chunk of the spool; the rows of those that are taken out lie beyond the source
 
 # The records of one batch of a layout at these places, ascending, with all their keys; called from any thread.
 RecordsOf: TypeAlias = Callable[[int, Indices], HashedRecords]
@@ -357,7 +357,6 @@ def _put_aside(aside: Spool, effects: PartEffects) -> tuple[int, int]:
 
 
 # --- The snapshot that follows another, part by part: only what has changed since all members were written, or all
-# ---
 #
 # All members are written again when the two files would take more than their bound, so that what is read stays small,
 # and after some days, so that no one who has gone stays in them for longer.
@@ -391,7 +390,7 @@ class Successor:
         """Whether all members are to be written."""
         facts = self.snapshot.facts
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
-        return facts.form != FORM or is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
+        return is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
 
     def _coming_bytes(self) -> int:
         """The bytes that the effects take in a file."""

@@ -10,10 +10,10 @@ from typing import Final, Self
 import orjson
 
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
+from audiencekit.machine.keptspool import OtherSpoolFormat
 from audiencekit.snapshots.members import DOUBTFUL
 
-EARLIER_FORM, FORM = 1, 2
-_NO_LONGER: Final = frozenset({"updates_doubted_at", "deletes_doubted_at"})  # journals say it
+FORM: Final = 2
 REBUILD_HINT: Final = (
     "give the AUDIENCEKIT_KEY, keyring or key file of that time, or restore the file; else "
     "a sync with `rebuild=True` sends all members again and begins a new snapshot"
@@ -27,14 +27,14 @@ class SnapshotFacts:
     `days` counts the members by the day that they expire, 0 for those `in doubt`. `additions_at` and `removals_at` are
     of the last runs that put people in and took people out.
 
-    `form` is that of the file. `whole_serial` is 0 for a file that holds all members; one that holds what has changed
-    since says the serial of that one. `whole_at` is when all members were last written.
+    `form` is the number of the format. `whole_serial` is 0 for a file that holds all members; one that holds what has
+    changed since says the serial of that one. `whole_at` is when all members were last written.
     """
 
     account_id: str
     audience_id: str
     serial: int = 0
-    form: int = EARLIER_FORM
+    form: int = FORM
     whole_serial: int = 0
     whole_at: float | None = None
     identifiers: int = 0
@@ -44,15 +44,12 @@ class SnapshotFacts:
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview) -> Self:
-        """The facts that `to_bytes` had. Raises SnapshotRefused for those of another version."""
-        try:
+        """The facts that `to_bytes` had. Raises SnapshotRefused for those of another form."""
+        with contextlib.suppress(ValueError, TypeError, KeyError):
             known = orjson.loads(content)
-            facts = cls(**{name: known[name] for name in known if name not in _NO_LONGER})
-        except (ValueError, TypeError):
-            raise _of_another_version() from None
-        if facts.form not in (EARLIER_FORM, FORM):
-            raise _of_another_version()
-        return facts
+            if known["form"] == FORM:
+                return cls(**known)
+        raise _of_another_version()
 
     def to_bytes(self) -> bytes:
         """As JSON."""
@@ -86,10 +83,14 @@ def trusted() -> Iterator[None]:
     """Raises SnapshotRefused in the place of what the sealed file says."""
     try:
         yield
+    except OtherSpoolFormat:
+        raise _of_another_version() from None
     except InputOutputFailed:
         raise untrusted() from None
 
 
 def _of_another_version() -> SnapshotRefused:
-    hint = "use the version of audiencekit that wrote it, or a later one"
-    return SnapshotRefused("the snapshot is of another version", hint=hint)
+    return SnapshotRefused(
+        "the snapshot was written by another version of audiencekit, in a form that this one does not read",
+        hint="use that version; or sync with `rebuild=True`, which sends all members again and begins a new snapshot",
+    )

@@ -21,8 +21,7 @@ from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
-from audiencekit.selection.tags import Tagger, tags_of_sets
-from audiencekit.snapshots.facts import EARLIER_FORM, FORM, SnapshotFacts, trusted
+from audiencekit.snapshots.facts import SnapshotFacts, trusted
 from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
 from audiencekit.snapshots.members import (
     DROPPED,
@@ -33,7 +32,6 @@ from audiencekit.snapshots.members import (
     chosen,
     day_of,
     days_of,
-    from_bytes,
     from_identifier_bytes,
     joined_members,
     to_identifier_bytes,
@@ -45,10 +43,10 @@ from audiencekit.snapshots.members import (
 #
 # A sealed file (`machine.keptspool`). Chunk 0 holds its facts. Chunk n + 1 is the index of part n, little-endian:
 #
-# int16 each days 9 bytes each marks (`Marks.to_bytes`)
+#     int16 each          days
+#     9 bytes each        marks (`Marks.to_bytes`)
 #
-# and chunk n + 257 holds the identifiers of the same members. So a comparison reads a fraction of the file. In the
-# earlier form chunk n + 1 holds days and identifiers, and the marks are made anew.
+# and chunk n + 257 holds the identifiers of the same members. So a comparison reads a fraction of the file.
 
 PARTS: Final = 2**PARTITION_BITS
 
@@ -85,26 +83,22 @@ class NewParts:
 class PartsFile:
     """An opened file. Its parts may be read from any thread; what is damaged raises SnapshotRefused. Close it."""
 
-    def __init__(self, spool: KeptSpool, facts: SnapshotFacts, tagger: Tagger) -> None:
-        self.facts, self._spool, self._tagger = facts, spool, tagger
+    def __init__(self, spool: KeptSpool, facts: SnapshotFacts) -> None:
+        self.facts, self._spool = facts, spool
 
     @classmethod
-    def open(cls, path: Path, key: SubKey, tagger: Tagger) -> PartsFile | None:
-        """The file at `path`, whose members have marks by `tagger`; None when there is none.
-
-        Raises SnapshotRefused for one that cannot be trusted.
-        """
+    def open(cls, path: Path, key: SubKey) -> Self | None:
+        """The file at `path`; None when there is none. Raises SnapshotRefused for one that cannot be trusted."""
         if not os.path.lexists(path):
             return None
         with trusted():
             spool = KeptSpool.open(path, key)
         try:
             with trusted():
-                facts = SnapshotFacts.from_bytes(spool.read(0))
+                return cls(spool, SnapshotFacts.from_bytes(spool.read(0)))
         except BaseException:
             spool.close()
             raise
-        return (_EarlierFile if facts.form == EARLIER_FORM else PartsFile)(spool, facts, tagger)
 
     @property
     def stored_bytes(self) -> int:
@@ -134,21 +128,6 @@ class PartsFile:
             return MemberChunk(self._spool.read(number))
 
 
-class _EarlierFile(PartsFile):
-    """One of the earlier form."""
-
-    def index(self, part: int) -> PartIndex:
-        members = self._members(part)
-        return PartIndex(Marks.of(tags_of_sets(members, self._tagger)), days_of(members))
-
-    def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
-        members = self._members(part)
-        return members if places is None else chosen(members, places)
-
-    def _members(self, part: int) -> HashedRecords:
-        return from_bytes(self._read(_INDEX + part))
-
-
 def write_parts(
     spool: KeptSpool,
     parts: Callable[[range], NewParts],
@@ -175,7 +154,7 @@ def write_parts(
         days.update(added)
         identifiers += count
     counted = {str(day): days[day] for day in sorted(days) if days[day]}
-    spool.append(replace(facts, form=FORM, days=counted, identifiers=identifiers).to_bytes(), 0)
+    spool.append(replace(facts, days=counted, identifiers=identifiers).to_bytes(), 0)
     spool.finish()
 
 
@@ -190,7 +169,6 @@ def _seal(spool: KeptSpool, made: NewParts, numbers: range) -> None:
 
 
 # --- The snapshot of an audience under sync: who is in it, by hash, and until when. The one place that keeps hashes
-# ---
 #
 # It is two files (`partsfile`): one with all members, and one with what has changed since. That one holds new members
 # with all identifiers, and of those in the first only the mark and the new day, DROPPED for who has gone. A day's

@@ -119,7 +119,7 @@ class SnapshotStore:
         return Snapshot(last, whole, recent)
 
     def _open_file(self, name: str, stack: contextlib.ExitStack) -> PartsFile | None:
-        file = PartsFile.open(self._directory / name, self._key, self.tagger())
+        file = PartsFile.open(self._directory / name, self._key)
         if file is None:
             return None
         stack.callback(file.close)

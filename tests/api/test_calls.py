@@ -87,7 +87,6 @@ def test_any_accepted_id_is_one_segment(text: str) -> None:
 
 
 # --- The generic call: what goes out for each kind of endpoint, how its answer is read, and how pages are followed
-# ---
 
 
 class _Scripted:

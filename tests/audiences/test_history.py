@@ -61,7 +61,7 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
 
 
 def test_of_one_second_the_last_one_is_last(tmp_path: Path) -> None:
-    """Runs of older versions that were killed before they said anything, and one more, are told apart by their ids."""
+    """Without the list of what was begun, runs that said nothing are told apart by their ids."""
     store, ids = RunStore(tmp_path), [new_run_id(1_795_224_600 + moment / 100) for moment in (12, 47, 83)]
     for run_id in (ids[1], ids[2], ids[0]):
         create_begun(store, run_id)
@@ -88,7 +88,7 @@ def test_ids_that_callers_chose_tell_no_time(tmp_path: Path) -> None:
 def test_an_erasure_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     """It is told as what it is."""
     store = ErasureStore(tmp_path)
-    directory = store.directory("forget-20261121-013000-1f3a9c")
+    directory = store.directory("forget-20261121-013000-1f3a9c00")
     directory.mkdir(parents=True)
     (directory / RECEIPT).write_text("{")
     (found,) = list_history(tmp_path)

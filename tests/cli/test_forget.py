@@ -57,5 +57,5 @@ def test_identifiers_are_not_read_from_a_terminal(run: Run) -> None:
 def test_an_erasure_that_is_not_there(run: Run) -> None:
     """A usage error, for `resume` and `report`."""
     for command in ("resume", "report"):
-        ended = run(command, "forget-20261121-120000-abcdef")
+        ended = run(command, "forget-20261121-120000-abcdef00")
         assert (ended.returncode, "no such erasure" in ended.stderr) == (2, True)

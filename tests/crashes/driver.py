@@ -28,7 +28,7 @@ from tests.forking import import_everything
 
 MAX_BODY_BYTES = 1_000  # so that a few rows are several requests
 SETTLE_SECONDS = 0.3
-RUN_ID = "20261121-013000-1f3a9c"
+RUN_ID = "20261121-013000-1f3a9c00"
 
 
 def main() -> None:

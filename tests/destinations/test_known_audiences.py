@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, the_one
-from audiencekit.errors import UsageError
+from audiencekit.errors import InputOutputFailed, UsageError
 
 # --- Names of audiences that this machine has seen ---
 
@@ -80,7 +80,7 @@ def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
 
 @pytest.fixture
 def document(tmp_path: Path) -> AccountDocument:
-    return AccountDocument(tmp_path / "state", "some.json")
+    return AccountDocument(tmp_path / "state", "some.json", "audiencekit-some/1")
 
 
 def test_each_account_has_its_part(document: AccountDocument) -> None:
@@ -88,6 +88,15 @@ def test_each_account_has_its_part(document: AccountDocument) -> None:
     document.replace("two", {"b": [2]})
     document.replace("one", {"c": 3})
     assert document.read() == {"one": {"c": 3}, "two": {"b": [2]}}
+
+
+def test_a_file_in_another_format_is_neither_read_nor_written_over(document: AccountDocument, tmp_path: Path) -> None:
+    AccountDocument(tmp_path / "state", "some.json", "audiencekit-some/2").replace("one", {"a": 1})
+    content = (tmp_path / "state" / "some.json").read_bytes()
+    for use in (document.read, lambda: document.replace("one", {"b": 2})):
+        with pytest.raises(InputOutputFailed, match="reads audiencekit-some/1 only"):
+            use()
+    assert (tmp_path / "state" / "some.json").read_bytes() == content
 
 
 def test_a_file_that_is_missing_or_was_changed_is_empty(document: AccountDocument, tmp_path: Path) -> None:

@@ -214,6 +214,19 @@ async def test_a_file_belongs_to_one_seed_and_profile(state: Path) -> None:
         pass
 
 
+async def test_a_file_in_another_format_is_refused_untouched(state: Path) -> None:
+    """It may hold what this version would not apply."""
+    async with Emulator(EmulatorOptions(state=state)):
+        pass
+    with sqlite3.connect(state) as database:
+        database.execute("UPDATE facts SET value = 2 WHERE name = 'format'")
+    database.close()
+    content = state.read_bytes()
+    with pytest.raises(StateError, match="made with format 2, not 1"):
+        Emulator(EmulatorOptions(state=state))
+    assert state.read_bytes() == content
+
+
 async def test_a_file_belongs_to_one_emulator(state: Path) -> None:
     """A second one is refused while the first runs."""
     async with Emulator(EmulatorOptions(state=state)):

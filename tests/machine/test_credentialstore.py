@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed
 from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
+from audiencekit.machine.keys import StateKey
 from audiencekit.personal import Secret
 from tests.fakekeyring import NoKeyringError, install_calls
 
@@ -117,6 +119,20 @@ def test_a_damaged_file_is_said(tmp_path: Path, content: str) -> None:
     with pytest.raises(InputOutputFailed, match="holds no credentials") as caught:
         list(CredentialStore(tmp_path, SERVICE).read())
     assert "canary" not in str(caught.value) + caught.value.hint
+
+
+@pytest.mark.usefixtures("_no_keyring")
+def test_a_file_of_another_version_is_refused_as_such(tmp_path: Path) -> None:
+    """It is neither read nor written over."""
+    path, content = tmp_path / "credentials.json", b"AKCREDS2" + bytes(60)
+    path.touch(mode=0o600)
+    path.write_bytes(content)
+    store = CredentialStore(tmp_path, SERVICE)
+    rotate = partial(store.write_sealed, tmp_path / "new", StateKey(bytes(32)), StateKey(b"n" * 32))
+    for use in (lambda: list(store.read()), lambda: store.keep(KEPT), store.remove, rotate):
+        with pytest.raises(InputOutputFailed, match=r"is in format AKCREDS2, and this .* reads AKCREDS1 only"):
+            use()
+    assert path.read_bytes() == content
 
 
 @pytest.mark.usefixtures("_no_keyring")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import Bug, InputOutputFailed
-from audiencekit.machine.keptspool import MARK, KeptSpool, destroy_spool
+from audiencekit.machine.keptspool import MARK, KeptSpool, OtherSpoolFormat, destroy_spool
 from audiencekit.machine.keys import SubKey
 
 KEY = SubKey(bytes(range(32)))
@@ -82,6 +82,16 @@ def test_every_length_counts(tmp_path: Path) -> None:
         path.write_bytes(cut)
         with pytest.raises(InputOutputFailed, match="not whole"):
             KeptSpool.open(path, KEY)
+
+
+def test_a_spool_of_another_version_is_refused_as_such(tmp_path: Path) -> None:
+    """Nothing is said of damage or of keys, and the file stays."""
+    path = _kept(tmp_path / "spool")
+    content = b"AKSPOOL2" + path.read_bytes()[8:]
+    path.write_bytes(content)
+    with pytest.raises(OtherSpoolFormat, match=r"is in format AKSPOOL2, and this .* reads AKSPOOL1 only"):
+        KeptSpool.open(path, KEY)
+    assert path.read_bytes() == content
 
 
 def test_swapped_chunks_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from audiencekit.errors import CredentialsRefused, UsageError
 from audiencekit.machine.crashpoints import KEY_POINTS, set_hook
 from audiencekit.machine.keycommand import GivenKey, KeyCommand
-from audiencekit.machine.keyentry import KEYRING_NAME, NAME_FILE
+from audiencekit.machine.keyentry import NAME_FILE
 from audiencekit.machine.keyplaces import KeyPlace, key_fingerprint, move_key, place_of_key
 from audiencekit.machine.keys import KEY_FILE, StateKey, find_state_key, write_earlier
 from audiencekit.personal import Secret
@@ -63,17 +63,6 @@ def test_two_state_directories_have_two_entries(tmp_path: Path, keyring: dict[st
     assert [find_state_key(directory, None) for directory in (one, other)] == keys
     move_key(one, None, "file")
     assert [find_state_key(directory, None) for directory in (one, other)] == keys
-
-
-def test_the_entry_of_all_state_directories_is_read_and_never_changed(tmp_path: Path, keyring: dict[str, str]) -> None:
-    """It is that of earlier versions, and may open others."""
-    keyring[KEYRING_NAME] = OTHER
-    key = find_state_key(tmp_path, None)
-    with pytest.raises(UsageError, match="comes before a file: nothing was moved"):
-        move_key(tmp_path, None, "file")
-    assert move_key(tmp_path, None, "keyring") == ()
-    assert move_key(tmp_path, Secret(OTHER), "environment") == ("keyring",)
-    assert (find_state_key(tmp_path, None), keyring) == (key, {KEYRING_NAME: OTHER})
 
 
 def test_an_entry_that_is_gone_makes_no_other_key(tmp_path: Path, keyring: dict[str, str]) -> None:

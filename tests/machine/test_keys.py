@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import CredentialsRefused, InputOutputFailed, UsageError
-from audiencekit.machine.keyentry import KEYRING_NAME
+from audiencekit.machine.keyentry import NAME_FILE
 from audiencekit.machine.keyrings import KEYRING_SERVICE
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
 from tests.fakekeyring import NoKeyringError, install_calls
 
 HEX = "00112233445566778899aabbccddeeff" * 2
+ENTRY = "state-key-0123456789ab"
 
 
 @pytest.fixture
@@ -50,29 +51,39 @@ def test_a_given_key_is_taken(tmp_path: Path, keyring: dict[str, Any]) -> None:
 
 
 def test_the_keyring_comes_next(tmp_path: Path, keyring: dict[str, Any]) -> None:
-    """And no file is made when it has a key."""
+    """By the name that the state directory says; no key file is made when it has a key."""
+    (tmp_path / NAME_FILE).write_text(ENTRY)
     keyring["answer"] = HEX.upper()
     assert find_state_key(tmp_path, None).unwrap() == bytes.fromhex(HEX)
-    assert keyring["asked"] == [(KEYRING_SERVICE, KEYRING_NAME)]
-    assert list(tmp_path.iterdir()) == []
+    assert keyring["asked"] == [(KEYRING_SERVICE, ENTRY)]
+    assert [path.name for path in tmp_path.iterdir()] == [NAME_FILE]
+
+
+def test_a_keyring_is_not_asked_where_no_entry_is_named(tmp_path: Path, keyring: dict[str, Any]) -> None:
+    """A key in it may be that of another state directory."""
+    keyring["answer"] = HEX
+    assert find_state_key(tmp_path, None) == find_state_key(tmp_path, None)
+    assert (keyring["asked"], [path.name for path in tmp_path.iterdir()]) == ([], ["key"])
 
 
 @pytest.mark.parametrize("answer", [None, NoKeyringError()])
 def test_without_a_key_in_the_keyring_there_is_the_file(tmp_path: Path, keyring: dict[str, Any], answer: Any) -> None:
-    """It is empty, or there is none on this machine."""
+    """The entry is empty, or there is no keyring on this machine."""
+    key = find_state_key(tmp_path, None)
+    (tmp_path / NAME_FILE).write_text(ENTRY)
     keyring["answer"] = answer
-    assert find_state_key(tmp_path, None) == find_state_key(tmp_path, None)
-    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+    assert find_state_key(tmp_path, None) == key
 
 
 def test_a_keyring_that_cannot_be_read_is_said(tmp_path: Path, keyring: dict[str, Any]) -> None:
     """Another key than before would make all runs strangers; what the backend says is not passed on."""
+    (tmp_path / NAME_FILE).write_text(ENTRY)
     keyring["answer"] = RuntimeError(HEX)
     with pytest.raises(CredentialsRefused, match="RuntimeError") as caught:
         find_state_key(tmp_path, None)
     assert HEX not in str(caught.value)
     assert caught.value.__cause__ is None
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [NAME_FILE]
 
 
 @pytest.mark.usefixtures("_no_keyring")

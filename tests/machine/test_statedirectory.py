@@ -45,7 +45,7 @@ def _erase(root: Path) -> None:
 
 # Everything that makes something in a state directory.
 MAKERS: dict[str, Callable[[Path], Any]] = {
-    "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c"),
+    "runs": lambda root: RunStore(root).create("20261121-013000-1f3a9c00"),
     "locks": _lock,
     "limiter": lambda root: WaitingLineFile(root, "boot").close(),
     "snapshots": lambda root: SnapshotStore(root, "acc", "aud", KEY).prepare(),
@@ -102,7 +102,7 @@ def test_a_root_that_others_may_write_in_is_refused(
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
 @pytest.mark.parametrize("what", MAKERS)
 def test_a_root_that_others_may_only_read_is_taken(what: str, mode: int, tmp_path: Path) -> None:
-    """As it was made by earlier versions, or by hand."""
+    """As it was made by hand."""
     root = tmp_path / "state"
     root.mkdir()
     root.chmod(mode)

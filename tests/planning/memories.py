@@ -85,8 +85,8 @@ class Place:
                 shutil.copy2(backup / name, self.directory / name)
 
     def write_other_version(self) -> None:
-        """A memory in the form of a version before."""
-        (self.directory / "forgotten").write_bytes(b"AKFORGT1" + bytes(48))
+        """A memory in the format of another version."""
+        (self.directory / "forgotten").write_bytes(b"AKFORGT5" + bytes(48))
         (self.directory / "forgotten").chmod(0o600)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.runs.store import RunStore
 
-OLD, NEW, NEWEST = "20261120-120000-aaaaaa", "20261121-013000-1f3a9c", "20261121-013000-1f4b00"
+OLD, NEW, NEWEST = "20261120-120000-aaaaaa00", "20261121-013000-1f3a9c00", "20261121-013000-1f4b0000"
 REPORT = {
     "run_id": NEW,
     "state": "complete",

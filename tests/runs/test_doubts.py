@@ -17,7 +17,7 @@ from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.store import RunStore
 
 ACCOUNT, TARGET, KEY = "18ce54d4x5t", Target.audience("1a2b"), SubKey(b"k" * 32)
-RUN = "20261121-120000-abcdef"
+RUN = "20261121-120000-abcdef00"
 NOW = 1_795_000_000.0
 TIMEOUT = EXCHANGE_TIMEOUT_SECONDS
 YEAR, MONTH = "2027-11-21T00:00:00Z", "2026-12-21T00:00:00Z"
@@ -36,7 +36,7 @@ def _run(state_dir: Path, *, age: float, left: Moment | None, plan: PlanFacts | 
     directory = RunStore(state_dir).create(RUN)
     facts = RunFacts(
         run_id=RUN, account_id=ACCOUNT, target=TARGET, operation="update", profile="spec", sources=[], rejections="",
-        keywords={}, started_at="2026-11-21T12:00:00Z", audiencekit="0",
+        keywords={}, started_at="2026-11-21T12:00:00Z", audiencekit="0", salt="00",
     )  # fmt: skip
     journal = JournalFile.begin(directory / "journal.sqlite", facts, KEY)
     journal.keep_plan(plan or _plan(), KEY)
@@ -88,7 +88,7 @@ def test_an_attempt_that_may_still_be_applied_is_waited_for(
         (_plan("U", until=MONTH), 1, _plan("U"), True),  # people would expire too soon
         (_plan("U"), 1, _plan("U", until=MONTH), False),
         (_plan("D", until=MONTH), 1, _plan("D"), False),
-        (_plan(), 1, _plan("U"), True),  # of a version that did not write which verbs
+        (_plan(), 1, _plan("U"), True),  # damaged: it does not say the verbs
     ],
 )
 def test_only_what_would_be_undone_is_waited_for(

@@ -299,16 +299,6 @@ async def test_a_run_is_not_resumed_for_another_account(source: Path, emulator: 
     assert (await resume_async(run_id, settings=settings)).state == "complete"
 
 
-async def test_a_run_of_an_older_version_knows_no_address(
-    source: Path, emulator: Emulator, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It goes on where the settings say."""
-    with monkeypatch.context() as patched:
-        patched.setattr(Settings, "address", "")
-        run_id = await begin(source, emulator, settings)
-    assert (await resume_async(run_id, settings=settings)).state == "complete"
-
-
 async def test_an_upload_under_an_id_begins_anew_at_another_address(
     source: Path, emulator: Emulator, settings: Settings
 ) -> None:

@@ -65,7 +65,7 @@ def test_run_is_made_once(store: RunStore) -> None:
 @pytest.mark.parametrize(
     "run_id",
     ["", ".", "..", "../../etc", "short", "a" * 41, "UPPER-CASE-1", "with space1", "with/slash1", "with\x00null1",
-     "with\nnewline", "20261121-013000-1f3a9c\n", "é" * 9, "..........", "%2e%2e%2f%2e%2e"],
+     "with\nnewline", "20261121-013000-1f3a9c00\n", "é" * 9, "..........", "%2e%2e%2f%2e%2e"],
     ids=lambda run_id: f"{len(run_id)} characters",
 )  # fmt: skip
 def test_an_invalid_run_id_reaches_no_path(store: RunStore, tmp_path: Path, run_id: str) -> None:

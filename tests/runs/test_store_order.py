@@ -79,11 +79,11 @@ def test_an_id_that_is_begun_again_is_the_last(store: RunStore) -> None:
 
 
 def _forget_order(store: RunStore) -> None:
-    """As a state directory that only older versions have worked in."""
+    """As after a loss of the list."""
     (store.directory(NEW).parent.parent / BEGUN).unlink()
 
 
-def test_runs_of_older_versions_are_ordered_by_time(store: RunStore) -> None:
+def test_without_the_list_runs_are_ordered_by_time(store: RunStore) -> None:
     """Ids that callers chose tell no time: the last change in their directories does. New runs come behind them."""
     for run_id, changed in (("a-daily-list", "20261121-013001"), ("the-weekly-list", "20261120-235959")):
         when = datetime.strptime(changed, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
@@ -93,8 +93,8 @@ def test_runs_of_older_versions_are_ordered_by_time(store: RunStore) -> None:
     _forget_order(store)
     old = ["a-daily-list", NEW, "the-weekly-list", OLD]
     assert store.ids() == old
-    create_begun(store, "20010101-000000-000000")
-    assert store.ids() == ["20010101-000000-000000", *old]
+    create_begun(store, "20010101-000000-00000000")
+    assert store.ids() == ["20010101-000000-00000000", *old]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_time_in_an_id_that_a_caller_chose_is_not_that_of_the_run(store: RunSt
     assert [run["started_at"] for run in store.list_runs()][1] is None
 
 
-def test_of_one_second_the_run_of_an_older_version_that_changed_last_is_last(store: RunStore) -> None:
+def test_of_one_second_the_chosen_id_that_changed_last_is_last(store: RunStore) -> None:
     """A name that sorts later, a 9 before a 10, and random digits make no run newer."""
     second = 1_795_224_601
     ids = [
@@ -133,5 +133,5 @@ def test_a_damaged_order_is_that_of_time(store: RunStore, tmp_path: Path, conten
     order = tmp_path / "state" / BEGUN
     order.write_bytes(content)
     assert store.ids() == [NEW, OLD]
-    create_begun(store, "20010101-000000-000000")
-    assert order.read_text().split() == [f"{OLD}?", f"{NEW}?", "20010101-000000-000000"]
+    create_begun(store, "20010101-000000-00000000")
+    assert order.read_text().split() == [f"{OLD}?", f"{NEW}?", "20010101-000000-00000000"]

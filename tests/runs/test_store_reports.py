@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import Bug, InputOutputFailed
+from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.runs.store import RunStore
 from tests.runs.storedruns import NEW, OLD, REPORT, store
 
@@ -51,23 +52,34 @@ def _edited(content: bytes) -> Iterator[bytes]:
 
 
 def test_a_changed_number_is_no_report(store: RunStore) -> None:
-    """A flipped bit makes no other count; a report of an older version, without a checksum, is read."""
+    """A flipped bit makes no other count, and a report without its checksum and format is none."""
     path = store.create(NEW) / "report.json"
     store.write(NEW, REPORT)
     assert store.read(NEW) == REPORT
     edited = list(_edited(path.read_bytes()))
     assert len(edited) > 50
-    for content in edited:
+    for content in (*edited, json.dumps(REPORT).encode()):
         path.write_bytes(content)
         with pytest.raises(InputOutputFailed, match="damaged, or edited"):
             store.read(NEW)
-    path.write_text(json.dumps(REPORT))
-    assert store.read(NEW) == REPORT
+
+
+def test_a_report_in_another_format_is_refused_as_such(store: RunStore) -> None:
+    """It is neither damaged nor of another run; it stays as it is, and hides no other run."""
+    content = encode_checked(REPORT, "audiencekit-report/2")
+    path = store.create(NEW) / "report.json"
+    path.write_bytes(content)
+    with pytest.raises(
+        InputOutputFailed, match="audiencekit-report/2, and this version of audiencekit reads audiencekit-report/1 only"
+    ):
+        store.read(NEW)
+    assert [(run["run_id"], run["state"]) for run in store.list_runs()] == [(NEW, "unreadable")]
+    assert path.read_bytes() == content
 
 
 def test_the_report_of_another_run_is_no_report(store: RunStore) -> None:
     """A file that was restored into the wrong directory tells no counts."""
-    first, second = (store.create(f"20261121-013000-00000{number}").name for number in (1, 2))
+    first, second = (store.create(f"20261121-013000-0000000{number}").name for number in (1, 2))
     store.write(first, {"run_id": first, "state": "complete"})
     shutil.copy(store.directory(first) / "report.json", store.directory(second))
     with pytest.raises(InputOutputFailed, match="the report of another run"):

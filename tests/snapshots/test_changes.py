@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
 from audiencekit.destinations.requests.request_plan import PlannedRequest
-from audiencekit.errors import InputOutputFailed
+from audiencekit.errors import InputOutputFailed, SnapshotRefused
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import find_state_key
 from audiencekit.machine.spool import Spool
@@ -25,19 +27,10 @@ from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.selection.tags import tags_of_sets
 from audiencekit.snapshots import changes as module
 from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
-from audiencekit.snapshots.facts import EARLIER_FORM, SnapshotFacts
+from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.marks import Marks
-from audiencekit.snapshots.members import (
-    DOUBTFUL,
-    DROPPED,
-    NO_MEMBERS,
-    UNSURE,
-    chosen,
-    identifiers_of,
-    joined_members,
-    to_bytes,
-)
+from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, identifiers_of, joined_members
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from tests.audiences.synchronisation.people import TAGGER, days, members, records, store
 from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
@@ -48,7 +41,6 @@ from tests.examples import examples
 NEW, GONE, BACK = ("a", ""), ("b", "1"), ("c", "1")
 
 # --- One snapshot after the other: whatever changed, and whichever file it went to, the members are as a model says
-# ---
 
 ALL_PEOPLE = [NEW, GONE, BACK]
 DAY = 20_800
@@ -332,35 +324,24 @@ def test_parts_overruled_by_a_whole_snapshot_are_not_read(found: SnapshotStore) 
     assert _read(found)[0] == known
 
 
-def test_one_of_the_earlier_form_is_read_and_replaced(tmp_path: Path) -> None:
-    """Days and identifiers stood together in it, and no marks."""
-    found = store(tmp_path)
-    known = {("a", ""): 20_000, ("b", "1"): DOUBTFUL, ("", "2"): 20_200}
-    _write_earlier(found, members(known))
-    assert _read(found)[0] == known
-    _advance(found, {("a", ""): DROPPED, ("b", "2"): 20_300})
-    known, facts = _read(found)
-    assert known == {("b", "1"): DOUBTFUL, ("", "2"): 20_200, ("b", "2"): 20_300}
-    assert facts.form != EARLIER_FORM
-
-
-def _write_earlier(found: SnapshotStore, members: HashedRecords) -> None:
-    parts = part_of(tags_of_sets(members, found.tagger()))
-    spool = KeptSpool.create(found.directory / SNAPSHOT, found.spool_key())
-    counted = {"days": {"0": 1, "20000": 1, "20200": 1}, "identifiers": 4}
-    facts = b'{"account_id":"%s","audience_id":"%s","serial":1,' % (ACCOUNT.encode(), AUDIENCE.encode())
-    spool.append(facts + repr(counted)[1:].replace("'", '"').encode(), 0)
-    for part in range(PARTS):
-        own = chosen(members, np.flatnonzero(parts == part))
-        spool.append(to_bytes(own if (parts == part).any() else NO_MEMBERS).unwrap(), part + 1)
-    spool.finish()
-    spool.close()
-
-
-def test_one_of_a_later_version_is_refused(found: SnapshotStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may hold what this one does not know."""
-    monkeypatch.setattr("audiencekit.snapshots.files.FORM", 3)
+@pytest.mark.parametrize("form", [1, 3, "2", None])
+def test_one_of_another_form_is_refused_untouched(
+    found: SnapshotStore, form: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may hold what this version does not know; a sync can begin a new one."""
+    monkeypatch.setattr(SnapshotFacts, "to_bytes", lambda facts: orjson.dumps(asdict(facts) | {"form": form}))
     _advance(found, {}, TODAY + 8 * DAY_SECONDS)
     monkeypatch.undo()
-    with pytest.raises(Exception, match="another version"):
+    content = (found.directory / SNAPSHOT).read_bytes()
+    with pytest.raises(SnapshotRefused, match="written by another version of audiencekit") as caught:
+        found.open()
+    assert "rebuild=True" in caught.value.hint
+    assert (found.directory / SNAPSHOT).read_bytes() == content
+
+
+def test_one_in_another_container_is_refused_as_such(found: SnapshotStore) -> None:
+    """Nothing is said of damage, or of keys."""
+    content = (found.directory / SNAPSHOT).read_bytes()
+    (found.directory / SNAPSHOT).write_bytes(b"AKSPOOL2" + content[8:])
+    with pytest.raises(SnapshotRefused, match="written by another version of audiencekit"):
         found.open()

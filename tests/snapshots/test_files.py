@@ -17,7 +17,7 @@ from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.machine.keys import SubKey, find_state_key
 from audiencekit.personal import Secret
 from audiencekit.selection.tags import tags_of_sets
-from audiencekit.snapshots.facts import FORM, SnapshotFacts
+from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS, NewParts, PartIndex, PartsFile, write_parts
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, chosen, days_of, joined_members, with_days
@@ -59,7 +59,7 @@ def _read(file: PartsFile) -> dict[Person, int]:
 
 
 def _opened(path: Path, key: SubKey = KEY) -> PartsFile:
-    file = PartsFile.open(path, key, TAGGER)
+    file = PartsFile.open(path, key)
     assert file is not None
     return file
 
@@ -77,7 +77,6 @@ def test_every_member_comes_back_with_its_day(
     _write(path, known, together)
     with closing(_opened(path)) as file:
         assert _read(file) == known
-        assert file.facts.form == FORM
         assert (file.facts.serial, file.facts.identifiers) == (FACTS.serial, len(known))
         assert file.facts.days == {str(day): count for day, count in Counter(known.values()).items()}
         for part in range(PARTS):
@@ -109,17 +108,17 @@ def test_neighbouring_parts_are_joined_in_order() -> None:
 
 def test_no_file_is_none_and_no_error(tmp_path: Path) -> None:
     """But a link that leads nowhere is something, and cannot be trusted."""
-    assert PartsFile.open(tmp_path / "snapshot", KEY, TAGGER) is None
+    assert PartsFile.open(tmp_path / "snapshot", KEY) is None
     (tmp_path / "snapshot").symlink_to(tmp_path / "nowhere")
     with pytest.raises(SnapshotRefused):
-        PartsFile.open(tmp_path / "snapshot", KEY, TAGGER)
+        PartsFile.open(tmp_path / "snapshot", KEY)
 
 
 def test_a_file_of_another_key_is_refused(tmp_path: Path) -> None:
     """Before anything of it is believed."""
     _write(tmp_path / "snapshot", {PEOPLE[0]: 20_000})
     with pytest.raises(SnapshotRefused, match="nothing was sent"):
-        PartsFile.open(tmp_path / "snapshot", OTHER_KEY, TAGGER)
+        PartsFile.open(tmp_path / "snapshot", OTHER_KEY)
 
 
 def test_a_changed_byte_is_never_a_changed_member(tmp_path: Path) -> None:
@@ -134,7 +133,7 @@ def test_a_changed_byte_is_never_a_changed_member(tmp_path: Path) -> None:
     for length in (0, 1, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
         with pytest.raises(SnapshotRefused):
-            PartsFile.open(path, KEY, TAGGER)
+            PartsFile.open(path, KEY)
 
 
 def test_nothing_of_the_members_can_be_read_from_the_file(tmp_path: Path) -> None:

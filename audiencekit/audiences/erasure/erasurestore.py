@@ -24,7 +24,6 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.locks import at_work, erasure_lock
-from audiencekit.runs.runorder import RunPlace
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
 
 SEALED: Final = "keys.sealed"
@@ -40,9 +39,9 @@ class ErasureStore(Store):
         """The lock of erasures, as `erasure_lock`."""
         return erasure_lock(self.state_dir)
 
-    def places(self) -> dict[str, RunPlace]:
+    def moments(self) -> dict[str, float]:
         """Of every erasure that was begun: one without a receipt never was."""
-        return {erasure_id: place for erasure_id, place in super().places().items() if self.has_document(erasure_id)}
+        return {erasure_id: moment for erasure_id, moment in super().moments().items() if self.has_document(erasure_id)}
 
     def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
         """Keep a new erasure: its keys, sealed, then its receipt. Remains of those that were never begun go."""
@@ -123,8 +122,7 @@ class ErasureStore(Store):
                 receipt = self.receipt(erasure_id)
             except InputOutputFailed:  # it can be of any people; to begin anew does no harm
                 continue
-            same = (receipt.fingerprint, receipt.account_id) == (fingerprint, account_id)
-            same = same and receipt.address in ("", address)
+            same = (receipt.fingerprint, receipt.account_id, receipt.address) == (fingerprint, account_id, address)
             if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
                 return receipt
         return None

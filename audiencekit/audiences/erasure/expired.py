@@ -69,6 +69,5 @@ def _read(store: ErasureStore, erasure_id: str) -> Receipt | None:
 
 
 def _rank(receipt: Receipt) -> tuple[int, str]:
-    """The place of a receipt among those that tell of a memory: by its serial, which earlier versions did not note."""
-    serial = (receipt.memory or {}).get("serial", 0) if receipt.remembered else -1
-    return (serial if isinstance(serial, int) else 0), receipt.started_at
+    """The place of a receipt among those that tell of a memory: by its serial."""
+    return (receipt.memory["serial"] if receipt.memory else -1), receipt.started_at

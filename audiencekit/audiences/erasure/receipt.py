@@ -20,6 +20,7 @@ ReceiptState: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
 
 _SETTLED: Final = frozenset({"confirmed", "gone"})
+_NOT_SHOWN: Final = frozenset({"fingerprint", "address"})  # they are for the next call alone
 
 NO_READ_BACK: Final = (
     "the service does not say who is in an audience: a Delete of a person who was never sent is confirmed as well"
@@ -119,11 +120,8 @@ class Receipt:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
         """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
-        perhaps = ("fingerprint", "memory", "address")
-        known = {one.name: document[one.name] for one in fields(cls) if one.name not in perhaps}
-        known["fingerprint"] = document.get("fingerprint", "")
-        known["memory"] = document.get("memory")  # which earlier versions did not tell
-        known["address"] = document.get("address", "")  # the same
+        names = {one.name for one in fields(cls)} - (_NOT_SHOWN - document.keys())
+        known = {name: document[name] for name in names}
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
         known["skipped"] = [Skipped(**one) for one in known["skipped"]]
         known["do_not_reach"] = known["do_not_reach"] and TargetReceipt(**known["do_not_reach"])
@@ -135,8 +133,7 @@ class Receipt:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that `forget --json` prints: all but fingerprint and address, with `notes`."""
-        document = self.to_kept()
-        del document["fingerprint"], document["address"]
+        document = {name: value for name, value in self.to_kept().items() if name not in _NOT_SHOWN}
         return {**document, "notes": list(self.notes)}
 
     @property

@@ -14,6 +14,7 @@ from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.optiontext import option
 
 FILE: Final = "setups.json"
+_FORM: Final = "audiencekit-setups/1"
 _PATHS: Final = "paths"
 _MAX_FILE_BYTES: Final = 1_000_000
 
@@ -29,7 +30,7 @@ class TrustedSetups:
         make_directory(self._state_dir)
         paths = sorted({*self._paths(), str(path.resolve())})
         with explained("the setup cannot be remembered", self._state_dir):
-            replace_file(self._state_dir / FILE, encode_checked({_PATHS: paths}))
+            replace_file(self._state_dir / FILE, encode_checked({_PATHS: paths}, _FORM))
 
     def check(self, path: Path) -> Path:
         """`path`, which was said before. Raises UsageError for a file that was not, or that others may write."""
@@ -47,8 +48,9 @@ class TrustedSetups:
     def _paths(self) -> list[str]:
         check_root(self._state_dir)
         try:
-            document, is_as_written = decode_checked(read_file(self._state_dir / FILE, _MAX_FILE_BYTES))
+            content = read_file(file := self._state_dir / FILE, _MAX_FILE_BYTES)
         except OSError:
             return []
+        document, is_as_written = decode_checked(content, _FORM, file)
         paths = document.get(_PATHS) if document and is_as_written else None
         return [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else []

@@ -37,7 +37,6 @@ from audiencekit.machine.privatefiles import hint_for
 from audiencekit.machine.statedirectory import make_directory
 
 # --- Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree
-# ---
 
 BOOT_ID_FILE: Final = Path("/proc/sys/kernel/random/boot_id")
 UNKNOWN_BOOT: Final = "unknown-boot"
@@ -61,7 +60,6 @@ def boot_id(file: Path = BOOT_ID_FILE) -> str:
 
 
 # --- The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock
-# ---
 #
 # Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
 # a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.

@@ -95,7 +95,6 @@ def _annotation(text: str, word: str) -> dict[str, Any]:
 
 
 # --- Records that an account has from the start, which no endpoint makes: promotable users, tweets of a partner, apps
-# ---
 
 FULL, RETWEETS_ONLY = "FULL", "RETWEETS_ONLY"
 USER_KIND, APP_KIND, TWEET_KIND = "promotable_users", "account_apps", "tweets"

@@ -90,7 +90,6 @@ ACCOUNT_APPS: Final = Resource(kind=APP_KIND, noun="Account App", id_name="accou
 
 
 # --- The door `/__accounts/ID`: what an account manager of the service would do for an account, and the API cannot
-# ---
 
 MOST_ACTIVE_CAMPAIGNS: Final = 8_000  # that an account can be raised to; specification part 1, section 8
 _KEYS: Final = frozenset({*SANDBOX_FEATURES, *GRANTED_AT_THE_DOOR})

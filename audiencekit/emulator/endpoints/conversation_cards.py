@@ -257,7 +257,6 @@ VIDEO_CARDS: Final = ConversationCards(VIDEO_CONVERSATION, read_video)
 
 
 # --- The endpoints of conversation cards. To be put before those of other cards, whose ids stand at the same place
-# ---
 #
 # The specification does not show the end of an image card; it is that of a video card.
 

@@ -31,7 +31,6 @@ from audiencekit.emulator.endpoints.tweets import publish_due
 from audiencekit.emulator.records import Record
 
 # --- Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out
-# ---
 
 _REPLY_SETTINGS: Final = {"EVERYONE": "everyone", "FOLLOWING": "following", "MENTIONED_USERS": "mentionedUsers"}
 

@@ -27,7 +27,6 @@ from audiencekit.emulator.routing import READS, WRITES, Route
 from audiencekit.servicewords import CREATIVE_TYPES
 
 # --- The media library. Its endpoints are the public service's: the specification names the library and shows none
-# ---
 #
 # Only keys are added, since nothing is uploaded here: what a key leads to follows from the number it begins with.
 

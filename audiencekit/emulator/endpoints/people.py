@@ -115,7 +115,6 @@ def _area_of(match: Match) -> Area | None:
 
 
 # --- Users whose content an account may promote (specification part 1, section 4.9): its own, and a partner's tweets
-# ---
 #
 # The specification calls the kind of a user `type`; the public service's record says `promotable_user_type`.
 

@@ -125,7 +125,6 @@ def _check_address(address: str, allowed_hosts: Collection[str]) -> None:
 
 
 # --- The proofs of both sides: that an event is the emulator's, and that a receiver has the secret of the application
-# ---
 #
 # Delivery security is not shown (specification part 0, section 6): these are the public service's.
 

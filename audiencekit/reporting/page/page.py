@@ -80,7 +80,6 @@ def _key(cell: Cell) -> str:
 
 
 # --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
-# ---
 
 _STATES: Final = {
     "complete": "Complete",

@@ -29,8 +29,8 @@ class RunFacts:
     `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
     or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
     `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
-    `address` is that of the service in the settings, empty without one, and for runs of older versions.
-    `salt` is drawn for the key of the journal: an id that is given to a second run makes another key.
+    `address` is that of the service in the settings, empty without one. `salt` is drawn for the key of the journal: an
+    id that is given to a second run makes another key.
     """
 
     run_id: str
@@ -44,7 +44,7 @@ class RunFacts:
     started_at: str
     audiencekit: str
     keep_spool: bool = False
-    salt: str = ""
+    salt: str
     address: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -53,8 +53,8 @@ class RunFacts:
         return own | {"target": self.target.to_json()}
 
     def key(self, state_key: StateKey) -> SubKey:
-        """The key of the journal that holds this. Those of older versions have no salt."""
-        return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}" if self.salt else self.run_id)
+        """The key of the journal that holds this."""
+        return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}")
 
     @property
     def idempotency_key(self) -> str:
@@ -92,7 +92,7 @@ class PlanFacts:
     `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
     was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
     of a run that is not resumed both are over none. `verbs` says of each request in order whether it holds Updates,
-    Deletes or both; earlier versions did not write it.
+    Deletes or both.
     """
 
     mapping: dict[str, Any]
@@ -104,10 +104,10 @@ class PlanFacts:
     fingerprint: str
     suppression: str
     requests: tuple[PlannedBody, ...] = field(repr=False)
-    verbs: tuple[str, ...] = field(default=(), repr=False)
+    verbs: tuple[str, ...] = field(repr=False)
 
     def verbs_of(self, number: int) -> str:
-        """The verbs of request `number`; both where that is not known."""
+        """The verbs of request `number`; both where a damaged plan does not say them."""
         return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
 
     def sends(self, verb: str) -> bool:

@@ -20,8 +20,8 @@ from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
 from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
 from audiencekit.runs.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.journal.refusals import another_key, damaged
-from audiencekit.runs.journal.schema import connect, connect_new, has_seals, has_tables, without_beginning
-from audiencekit.runs.journal.seals import PLANNED, Seals
+from audiencekit.runs.journal.schema import connect, connect_new, has_tables, without_beginning
+from audiencekit.runs.journal.seals import Seals
 from audiencekit.runs.journal.senttimes import Moment
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
@@ -46,17 +46,8 @@ _MISCOUNTED: Final = """
 SELECT number, records, success_count, total_count FROM requests
 WHERE state <> 'confirmed' AND success_count IS NOT NULL ORDER BY number
 """
-# Of a journal without seals: requests whose counts are not those of what was confirmed.
-_ODD_COUNTS: Final = """
-SELECT number FROM requests
-WHERE success_count <> total_count OR success_count <> CASE
-    WHEN state = 'confirmed' THEN records - (SELECT count(*) FROM refused WHERE refused.number = requests.number)
-    ELSE 0
-END
-"""
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _DAMAGED_WHEN_READ: Final = ("SQLITE_ERROR", "")  # a table or column is not there; a text is none
-_INSERT: Final = f"INSERT INTO requests ({', '.join(PLANNED)}) VALUES (?, ?, ?, ?)"  # noqa: S608
 _REQUESTS: Final = "requests"  # in the plan as it is kept: how many there are
 
 
@@ -66,8 +57,8 @@ class JournalFile:
     Raises InputOutputFailed when the disk fails or is full, and ResumeRefused for what is no sound journal.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, is_sealed: bool = True) -> None:
-        self._connection, self._path, self._is_sealed = connection, path, is_sealed
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
 
     @classmethod
     def begin(cls, path: Path, facts: RunFacts, key: SubKey) -> Self:
@@ -89,12 +80,7 @@ class JournalFile:
     def open(cls, path: Path) -> Self:
         """The journal at `path`. What it says is not to be acted on before `check`."""
         with _explained(path, "read"):
-            connection = connect(path)
-            try:
-                return cls(connection, path, is_sealed=has_seals(connection, path))
-            except BaseException:
-                connection.close()
-                raise
+            return cls(connect(path), path)
 
     def __repr__(self) -> str:
         return f"<JournalFile {self._path.parent.name}>"
@@ -124,7 +110,7 @@ class JournalFile:
         with self._sound(), _explained(self._path, "read"):
             rows = self._connection.execute(f"SELECT {columns} FROM requests ORDER BY number")  # noqa: S608
             requests = tuple(PlannedBody(*map(_whole, row)) for row in rows)
-            return PlanFacts(**{**content, "verbs": tuple(content.get("verbs", ()))}, requests=requests)
+            return PlanFacts(**{**content, "verbs": tuple(content["verbs"])}, requests=requests)
 
     def ending(self) -> Ending | None:
         """How the run ended, when it has ended for good."""
@@ -166,9 +152,7 @@ class JournalFile:
         """Whether the requests are those that were written."""
         plan = self._document(PLAN) or {}
         with self._sound(), _explained(self._path, "read"):
-            if self._is_sealed:
-                return seals.fit(self._connection, plan.get(_REQUESTS, 0))
-            return self._one(_ODD_COUNTS) is None and (bool(plan) or self._one("SELECT 1 FROM requests") is None)
+            return seals.fit(self._connection, plan.get(_REQUESTS, 0))
 
     def sums(self) -> Sums:
         """The sums over all requests so far."""
@@ -176,7 +160,7 @@ class JournalFile:
             cursor = self._connection.execute(_SUMS)
             row = cursor.fetchone()
             refused = self._connection.execute("SELECT row, codes FROM refused ORDER BY row").fetchall()
-            odd = self._connection.execute(_MISCOUNTED).fetchall() if self._is_sealed else []
+            odd = self._connection.execute(_MISCOUNTED).fetchall()
         with self._sound():
             counts = [_whole(value or 0) for value in row]
             named: dict[str, Any] = dict(zip((column[0] for column in cursor.description), counts, strict=True))
@@ -215,15 +199,11 @@ class JournalFile:
         """Write the plan, before the first request is sent."""
         content = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
         bodies = [dataclasses.astuple(body) for body in content.pop("requests")]
-        if self._is_sealed:
-            content[_REQUESTS] = len(bodies)
+        content[_REQUESTS] = len(bodies)
 
         def write(connection: sqlite3.Connection) -> None:
             self._put(PLAN, content, key)
-            if self._is_sealed:
-                Seals(key).insert(connection, bodies)
-            else:
-                connection.executemany(_INSERT, bodies)
+            Seals(key).insert(connection, bodies)
 
         pass_point("before plan")
         self.write([write])
@@ -248,10 +228,6 @@ class JournalFile:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def seals(self, key: SubKey) -> Seals | None:
-        """The seals of the requests; None for a journal of schema 2, which stays as it is."""
-        return Seals(key) if self._is_sealed else None
-
     def _put(self, name: str, content: dict[str, Any], key: SubKey) -> None:
         text = write_json(content)
         digest = digest_of(key, DOCUMENTS, _NUMBERS[name], text)
@@ -275,7 +251,7 @@ class JournalFile:
 
     @contextlib.contextmanager
     def _sound(self) -> Iterator[None]:
-        """Raises ResumeRefused for content that no version of ours has written."""
+        """Raises ResumeRefused for content that was not written so."""
         try:
             yield
         except (TypeError, ValueError, KeyError, AttributeError):

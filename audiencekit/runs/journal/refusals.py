@@ -36,13 +36,13 @@ def without_key(directory: Path) -> ResumeRefused:
     )
 
 
-def another_schema(directory: Path, version: int) -> ResumeRefused:
-    """The refusal of a journal whose header names a schema that this version does not know."""
+def another_schema(directory: Path, version: int, known: int) -> ResumeRefused:
+    """The refusal of a journal whose header names another schema than the one `known` to this version."""
     return ResumeRefused(
-        f"the journal says that it has schema {version}, in a form that this version does not know",
-        reason="newer",
-        hint="resume with the version of audiencekit that began the run, or a later one; if this one did, the journal "
-        f"is damaged: {how_to_repeat(directory)}",
+        f"the journal says that it has schema {version}, and this version reads schema {known} only",
+        reason="schema",
+        hint="resume with the version of audiencekit that began the run; if this one did, the journal is damaged: "
+        f"{how_to_repeat(directory)}",
     )
 
 

@@ -1,7 +1,4 @@
-"""How a journal stands on disk: one SQLite file, known by its header, in schema 3.
-
-Schema 2 has no seals. A journal of it is read, resumed, and stays as it is, so that its own version could go on, too.
-"""
+"""How a journal is kept on disk: one SQLite file, known by its header, in schema 3."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from audiencekit.runs.runorder import Succession
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
 VERSION: Final = 3
-UNSEALED_VERSION: Final = 2
 BUSY_SECONDS: Final = 5.0  # another process looks into the journal
 # Where the file format of SQLite (sqlite.org/fileformat) keeps what we need before SQLite itself looks at a file.
 _MAGIC: Final = b"SQLite format 3\0"
@@ -67,21 +63,10 @@ def connect_new(path: Path) -> sqlite3.Connection:
 def connect(path: Path) -> sqlite3.Connection:
     """The journal at `path`. A transaction that a kill left open is undone when something is read.
 
-    Raises ResumeRefused, with the file untouched, when there is none or when it is of no schema that is known.
+    Raises ResumeRefused, with the file untouched, when there is none or when it is of another schema.
     """
     _check_header(path)
     return _connect(path)
-
-
-def has_seals(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether its requests are sealed. Raises ResumeRefused when the schema that it says it has is not the one."""
-    columns = {row[1] for row in connection.execute("PRAGMA table_info(requests)")}
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if columns and ("seal" in columns) != (version != UNSEALED_VERSION):
-        raise damaged(path.parent)
-    if columns and "left_boot" not in columns:
-        raise another_schema(path.parent, version)
-    return "seal" in columns
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
@@ -131,5 +116,5 @@ def _check_header(path: Path) -> None:
     if int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") != APPLICATION_ID:
         raise damaged(path.parent)
     version = int.from_bytes(header[_VERSION_AT : _VERSION_AT + 4], "big")
-    if version not in (UNSEALED_VERSION, VERSION):
-        raise another_schema(path.parent, version)
+    if version != VERSION:
+        raise another_schema(path.parent, version, VERSION)

@@ -18,6 +18,7 @@ from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, without_frames
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest
 from audiencekit.runs.journal.file import Entry, JournalFile
+from audiencekit.runs.journal.seals import Seals
 from audiencekit.runs.journal.senttimes import Moment, this_moment
 
 # An attempt that a crash cut short counts as one.
@@ -52,7 +53,7 @@ class RunJournal:
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._failure: AudiencekitError | None = None
-        self._seals = file.seals(key)
+        self._seals = Seals(key)
         self._doubtful = set(file.digests())  # left earlier: only a confirmation settles them
         self._intended: set[int] = set()
 
@@ -102,17 +103,8 @@ class RunJournal:
             "state": state,
             "attempts": result.attempts,
             "rate_limited": result.rate_limited,
-            **self._counts(result),
+            **_counts(result),
             "is_doubtful": result.is_doubtful or was_doubtful,
-        }
-
-    def _counts(self, result: RequestResult) -> dict[str, int | None]:
-        """The counts of the service. Schema 2 keeps it of confirmed requests only."""
-        said = result if result.is_confirmed else result.miscount if self._seals else None
-        nothing = None if self._seals else 0
-        return {
-            "success_count": said.success_count if said else nothing,
-            "total_count": said.total_count if said else nothing,
         }
 
     async def _write_of(self, number: int, entry: Entry) -> None:
@@ -120,8 +112,7 @@ class RunJournal:
 
         def sealed(connection: sqlite3.Connection) -> None:
             entry(connection)
-            if self._seals is not None:
-                self._seals.renew(connection, number)
+            self._seals.renew(connection, number)
 
         await self._write(sealed)
 
@@ -151,6 +142,15 @@ class RunJournal:
             done.set_result(None)
         else:
             done.set_exception(_another(self._failure))
+
+
+def _counts(result: RequestResult) -> dict[str, int | None]:
+    """The counts of the service."""
+    said = result if result.is_confirmed else result.miscount
+    return {
+        "success_count": said.success_count if said else None,
+        "total_count": said.total_count if said else None,
+    }
 
 
 def _another(failure: AudiencekitError) -> AudiencekitError:

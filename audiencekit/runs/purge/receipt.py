@@ -31,6 +31,7 @@ from audiencekit.runs.store import new_run_id
 
 PURGES: Final = "purges"
 PREFIX: Final = "purge-"
+FORM: Final = "audiencekit-purge/1"
 ERASURES, ERASURE_FILES, RECEIPTS = "erasures", "erasure_files", "receipts"
 WORDS: Final = {
     COMPLETE: "complete runs",
@@ -125,4 +126,4 @@ def write_receipt(state_dir: Path, receipt: PurgeReceipt) -> None:
     """Keep the receipt as it stands, whole at every moment. Raises InputOutputFailed."""
     path = state_dir / PURGES / f"{receipt.purge_id}.json"
     with explained("the receipt of the purge cannot be written", path):
-        replace_file(path, encode_checked(receipt.to_json()))
+        replace_file(path, encode_checked(receipt.to_json(), FORM))

@@ -33,6 +33,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.machine.erasurewitness import Witness
+from audiencekit.machine.formatmarks import other_number
 from audiencekit.machine.keycommand import GivenKey
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey, find_state_key
 from audiencekit.machine.privatefiles import create_file, explained
@@ -115,7 +116,11 @@ def import_memory(
         raise UsageError("invalid sender: nothing was imported", hint=hint)
     key = find_state_key(state_dir, given)
     with explained("the export cannot be read", path, hint="give a file that `audiencekit forgotten export` wrote"):
-        content = _opened(path, _opening_key(key), public)
+        export = _read(path)
+    if what := other_number(export.unwrap()[: len(MARK)], MARK):
+        hint = "have the same version of audiencekit on both hosts, and export again"
+        raise MemoryRefused(f"{str(path)!r} {what}: nothing was added", hint=hint)
+    content = _unsealed(export, _opening_key(key), public)
     if content is None:
         raise MemoryRefused(
             f"{str(path)!r} is damaged, no export, of another sender or to another recipient: nothing was added",
@@ -221,14 +226,14 @@ def _signed(ends: Sequence[bytes], content: bytes) -> bytes:
     return _SIGNED + b"".join(ends) + hashlib.sha256(content).digest()
 
 
-def _opened(path: Path, own: X25519PrivateKey, sender: bytes) -> _Tags | None:
-    """The content; None for a file that is no export of the sender to the recipient. Raises OSError."""
+def _read(path: Path) -> _Export:
     with path.open("rb") as file:
-        return _unsealed(_Export(file.read(MAX_EXPORT_BYTES + _FRAME_BYTES)), own, sender)
+        return _Export(file.read(MAX_EXPORT_BYTES + _FRAME_BYTES))
 
 
 @guarded
 def _unsealed(export: _Export, own: X25519PrivateKey, sender: bytes) -> _Tags | None:
+    """The content; None for a file that is no export of the sender to the recipient."""
     content, begin = export.unwrap(), len(MARK) + KEY_BYTES
     public, to = content[len(MARK) : begin], own.public_key().public_bytes_raw()
     if not content.startswith(MARK) or len(public) < KEY_BYTES:

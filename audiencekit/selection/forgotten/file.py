@@ -37,6 +37,7 @@ from audiencekit.errors import MemoryRefused
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.erasurewitness import Mark
 from audiencekit.machine.filelocks import locked
+from audiencekit.machine.formatmarks import other_number
 from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.statedirectory import make_directory
@@ -54,7 +55,6 @@ _IDENTITY_BYTES, _SERIAL_BYTES, _COUNT_BYTES, _NONCE_BYTES, _SEAL_BYTES = 16, 8,
 _SEALED_KEY_BYTES: Final = _NONCE_BYTES + KEY_BYTES + _SEAL_BYTES
 _TAG_KEY: Final = b"forgotten tag key"
 _LIST: Final = b"forgotten imports"
-_ANY_VERSION: Final = MARK[:-1]
 _HEAD: Final = len(MARK) + _IDENTITY_BYTES + _SERIAL_BYTES
 _MOST_SERIAL_FILE_BYTES: Final = 10_000
 
@@ -119,10 +119,10 @@ def read_memory(state_dir: Path, key: StateKey) -> Memory | None:
         return None
     with explained("the memory of erased people cannot be read", path):
         content = read_file(path, MAX_FORGOTTEN_BYTES)
-    if content.startswith(_ANY_VERSION) and not content.startswith(MARK):
+    if what := other_number(content, MARK):
         raise MemoryRefused(
-            f"{str(path)!r}, the memory of erased people, was written by another version, whose form is not read",
-            hint="use that version; `audiencekit forgotten accept --empty` begins anew",
+            f"{str(path)!r}, the memory of erased people, {what}: nothing was sent",
+            hint="use the version that wrote it; `audiencekit forgotten accept --empty` begins anew",
         )
     own, head = key.derive(_PURPOSE), content[:_HEAD]
     digest, body = content[_HEAD : _HEAD + TAG_BYTES], content[_HEAD + TAG_BYTES :]

@@ -142,7 +142,7 @@ def _add_receipts(state_dir: Path, notes: Notes) -> None:
         if receipt is None or not receipt.get("remembered"):
             continue
         notes.of_receipts += 1
-        with contextlib.suppress(ValueError, KeyError, TypeError):  # of a version that noted nothing
+        with contextlib.suppress(ValueError, KeyError, TypeError):  # a damaged one tells of an erasure alone
             found[f"the receipt of {name}"] = Mark.from_json(receipt["memory"])
     if found:
         notes.others.update([newest(found)])

@@ -29,7 +29,7 @@ from audiencekit.reporting.progress import NoProgress
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys as Entry
 from tests.virtualtime import VirtualClock, run_virtually
 
-ID = "forget-20261121-120000-abcdef"
+ID = "forget-20261121-120000-abcdef00"
 EMAIL, OTHER = "e" * 64, "f" * 64
 ADA: Entry = frozenset({("email", EMAIL), ("handle", "a" * 64)})
 BO: Entry = frozenset({("email", OTHER)})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +17,15 @@ from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
 from audiencekit.audiences.erasure.receipt import Receipt, Skipped, TargetReceipt
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.machine.keys import StateKey
 
 KEY = StateKey(b"k" * 32)
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 RECORDS = to_records(ErasureKeys(frozenset({(Kind.EMAIL, HASH), (Kind.PARTNER_USER_ID, "crm-canary-17")})))
-ID = "forget-20261121-120000-abcdef"
-STORED = Path(__file__).with_name("stored-1")  # of the versions before there was one store for runs and erasures
+ID = "forget-20261121-120000-abcdef00"
+STORED = Path(__file__).with_name("stored-1")
+ADDRESS = "https://ads.example.com"
 NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
 
@@ -31,6 +33,7 @@ def _receipt(**more: object) -> Receipt:
     facts = {
         "erasure_id": ID, "account_id": "18ce54d4x5t", "profile": "spec", "started_at": "2026-11-21T12:00:00Z",
         "asked": 2, "identifiers": {"email": 1}, "forms": {"email": 1}, "rejected": {}, "fingerprint": "f1",
+        "address": ADDRESS,
     }  # fmt: skip
     return Receipt(**(facts | more))  # type: ignore[arg-type]
 
@@ -100,12 +103,12 @@ def test_keys_that_cannot_be_trusted_are_refused(store: ErasureStore, spoil: str
 
 def test_the_same_people_are_found_while_their_erasure_is_unfinished(store: ErasureStore) -> None:
     """By fingerprint, account, and whether the do-not-reach list was asked for."""
-    assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) == _receipt()
-    assert store.unfinished("f2", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
-    assert store.unfinished("f1", "18ce5other", "https://ads.example.com", do_not_reach=False) is None
-    assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=True) is None
+    assert store.unfinished("f1", "18ce54d4x5t", ADDRESS, do_not_reach=False) == _receipt()
+    assert store.unfinished("f2", "18ce54d4x5t", ADDRESS, do_not_reach=False) is None
+    assert store.unfinished("f1", "18ce5other", ADDRESS, do_not_reach=False) is None
+    assert store.unfinished("f1", "18ce54d4x5t", ADDRESS, do_not_reach=True) is None
     store.complete(_receipt(), NOW)
-    assert store.unfinished("", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
+    assert store.unfinished("", "18ce54d4x5t", ADDRESS, do_not_reach=False) is None
 
 
 def test_an_id_or_its_beginning_finds_an_erasure(store: ErasureStore) -> None:
@@ -115,19 +118,19 @@ def test_an_id_or_its_beginning_finds_an_erasure(store: ErasureStore) -> None:
         with pytest.raises(UsageError):
             store.find(wrong)
     with store.locked():
-        store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef"), RECORDS, KEY)
+        store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef00"), RECORDS, KEY)
     with pytest.raises(UsageError, match="2 erasures"):
         store.find("forget-2026")
 
 
 def test_an_erasure_that_never_began_is_removed(store: ErasureStore) -> None:
     """Sealed keys without a receipt are those of a process that was killed before it sent anything."""
-    dead = store.directory("forget-20261121-110000-abcdef")
+    dead = store.directory("forget-20261121-110000-abcdef00")
     dead.mkdir()
     (dead / "keys.sealed").write_bytes(b"sealed")
     assert store.ids() == [ID]
     with store.locked():
-        store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef"), RECORDS, KEY)
+        store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef00"), RECORDS, KEY)
     assert not dead.exists()
 
 
@@ -143,14 +146,21 @@ def test_one_erasure_at_a_time(store: ErasureStore) -> None:
     ("content", "why"),
     [
         ("[]", "is not a receipt"),
-        ('{"erasure_id": 1}', "of another erasure"),
-        ('{"asked": 1}', "is damaged"),
+        ('{"asked": 1}', "was damaged, or edited"),
         ('{"asked": 1, "checksum": "0"}', "was damaged, or edited"),
     ],
 )
 def test_a_file_that_is_no_receipt_is_refused(store: ErasureStore, content: str, why: str) -> None:
     """Without quoting it."""
     (store.directory(ID) / "receipt.json").write_text(content)
+    with pytest.raises(InputOutputFailed, match=why):
+        store.receipt(ID)
+
+
+@pytest.mark.parametrize(("document", "why"), [({"erasure_id": 1}, "of another erasure"), ({"asked": 1}, "is damaged")])
+def test_a_document_that_is_no_receipt_is_refused(store: ErasureStore, document: dict[str, Any], why: str) -> None:
+    """Whatever wrote it under a checksum."""
+    store.write(ID, document)
     with pytest.raises(InputOutputFailed, match=why):
         store.receipt(ID)
 
@@ -165,8 +175,8 @@ def test_a_damaged_receipt_tells_nothing_and_hides_nothing(store: ErasureStore, 
         path.write_bytes(content.replace(b'"asked": 2', b'"asked": 3'))
     elif damage == "of another erasure":
         with store.locked():
-            store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef"), RECORDS, KEY)
-        path.write_bytes((store.directory("forget-20261121-130000-abcdef") / "receipt.json").read_bytes())
+            store.begin(_receipt(erasure_id="forget-20261121-130000-abcdef00"), RECORDS, KEY)
+        path.write_bytes((store.directory("forget-20261121-130000-abcdef00") / "receipt.json").read_bytes())
     else:
         path.unlink()
         path.mkdir()
@@ -174,25 +184,26 @@ def test_a_damaged_receipt_tells_nothing_and_hides_nothing(store: ErasureStore, 
         store.receipt(ID)
     assert [each["state"] for each in store.summaries() if each["run_id"] == ID] == ["unreadable"]
     with store.locked():
-        assert store.unfinished("f2", "18ce54d4x5t", "https://ads.example.com", do_not_reach=False) is None
-        store.begin(_receipt(erasure_id="forget-20261121-140000-abcdef"), RECORDS, KEY)
+        assert store.unfinished("f2", "18ce54d4x5t", ADDRESS, do_not_reach=False) is None
+        store.begin(_receipt(erasure_id="forget-20261121-140000-abcdef00"), RECORDS, KEY)
     assert store.has_keys(ID)
 
 
-def test_a_receipt_of_an_older_version_is_read(store: ErasureStore) -> None:
-    """It has no checksum."""
+def test_a_receipt_in_another_format_is_refused_as_such(store: ErasureStore) -> None:
+    """It stays, with its keys: the version that wrote it can complete the erasure."""
     path = store.directory(ID) / "receipt.json"
-    document = json.loads(path.read_bytes())
-    del document["checksum"]
-    path.write_text(json.dumps(document))
-    assert store.receipt(ID) == _receipt()
+    content = encode_checked(_receipt().to_kept(), "audiencekit-receipt/2")
+    path.write_bytes(content)
+    with pytest.raises(InputOutputFailed, match="reads audiencekit-receipt/1 only"):
+        store.receipt(ID)
+    assert [each["state"] for each in store.summaries()] == ["unreadable"]
+    assert (path.read_bytes(), store.has_keys(ID)) == (content, True)
 
 
-def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) -> None:
-    """Its receipt, its sealed keys, and the note in its lock."""
+def test_an_erasure_that_was_kept_is_read_and_completed(tmp_path: Path) -> None:
+    """Its receipt and its sealed keys, as they were written once: the formats are promised."""
     store = ErasureStore(tmp_path)
     shutil.copytree(STORED, store.directory(ID))
-    (tmp_path / "erasures" / ".lock").write_text(ID)
     receipt = store.receipt(ID)
     assert {one.id: one.state for one in receipt.targets} == {"1a2b": "confirmed", "1a2d": "busy", "9z": "pending"}
     assert (receipt.fingerprint, receipt.skipped[0].why) == ("f1", "flexible")
@@ -200,6 +211,6 @@ def test_an_erasure_of_an_older_version_is_read_and_completed(tmp_path: Path) ->
     (summary,) = store.summaries()
     assert (summary["resumable"], summary["audiences"]) == (True, {"known": 2, "settled": 1})
     with store.locked():
-        assert store.unfinished("f1", "18ce54d4x5t", "https://ads.example.com", do_not_reach=True) == receipt
+        assert store.unfinished("f1", "18ce54d4x5t", ADDRESS, do_not_reach=True) == receipt
         store.complete(receipt, NOW)
     assert (store.has_keys(ID), store.receipt(ID).state) == (False, "complete")

@@ -17,7 +17,7 @@ from audiencekit.audiences.erasure.receipt import (
 )
 
 RECEIPT = Receipt(
-    erasure_id="forget-20261121-120000-abcdef", account_id="18ce54d4x5t", profile="spec",
+    erasure_id="forget-20261121-120000-abcdef00", account_id="18ce54d4x5t", profile="spec",
     started_at="2026-11-21T12:00:00Z", asked=2, identifiers={"email": 2}, forms={"email": 2, "handle": 1},
     rejected={"no_country": 1}, remembered=True, do_not_reach_until="2027-12-20T12:00:00Z", fingerprint="secret",
     audiences=[
@@ -49,7 +49,7 @@ def test_people_get_a_line_for_each_audience() -> None:
     """Each line says whether the audience was confirmed, failed or left out, and why."""
     text = RECEIPT.to_text()
     for part in (
-        "erasure forget-20261121-120000-abcdef: incomplete",
+        "erasure forget-20261121-120000-abcdef00: incomplete",
         "2 identifiers: email 2",
         "3 forms tried: email 2, handle 1",
         "left out    no_country 1",

@@ -177,7 +177,7 @@ class World:
         self.chance.shuffle(lines)
         records = to_records(read_identifier_lines(Lines(lines), country="DE").keys)
         begun = Receipt(
-            erasure_id="forget-20261121-120000-abcdef", account_id=ACCOUNT, profile="spec",
+            erasure_id="forget-20261121-120000-abcdef00", account_id=ACCOUNT, profile="spec",
             started_at=format_time(_moment(EPOCH)), asked=len(lines), identifiers={}, forms=count_by_kind(records),
             rejected={}, do_not_reach_until="2027-11-01T00:00:00Z",
         )  # fmt: skip

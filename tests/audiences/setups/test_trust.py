@@ -11,6 +11,7 @@ import pytest
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.trust import FILE, TrustedSetups
 from audiencekit.errors import InputOutputFailed, UsageError
+from audiencekit.machine.checkeddocuments import encode_checked
 
 
 @pytest.fixture
@@ -83,3 +84,15 @@ def test_a_damaged_memory_trusts_nothing(setup: Path, trusted: TrustedSetups, tm
     (tmp_path / "state" / FILE).write_text('{"paths": 3')
     with pytest.raises(UsageError, match="was not named before"):
         trusted.check(setup)
+
+
+def test_setups_remembered_in_another_format_are_refused(setup: Path, trusted: TrustedSetups, tmp_path: Path) -> None:
+    """They are not forgotten, either."""
+    trusted.remember(setup)
+    path = tmp_path / "state" / FILE
+    content = encode_checked({"paths": []}, "audiencekit-setups/2")
+    path.write_bytes(content)
+    for use in (trusted.check, trusted.remember):
+        with pytest.raises(InputOutputFailed, match="reads audiencekit-setups/1 only"):
+            use(setup)
+    assert path.read_bytes() == content

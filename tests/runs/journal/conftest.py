@@ -19,9 +19,8 @@ from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.seals import Seals
 
-RUN_ID = "20261121-013000-1f3a9c"
+RUN_ID = "20261121-013000-1f3a9c00"
 STATE_KEY = StateKey(bytes(range(32)))
-KEY = STATE_KEY.derive("digests", RUN_ID)
 FACTS = RunFacts(
     run_id=RUN_ID,
     account_id="18ce54d4x5t",
@@ -33,7 +32,9 @@ FACTS = RunFacts(
     keywords={"columns": [["email", "mail"]], "hashed": []},
     started_at="2026-11-21T01:30:00Z",
     audiencekit="0.1.0",
+    salt="000102030405060708090a0b0c0d0e0f",
 )
+KEY = FACTS.key(STATE_KEY)
 PLAN = PlanFacts(
     mapping={"columns": [{"kind": "email", "position": 0, "name": "mail", "hashed": False}], "country": None},
     rules={"phone_form": "e164", "expires_at": "2027-12-21T01:30:00Z"},
@@ -44,6 +45,7 @@ PLAN = PlanFacts(
     fingerprint="00112233445566778899aabbccddeeff",
     suppression="ffeeddccbbaa99887766554433221100",
     requests=tuple(PlannedBody(number, 0, 10, 1_000) for number in (1, 2, 3)),
+    verbs=("U", "U", "D"),
 )
 
 

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.results import Miscount, RefusedRow
+from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
-from audiencekit.runs.journal.facts import Ending, PlannedBody, RunFacts, Sums
+from audiencekit.machine.checkeddocuments import encode_checked
+from audiencekit.runs.journal.facts import Ending, PlannedBody, Sums
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.journal.writer import RunJournal
+from audiencekit.runs.store import RUN_HOME
 from tests.moments import PATIENCE_SECONDS
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 
@@ -32,10 +34,7 @@ filling = [(number, 0, 1, 1, b"") for number in range(4, 5_000)]
 connection.executemany("INSERT INTO requests (number, wave, records, body_bytes, seal) VALUES (?,?,?,?,?)", filling)
 os.kill(os.getpid(), 9)
 """
-OLD = [Path(__file__).with_name(name) for name in ("schema-1.sqlite", "schema-2-early.sqlite")]
-UNSEALED = Path(__file__).with_name("schema-2.sqlite")
 GOLDEN = Path(__file__).with_name("schema-3.sqlite")
-SALTED = dataclasses.replace(FACTS, salt="000102030405060708090a0b0c0d0e0f")
 
 
 def _opened(path: Path) -> JournalFile:
@@ -146,9 +145,9 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "cut off": ("damaged", lambda path: path.write_bytes(path.read_bytes()[:5_000])),
     "scrambled": ("damaged", _scramble),
     "another program's": ("damaged", lambda path: _write(path, "PRAGMA application_id=1")),
-    "newer": ("newer", lambda path: _write(path, "PRAGMA user_version=4")),
-    "older": ("newer", lambda path: _write(path, "PRAGMA user_version=1")),
-    "of a schema that it has not": ("damaged", lambda path: _write(path, "PRAGMA user_version=2")),
+    "of a later schema": ("schema", lambda path: _write(path, "PRAGMA user_version=4")),
+    "of no schema": ("schema", lambda path: _write(path, "PRAGMA user_version=0")),
+    "without seals": ("damaged", lambda path: _write(path, "ALTER TABLE requests DROP COLUMN seal")),
     "without a beginning": ("damaged", lambda path: _write(path, "DELETE FROM documents")),
     "without tables": ("damaged", lambda path: _write(path, "DROP TABLE documents")),
     "another key's": ("key", lambda path: _write(path, "UPDATE documents SET digest = zeroblob(16)")),
@@ -207,82 +206,50 @@ def test_every_damaged_byte_is_refused_or_harmless(planned: JournalFile, path: P
 def test_another_runs_journal_is_refused(planned: JournalFile) -> None:
     """Even under the right key."""
     with pytest.raises(ResumeRefused, match="another run") as caught:
-        planned.check("20261121-013000-ffffff", KEY)
+        planned.check("20261121-013000-ffffff00", KEY)
     assert caught.value.reason == "other_run"
 
 
-@pytest.mark.parametrize("kept", OLD, ids=lambda path: path.stem)
-def test_a_journal_that_no_release_wrote_is_refused_untouched(tmp_path: Path, kept: Path) -> None:
-    """Schema 1 knew no other target than an audience, and schema 2 at first not when bytes had left."""
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(kept.read_bytes())
-    with pytest.raises(ResumeRefused, match="in a form that this version does not know") as caught:
+def test_another_schema_is_named_with_the_one_that_is_read(planned: JournalFile, path: Path) -> None:
+    """A program can act on the reason."""
+    planned.close()
+    _write(path, "PRAGMA user_version=2")
+    with pytest.raises(ResumeRefused, match="has schema 2, and this version reads schema 3 only") as caught:
         JournalFile.open(path)
-    assert caught.value.reason == "newer"
-    assert path.read_bytes() == kept.read_bytes()
+    assert caught.value.reason == "schema"
+    assert "the version of audiencekit that began the run" in caught.value.hint
 
 
-@pytest.mark.parametrize(("kept", "facts"), [(UNSEALED, FACTS), (GOLDEN, SALTED)], ids=["2", "3"])
-def test_journals_of_releases_are_read(tmp_path: Path, kept: Path, facts: RunFacts) -> None:
-    """Kept from each: whatever comes later must resume it or refuse it untouched."""
+def test_a_journal_that_was_kept_is_read(tmp_path: Path) -> None:
+    """One file of this schema, as it was written once: the format is promised."""
     path = tmp_path / "journal.sqlite"
-    path.write_bytes(kept.read_bytes())
-    journal = JournalFile.open(path)
-    journal.check(RUN_ID, facts.key(STATE_KEY))
-    assert (journal.facts(), journal.plan(), journal.ending()) == (facts, PLAN, None)
+    path.write_bytes(GOLDEN.read_bytes())
+    journal = _opened(path)
+    assert (journal.facts(), journal.plan(), journal.ending()) == (FACTS, PLAN, None)
     assert journal.confirmed_numbers() == {1}
     assert list(journal.digests()) == [2]
     assert journal.sums() == Sums(
         confirmed=1, unknown=1, records_confirmed=10, body_bytes=1_000, success_count=10, total_count=10, attempts=3
     )
     journal.close()
-    assert path.read_bytes() == kept.read_bytes()
+    assert path.read_bytes() == GOLDEN.read_bytes()
 
 
 async def write_golden(path: Path) -> None:
     """How the golden journal was made: one request confirmed at the second try, one cut short by a crash."""
-    key = SALTED.key(STATE_KEY)
-    journal = JournalFile.begin(path, SALTED, key)
-    journal.keep_plan(PLAN, key)
-    async with RunJournal(journal, key) as writer:
+    journal = JournalFile.begin(path, FACTS, KEY)
+    journal.keep_plan(PLAN, KEY)
+    async with RunJournal(journal, KEY) as writer:
         await writer.intend(packed(1))
         await writer.conclude(result_of(1, Outcome.CONFIRMED, 2))
         await writer.intend(packed(2))
     journal.close()
 
 
-async def test_a_journal_of_schema_2_goes_on_as_what_it_is(tmp_path: Path) -> None:
-    """The version that began it could still go on; counts that do not add up are found there, too."""
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(UNSEALED.read_bytes())
-    journal = _opened(path)
-    async with RunJournal(journal, KEY) as writer:
-        await writer.intend(packed(3))
-        miscount = Miscount(3, 10, 9, 10)
-        await writer.conclude(dataclasses.replace(result_of(3, Outcome.UNKNOWN), miscount=miscount))
-    assert journal.sums().miscounted == ()  # it has no place for them
-    journal.check(RUN_ID, KEY)
-    async with RunJournal(journal, KEY) as writer:
-        for number in (2, 3):
-            await writer.intend(packed(number))
-            await writer.conclude(result_of(number))
-    journal.finish(Ending(state="complete", exit_code=0), KEY)
-    assert journal.sums().confirmed == 3
-    journal.close()
-    _opened(path).close()
-    assert path.read_bytes()[60:64] == bytes([0, 0, 0, 2])
-    _write(path, "UPDATE requests SET total_count = total_count | 32 WHERE number = 2")
-    with pytest.raises(ResumeRefused) as caught:
-        _opened(path)
-    assert caught.value.reason == "damaged"
-
-
 def test_a_run_id_that_is_used_again_makes_another_key() -> None:
-    """Of two journals of one id no two digests are under one key and one nonce; older ones have the key they had."""
-    salts = ("", "00" * 16, "01" * 16)
-    keys = [dataclasses.replace(FACTS, salt=salt).key(STATE_KEY) for salt in salts]
-    assert keys[0] == KEY
-    assert len({key.unwrap() for key in keys}) == 3
+    """Of two journals of one id no two digests are under one key and one nonce."""
+    keys = [dataclasses.replace(FACTS, salt=salt).key(STATE_KEY) for salt in ("00" * 16, "01" * 16)]
+    assert keys[0].unwrap() != keys[1].unwrap()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +296,7 @@ def test_an_empty_journal_of_a_run_that_had_begun_is_damaged(planned: JournalFil
     planned.close()
     for content, said in (
         (b"{", "`plan_time=` of the run"),
-        (b'{"plan_time": "2026-11-21T01:30:00Z"}', "11-21T01:30:00Z"),
+        (encode_checked({"plan_time": "2026-11-21T01:30:00Z"}, RUN_HOME.form), "11-21T01:30:00Z"),
     ):
         (path.parent / "report.json").write_bytes(content)
         path.write_bytes(b"")

@@ -17,7 +17,7 @@ from audiencekit.runs.locks import TargetLock
 from audiencekit.runs.purge import removal
 from audiencekit.runs.purge.expired import find_runs
 from audiencekit.runs.purge.purging import only_purge, receipted, remove_all
-from audiencekit.runs.purge.receipt import PURGES, PurgeReceipt
+from audiencekit.runs.purge.receipt import FORM, PURGES, PurgeReceipt
 from audiencekit.runs.runorder import BEGUN
 from audiencekit.runs.store import RunStore
 from tests.runs.journal.conftest import FACTS, STATE_KEY
@@ -35,7 +35,7 @@ def _purge(state_dir: Path, *, unfinished: bool = False) -> PurgeReceipt:
 
 
 def _kept(state_dir: Path) -> list[dict[str, Any]]:
-    read = [decode_checked(path.read_bytes()) for path in sorted((state_dir / PURGES).iterdir())]
+    read = [decode_checked(path.read_bytes(), FORM, path) for path in sorted((state_dir / PURGES).iterdir())]
     assert all(document is not None and is_as_written for document, is_as_written in read)
     return [document for document, _ in read if document is not None]
 

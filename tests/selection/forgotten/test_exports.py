@@ -143,12 +143,23 @@ def test_a_changed_export_is_refused(hosts: list[Host], tmp_path: Path) -> None:
         *(content[:size] for size in range(0, len(content), 7)),
         content + b"\0",
         b"AKFORGX2" * 40,
-        b"AKFORGX1" * 40,
     ]:
         path.write_bytes(one)
         with pytest.raises(MemoryRefused):
             there.take(path, here)
     assert there.holds(1) == [False]
+
+
+def test_an_export_of_another_version_is_refused_as_such(hosts: list[Host], tmp_path: Path) -> None:
+    """The sender and the recipient may be right."""
+    here, there, _ = hosts
+    here.forget(1)
+    path = tmp_path / "other"
+    path.write_bytes(b"AKFORGX3" + here.export_to(there).read_bytes()[8:])
+    with pytest.raises(MemoryRefused, match=r"is in format AKFORGX3, and .* reads AKFORGX2 only") as refused:
+        there.take(path, here)
+    assert "the same version of audiencekit on both hosts" in refused.value.hint
+    assert (there.holds(1), read_log(there.state)) == ([False], [])
 
 
 def test_it_says_nothing_of_the_exporter(hosts: list[Host]) -> None:
