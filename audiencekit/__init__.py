@@ -24,17 +24,22 @@ if TYPE_CHECKING:
         resume_erasure_async as resume_erasure_async,
     )
     from audiencekit.audiences.erasure.receipt import Receipt as Receipt
-    from audiencekit.audiences.resumption import resume as resume, resume_async as resume_async
-    from audiencekit.audiences.setups.result import SetupReport as SetupReport
+    from audiencekit.audiences.runs import resume as resume, resume_async as resume_async
+    from audiencekit.audiences.setups.one_audience import SetupReport as SetupReport
     from audiencekit.audiences.setups.running import (
         plan_setup as plan_setup,
         run_setup as run_setup,
         run_setup_async as run_setup_async,
     )
-    from audiencekit.audiences.synchronisation.expiry import Expiry as Expiry, expiry as expiry
-    from audiencekit.audiences.synchronisation.preview import plan_sync as plan_sync
-    from audiencekit.audiences.synchronisation.renewal import renew as renew, renew_async as renew_async
-    from audiencekit.audiences.synchronisation.sync import sync as sync, sync_async as sync_async
+    from audiencekit.audiences.sync.sync import (
+        Expiry as Expiry,
+        expiry as expiry,
+        plan_sync as plan_sync,
+        renew as renew,
+        renew_async as renew_async,
+        sync as sync,
+        sync_async as sync_async,
+    )
     from audiencekit.delivery.rate_limiter import RateLimiter as RateLimiter
     from audiencekit.destinations.ads import AUDIENCE as AUDIENCE, DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.destinations.destination import Destination as Destination
@@ -54,13 +59,13 @@ _NAMES = {
     "audiencekit.audiences.do_not_reach": "do_not_reach_upload do_not_reach_upload_async",
     "audiencekit.audiences.erasure.forgetting": "forget forget_async resume_erasure resume_erasure_async",
     "audiencekit.audiences.erasure.receipt": "Receipt",
-    "audiencekit.audiences.resumption": "resume resume_async",
-    "audiencekit.audiences.setups.result": "SetupReport",
+    "audiencekit.audiences.runs": "resume resume_async",
+    "audiencekit.audiences.setups.one_audience": "SetupReport",
     "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
-    "audiencekit.audiences.synchronisation.expiry": "Expiry expiry",
-    "audiencekit.audiences.synchronisation.preview": "plan_sync",
-    "audiencekit.audiences.synchronisation.renewal": "renew renew_async",
-    "audiencekit.audiences.synchronisation.sync": "sync sync_async",
+    "audiencekit.audiences.sync.sync": "Expiry expiry",
+    "audiencekit.audiences.sync.sync": "plan_sync",
+    "audiencekit.audiences.sync.sync": "renew renew_async",
+    "audiencekit.audiences.sync.sync": "sync sync_async",
     "audiencekit.delivery.rate_limiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "

@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
 from audiencekit.settings import load_settings

@@ -65,17 +65,17 @@ PAGES: Final = (
     Page(
         "uploads.md",
         "Check, upload, resume",
-        ("pipeline", "audiences.do_not_reach", "audiences.resumption", "planning.options"),
+        ("pipeline", "audiences.do_not_reach", "audiences.runs", "planning.options"),
         "Guides: [tutorial](../tutorial.md), [resuming](../resuming.md), [the do-not-reach list](../do-not-reach.md).",
     ),
     Page(
         "syncs.md",
         "Sync and renew",
         (
-            "audiences.synchronisation.sync",
-            "audiences.synchronisation.preview",
-            "audiences.synchronisation.renewal",
-            "audiences.synchronisation.expiry",
+            "audiences.sync.sync",
+            "audiences.sync.sync",
+            "audiences.sync.sync",
+            "audiences.sync.sync",
         ),
         "Guide: [sync](../sync.md).",
     ),
@@ -88,7 +88,7 @@ PAGES: Final = (
     Page(
         "setups.md",
         "Setups",
-        ("audiences.setups.running", "audiences.setups.result"),
+        ("audiences.setups.running", "audiences.setups.one_audience"),
         "Guide: [setups](../setups.md).",
     ),
     Page(

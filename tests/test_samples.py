@@ -20,8 +20,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.flexible.document import read_document
-from audiencekit.audiences.flexible.words import to_sentence
+from audiencekit.audiences.flexible import read_document, to_sentence
 from audiencekit.emulator import Emulator
 from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.kinds import Reason

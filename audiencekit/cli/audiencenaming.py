@@ -31,9 +31,9 @@ audience_argument: Final = click.argument("audience", metavar=PLACE, shell_compl
 
 async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
-    from audiencekit.audiences import naming
+    from audiencekit.audiences import runs
 
-    return await naming.audience_id_of(given, settings)
+    return await runs.audience_id_of(given, settings)
 
 
 def known_audience_id(given: str, account_id: str | None = None) -> str:

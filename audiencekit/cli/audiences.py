@@ -17,7 +17,7 @@ from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.readiness import Readiness
+    from audiencekit.audiences.match_rate import Readiness
 
 
 @click.group(cls=CommandGroup)
@@ -96,7 +96,7 @@ def wait_for_audience(audience: str, timeout: str, interval: str, as_json: bool)
 
     It says why the audience cannot be targeted yet.
     """
-    from audiencekit.audiences.readiness import wait_until_targetable
+    from audiencekit.audiences.match_rate import wait_until_targetable
     from audiencekit.delivery.retry import SystemClock
     from audiencekit.durations import parse_duration
 
@@ -126,7 +126,7 @@ def show_health(audience: str, as_json: bool) -> None:
 
     The match rate is users active in 90 days over users provided.
     """
-    from audiencekit.audiences.readiness import read_readiness
+    from audiencekit.audiences.match_rate import read_readiness
 
     audience_id = _id_of(audience, as_json=as_json)
 
@@ -137,7 +137,7 @@ def show_health(audience: str, as_json: bool) -> None:
 
 
 def _print_health(readiness: Readiness, *, as_json: bool) -> None:
-    from audiencekit.audiences.matchrate import Health, size_history
+    from audiencekit.audiences.match_rate import Health, size_history
 
     settings = command_settings()
     health = Health.of(readiness, settings)

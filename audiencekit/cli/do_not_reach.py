@@ -27,7 +27,7 @@ from audiencekit.cli.sendingcommands import pace_options, send, service_options
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.donotreachlist import DoNotReachList
+    from audiencekit.audiences.do_not_reach import DoNotReachList
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings
@@ -63,7 +63,7 @@ def create_list(description: str | None, dry_run: bool, as_json: bool) -> None:
 
     If the account has a list, that one is shown.
     """
-    from audiencekit.audiences.donotreachlist import ensure_list
+    from audiencekit.audiences.do_not_reach import ensure_list
     from audiencekit.delivery.retry import SystemClock
 
     async def ask(client: Any) -> DoNotReachList:
@@ -87,7 +87,7 @@ def delete_list(yes: bool, dry_run: bool, as_json: bool) -> None:
 
     The people on it can be targeted again.
     """
-    from audiencekit.audiences.donotreachlist import delete_list as delete
+    from audiencekit.audiences.do_not_reach import delete_list as delete
 
     is_sure = yes or dry_run
     if not is_sure:
@@ -157,7 +157,7 @@ def upload_list(
 
 
 def _find(*, as_json: bool) -> DoNotReachList | None:
-    from audiencekit.audiences.donotreachlist import find_list
+    from audiencekit.audiences.do_not_reach import find_list
 
     found: DoNotReachList | None = with_client(find_list, as_json=as_json)
     return found

@@ -11,7 +11,7 @@ from audiencekit.cli.options import as_keywords
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.erasure.preview import Preview
+    from audiencekit.audiences.erasure.means import Preview
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
     from audiencekit.runs.remaining import Remaining
@@ -24,7 +24,7 @@ def foresee_upload(source: tuple[str, ...], audience: str, given: dict[str, Any]
     """Of `upload`; `given` are its options."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.dryruns.upload import plan_upload_async
+        from audiencekit.audiences.dry_runs import plan_upload_async
         from audiencekit.destinations.target import Target
 
         target = Target.audience(await audience_id_of(audience, settings))
@@ -38,7 +38,7 @@ def foresee_do_not_reach(source: tuple[str, ...], given: dict[str, Any]) -> NoRe
     """Of `do-not-reach upload`."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Plan]:
-        from audiencekit.audiences.dryruns.donotreach import dry_upload_async
+        from audiencekit.audiences.dry_runs import dry_upload_async
 
         return dry_upload_async(source, settings=settings, progress=progress, **as_keywords(rest))
 
@@ -50,7 +50,7 @@ def foresee_sync(source: tuple[str, ...], audience: str, given: dict[str, Any]) 
     """Of `sync`."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.dryruns.sync import dry_sync_async
+        from audiencekit.audiences.dry_runs import dry_sync_async
 
         keywords, audience_id = as_keywords(rest), await audience_id_of(audience, settings)
         return await dry_sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)
@@ -63,7 +63,7 @@ def foresee_renewal(audience: str, times: dict[str, Any], *, as_json: bool, **se
     """Of `renew`, with its `times`."""
 
     async def work(settings: Settings, progress: Progress) -> Plan:
-        from audiencekit.audiences.dryruns.renewal import dry_renewal_async
+        from audiencekit.audiences.dry_runs import dry_renewal_async
 
         audience_id = await audience_id_of(audience, settings)
         return await dry_renewal_async(audience_id=audience_id, settings=settings, progress=progress, **times)
@@ -75,8 +75,8 @@ def foresee_erasure(given: dict[str, Any], *, as_json: bool, **service: Any) -> 
     """Of `forget`."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Preview]:
-        from audiencekit.audiences.dryruns.erasure import dry_forget_async
-        from audiencekit.audiences.erasure.identifierlines import standard_input_lines
+        from audiencekit.audiences.dry_runs import dry_forget_async
+        from audiencekit.audiences.erasure.people import standard_input_lines
 
         lines = None if given["source"] else standard_input_lines().unwrap()
         return dry_forget_async(lines, settings=settings, progress=progress, **as_keywords(given))

@@ -17,7 +17,7 @@ from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.flexible.document import Document
+    from audiencekit.audiences.flexible import Document
 
 _FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
@@ -69,7 +69,7 @@ def create_from_file(file: Path, yes: bool, allow_name: bool, dry_run: bool, as_
 
 
 def _read(file: Path, *, as_json: bool) -> Document:
-    from audiencekit.audiences.flexible.document import read_document
+    from audiencekit.audiences.flexible import read_document
 
     try:
         return read_document(file)
@@ -90,7 +90,7 @@ def _check_names(document: Document, *, allow: bool, as_json: bool) -> None:
 
 
 def _create(document: Document, *, as_json: bool, dry_run: bool) -> Any:
-    from audiencekit.audiences.flexible.creation import create_audiences
+    from audiencekit.audiences.flexible_creation import create_audiences
     from audiencekit.delivery.retry import SystemClock
 
     async def ask(client: Any) -> Any:
@@ -106,13 +106,13 @@ def _create(document: Document, *, as_json: bool, dry_run: bool) -> Any:
 
 
 def _texts(document: Document) -> Iterator[str]:
-    from audiencekit.audiences.flexible.words import draw, to_sentence
+    from audiencekit.audiences.flexible import draw, to_sentence
 
     return (f"{draw(audience)}\n{to_sentence(audience)}" for audience in document.audiences)
 
 
 def _shown(document: Document) -> Iterator[dict[str, str]]:
-    from audiencekit.audiences.flexible.words import draw, to_sentence
+    from audiencekit.audiences.flexible import draw, to_sentence
 
     for path, audience in zip(document.paths, document.audiences, strict=True):
         words = {"sentence": to_sentence(audience), "drawing": draw(audience)}

@@ -56,7 +56,7 @@ def forget(
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Receipt]:
         from audiencekit.audiences.erasure.forgetting import forget_async
-        from audiencekit.audiences.erasure.identifierlines import standard_input_lines
+        from audiencekit.audiences.erasure.people import standard_input_lines
 
         lines = None if source else standard_input_lines().unwrap()
         return forget_async(
@@ -83,7 +83,7 @@ def resume_erasure(erasure: str, *, as_json: bool, new_address: bool, **given: A
 
 def show_receipt(erasure: str, *, as_json: bool) -> None:
     """Print the receipt of an erasure as it stands."""
-    from audiencekit.audiences.erasure.erasurestore import ErasureStore
+    from audiencekit.audiences.erasure.receipt import ErasureStore
 
     store = ErasureStore(command_settings().state_dir)
     _print(store.receipt(store.find(erasure)), as_json=as_json)

@@ -79,7 +79,7 @@ def rotate_key(as_json: bool) -> None:
     The key before opens none of it. A key from the environment or a command cannot be put there: give the new one by
     AUDIENCEKIT_NEW_KEY.
     """
-    from audiencekit.audiences.keyrotation import rotate_key as rotate
+    from audiencekit.audiences.key_rotation import rotate_key as rotate
     from audiencekit.machine.keyplaces import key_fingerprint
     from audiencekit.machine.keys import parse_key
 
@@ -95,7 +95,7 @@ def rotate_key(as_json: bool) -> None:
 
 
 def _describe() -> dict[str, Any]:
-    from audiencekit.audiences.sealedfiles import count_sealed
+    from audiencekit.audiences.key_rotation import count_sealed
     from audiencekit.machine.keyplaces import key_fingerprint, place_of_key
     from audiencekit.machine.keys import existing_state_key
 

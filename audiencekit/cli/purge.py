@@ -27,7 +27,7 @@ def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes:
     The keys go first, and a receipt with counts stays. Runs at work, erasures that are not finished, snapshots of
     syncs and the memory of erased people are never purged.
     """
-    from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge as carry_out
+    from audiencekit.audiences.runs import PurgeOrder, plan_purge, purge as carry_out
     from audiencekit.durations import parse_age
 
     settings, now = command_settings(), datetime.now(UTC)

@@ -16,7 +16,7 @@ from audiencekit.cli.sendingcommands import pace_options, send, service_options
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.synchronisation.expiry import Expiry
+    from audiencekit.audiences.sync.sync import Expiry
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings
@@ -55,7 +55,7 @@ def renew(
         foresee_renewal(audience, times, as_json=as_json, **service)
 
     async def work(settings: Settings, progress: Progress) -> Report:
-        from audiencekit.audiences.synchronisation.renewal import renew_async
+        from audiencekit.audiences.sync.sync import renew_async
 
         audience_id = await audience_id_of(audience, settings)
         return await renew_async(audience_id=audience_id, settings=settings, progress=progress, **times)
@@ -72,7 +72,7 @@ def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
 
     The numbers are of the snapshot of the last sync. Nothing is sent.
     """
-    from audiencekit.audiences.synchronisation.expiry import expiry as look_up
+    from audiencekit.audiences.sync.sync import expiry as look_up
 
     try:
         audience_id = known_audience_id(audience, account_id)

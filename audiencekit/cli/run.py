@@ -19,7 +19,7 @@ from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.setups.result import SetupReport
+    from audiencekit.audiences.setups.one_audience import SetupReport
     from audiencekit.audiences.setups.setup import AudienceSetup, Setup
     from audiencekit.settings import Settings
 

@@ -24,7 +24,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
 
     The newest comes first.
     """
-    from audiencekit.audiences.history import list_history
+    from audiencekit.audiences.match_rate import list_history
     from audiencekit.cli.timeorage import moment_of
     from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.text import render_runs, runs_to_json
@@ -57,7 +57,7 @@ def report(run: str, html: str | None, as_json: bool) -> None:
 
     RUN is an id, the beginning of one, or `last`.
     """
-    from audiencekit.audiences.history import find_in_history
+    from audiencekit.audiences.match_rate import find_in_history
     from audiencekit.machine.keys import known_state_key
     from audiencekit.runs.storedreports import read_report
 

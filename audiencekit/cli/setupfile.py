@@ -19,7 +19,7 @@ def setup_of(given: str | None, *, remember: bool, profile: str | None) -> Setup
     Raises UsageError for a file that was not, which may be another person's, and what `read_setup` raises.
     """
     from audiencekit.audiences.setups.document import read_setup
-    from audiencekit.audiences.setups.trust import TrustedSetups
+    from audiencekit.audiences.setups.setup import TrustedSetups
     from audiencekit.settings import SETTINGS_FILE, load_settings
 
     trusted = TrustedSetups(load_settings(directory=None, profile=profile).state_dir)

@@ -72,7 +72,7 @@ def sync(
         leave_with_sync_plan(source, audience, as_json=as_json, given=given, account_id=account_id, profile=profile)
 
     async def work(settings: Settings, progress: Progress) -> Report:
-        from audiencekit.audiences.synchronisation.sync import sync_async
+        from audiencekit.audiences.sync.sync import sync_async
 
         keywords, audience_id = as_keywords(given), await audience_id_of(audience, settings)
         return await sync_async(source, audience_id=audience_id, settings=settings, progress=progress, **keywords)

@@ -16,7 +16,7 @@ def leave_with_sync_plan(
     source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
 ) -> NoReturn:
     """Write the plan and end the process, with the exit code of the plan or of the error."""
-    from audiencekit.audiences.synchronisation.preview import plan_sync
+    from audiencekit.audiences.sync.sync import plan_sync
     from audiencekit.cli.commandprogress import command_progress
 
     try:

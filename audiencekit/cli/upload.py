@@ -95,7 +95,7 @@ def upload(
 
 def _tell_of_sync(settings: Settings, audience_id: str) -> None:
     """Note that the changes of an upload are not in the snapshot of an audience under sync."""
-    from audiencekit.audiences.synchronisation.expiry import is_under_sync
+    from audiencekit.audiences.sync.sync import is_under_sync
 
     if is_under_sync(audience_id, settings):
         told = "the sync does not know of people who are put in or taken out by an upload"
@@ -124,7 +124,7 @@ def resume(
 
     RUN is an id, the beginning of one, or `last`, the only run that can be resumed. The same bytes are sent as before.
     """
-    from audiencekit.audiences.history import find_resumable
+    from audiencekit.audiences.match_rate import find_resumable
     from audiencekit.machine.keys import known_state_key
 
     found = command_settings()

@@ -50,7 +50,7 @@ def write_report_page(path: str, document: Mapping[str, Any], settings: Settings
 
     Raises as the other.
     """
-    from audiencekit.audiences.matchrate import size_history
+    from audiencekit.audiences.match_rate import size_history
     from audiencekit.reporting.page.page import report_page
 
     audience_id = document.get("audience_id")
@@ -60,7 +60,7 @@ def write_report_page(path: str, document: Mapping[str, Any], settings: Settings
 
 
 def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | None:
-    from audiencekit.audiences.synchronisation.expiry import expiry, is_under_sync
+    from audiencekit.audiences.sync.sync import expiry, is_under_sync
     from audiencekit.errors import SnapshotRefused
 
     if audience_id is None or not is_under_sync(audience_id, settings):

@@ -1,20 +1,179 @@
-"""`audiencekit.audiences.do_not_reach`, on the emulator."""
+"""`audiencekit.audiences.do_not_reach`."""
 
 from __future__ import annotations
 
 import asyncio
 import io
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
+from audiencekit.api.answers import Answer
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.do_not_reach import delete_list, do_not_reach_upload_async, ensure_list, find_list
 from audiencekit.emulator import Emulator
-from audiencekit.errors import MappingRefused, NotFinished, PlanRefused, Refused, UsageError
+from audiencekit.errors import (
+    ExchangeError,
+    MalformedAnswer,
+    MappingRefused,
+    NotFinished,
+    NotFound,
+    Outcome,
+    PlanRefused,
+    Refused,
+    RequestRefused,
+    TemporarilyUnavailable,
+    TransportFailed,
+    UsageError,
+)
+from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.settings import Settings
+from tests.audiences.stepclock import StepClock
 from tests.moments import PATIENCE_SECONDS
+
+LOST = TransportFailed("the answer was lost", sent=True)
+NEVER_SENT = TransportFailed("no server is there", sent=False)
+SECOND = RequestRefused("there is one", status=400, codes=("INVALID",))
+AWAY = TemporarilyUnavailable("away", status=503, outcome=Outcome.UNKNOWN)
+
+
+class Service:
+    """An account's lists. `failure` is raised in place of an answer, `applied` says whether it was done all the same.
+
+    `appears` is the number of the look-up, counted after the creation, from which the list is shown; `away` are the
+    numbers of those that fail.
+    """
+
+    def __init__(
+        self,
+        *ids: str,
+        failure: ExchangeError | None = None,
+        applied: bool = False,
+        appears: int = 1,
+        away: Sequence[int] = (),
+    ) -> None:
+        self.lists = [{"id": each, "deleted": False} for each in ids]
+        self.created = self.looked = 0
+        self._failure, self._applied, self._appears, self._away = failure, applied, appears, away
+
+    async def list_do_not_reach_lists(self, *, with_deleted: bool | None = None) -> Answer:
+        self.looked += bool(self.created)
+        if self.created and self.looked in self._away:
+            raise AWAY
+        return Answer(status=200, data=self.lists if not self.created or self.looked >= self._appears else [])
+
+    async def create_do_not_reach_list(self, *, description: str | None = None) -> Answer:
+        self.created += 1
+        if self._failure is None or self._applied:
+            self.lists.append({"id": "new1", "deleted": False, "description": description})
+        if self._failure is not None:
+            raise self._failure
+        return Answer(status=200, data=self.lists[-1])
+
+    async def delete_do_not_reach_list(self, list_id: str) -> Answer:
+        if self._failure is None or self._applied:
+            self.lists = []
+        if self._failure is not None:
+            raise self._failure
+        return Answer(status=200, data={"id": list_id, "deleted": True})
+
+
+async def test_the_list_of_the_account_is_found() -> None:
+    """One, or none; deleted ones are none."""
+    found = await find_list(Service("abc1"))
+    assert found is not None
+    assert (found.id, found.state, str(found.target)) == ("abc1", "found", "do-not-reach list abc1")
+    assert await find_list(Service()) is None
+    gone = Service("abc1")
+    gone.lists[0]["deleted"] = True
+    assert await find_list(gone) is None
+
+
+@pytest.mark.parametrize("lists", [[{"id": "a"}, {"id": "b"}], [{}], [{"id": 7}]])
+async def test_an_account_that_cannot_be_is_no_answer(lists: list[dict[str, Any]]) -> None:
+    """Which of two lists was meant must not be guessed."""
+    service = Service()
+    service.lists = lists
+    with pytest.raises(MalformedAnswer):
+        await find_list(service)
+
+
+async def test_a_list_that_is_there_is_not_created_again() -> None:
+    """It is looked up first."""
+    service = Service("abc1")
+    there = await ensure_list(service, clock=StepClock())
+    assert (there.id, there.state, service.created) == ("abc1", "found", 0)
+
+
+async def test_a_missing_list_is_created_once() -> None:
+    """With its description."""
+    service = Service()
+    there = await ensure_list(service, clock=StepClock(), description="opted out")
+    assert (there.id, there.state, service.created) == ("new1", "created", 1)
+    assert there.shown["description"] == "opted out"
+
+
+@pytest.mark.parametrize(
+    ("failure", "faults", "lookups"),
+    [
+        (LOST, {}, 1),
+        (LOST, {"appears": 3}, 3),
+        (LOST, {"away": (1, 2)}, 3),
+        (AWAY, {}, 1),
+        (MalformedAnswer("cut off", status=200), {}, 1),
+        (SECOND, {}, 1),
+    ],
+)
+async def test_after_a_lost_answer_the_list_is_looked_up(
+    failure: ExchangeError, faults: dict[str, Any], lookups: int
+) -> None:
+    """And not created again, likewise when another program created it first."""
+    service, clock = Service(failure=failure, applied=True, **faults), StepClock()
+    there = await ensure_list(service, clock=clock)
+    assert (there.id, there.state, service.created, service.looked) == ("new1", "found", 1, lookups)
+    assert clock.slept == [CREATION_LOOKUP_SECONDS] * (lookups - 1)
+
+
+async def test_an_unknown_outcome_of_a_creation_is_said() -> None:
+    """And what to do: the same again does no harm."""
+    service = Service(failure=LOST)
+    with pytest.raises(NotFinished, match="not known") as caught:
+        await ensure_list(service, clock=StepClock())
+    assert (service.created, service.looked) == (1, CREATION_LOOKUPS)
+    assert "looked up first" in caught.value.hint
+
+
+@pytest.mark.parametrize("failure", [NEVER_SENT, SECOND])
+async def test_a_list_that_was_certainly_not_created_is_an_error(failure: ExchangeError) -> None:
+    """The service's own."""
+    with pytest.raises(type(failure)):
+        await ensure_list(Service(failure=failure), clock=StepClock())
+
+
+async def test_a_lost_deletion_is_looked_after() -> None:
+    """Gone is gone; what is still there may have to be deleted again."""
+    await delete_list(Service("abc1"), "abc1")
+    await delete_list(Service("abc1", failure=LOST, applied=True), "abc1")
+    with pytest.raises(NotFinished, match="not known"):
+        await delete_list(Service("abc1", failure=LOST), "abc1")
+    with pytest.raises(NotFound):
+        await delete_list(Service(failure=NotFound("none", status=404)), "abc1")
+
+
+async def test_the_client_fits(emulator: Emulator, settings: Settings) -> None:
+    """The emulator refuses a second list, and a deleted one can be followed by another."""
+    async with open_client(settings) as client:
+        first = await ensure_list(client, clock=StepClock())
+        assert (await ensure_list(client, clock=StepClock())).id == first.id
+        with pytest.raises(RequestRefused):
+            await client.create_do_not_reach_list()
+        await delete_list(client, first.id)
+        assert await find_list(client) is None
+        second = await ensure_list(client, clock=StepClock())
+    assert (second.state, second.id == first.id) == ("created", False)
 
 
 @pytest.fixture

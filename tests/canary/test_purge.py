@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.purging import PurgeOrder, plan_purge, purge
+from audiencekit.audiences.runs import PurgeOrder, plan_purge, purge
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.pipeline import upload_async

@@ -13,7 +13,7 @@ import pytest
 
 import audiencekit.cli
 from audiencekit import errors
-from audiencekit.audiences.setups.result import AudienceResult
+from audiencekit.audiences.setups.one_audience import AudienceResult
 from audiencekit.errors import AudiencekitError
 from tests.cli.conftest import Run, Service
 from tests.commandtree import all_commands

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.sealedfiles import count_sealed
+from audiencekit.audiences.key_rotation import count_sealed
 from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret

@@ -18,8 +18,7 @@ import pytest
 
 from audiencekit.audiences.do_not_reach import do_not_reach_upload_async
 from audiencekit.audiences.erasure.forgetting import forget_async
-from audiencekit.audiences.synchronisation.renewal import renew_async
-from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.audiences.sync.sync import renew_async, sync_async
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
+from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.delivery.limiter.host import WaitingLineFile
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
+from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.crashpoints import set_hook

@@ -15,9 +15,8 @@ from typing import Any
 
 import aiohttp
 
-from audiencekit.audiences.matchrate import size_history
-from audiencekit.audiences.synchronisation.expiry import expiry
-from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.audiences.match_rate import size_history
+from audiencekit.audiences.sync.sync import expiry, sync_async
 from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.settings import Settings, load_settings

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.audiences.purging import PurgeOrder, purge
-from audiencekit.audiences.sealedfiles import count_sealed
+from audiencekit.audiences.key_rotation import count_sealed
+from audiencekit.audiences.runs import PurgeOrder, purge
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused, ResumeRefused

@@ -24,13 +24,12 @@ from unittest import mock
 
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
-from audiencekit.audiences.erasure.keys import count_by_kind, to_records
-from audiencekit.audiences.erasure.receipt import Receipt
-from audiencekit.audiences.synchronisation.plan.syncplanner import SyncPlanner
-from audiencekit.audiences.synchronisation.snapshotaccess import open_snapshot_run
+from audiencekit.audiences.erasure.forms import count_by_kind, to_records
+from audiencekit.audiences.erasure.means import ErasureMeans
+from audiencekit.audiences.erasure.people import Lines, read_identifier_lines
+from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
+from audiencekit.audiences.sync.planner import SyncPlanner
+from audiencekit.audiences.sync.run import open_snapshot_run
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.ads_session import AudienceSession

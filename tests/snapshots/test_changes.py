@@ -14,7 +14,7 @@ import orjson
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.audiences.synchronisation.plan.sentrecords import records_at
+from audiencekit.audiences.sync.difference import records_at
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
 from audiencekit.machine.keptspool import KeptSpool
@@ -32,8 +32,8 @@ from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, identifiers_of, joined_members
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
-from tests.audiences.synchronisation.people import TAGGER, days, members, records, store
-from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Person
+from tests.audiences.sync.people import TAGGER, days, members, records, store
+from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples
 
 # --- The changes that a run is about to make, as a file: the outcomes of its requests decide which were made ---

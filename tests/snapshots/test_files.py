@@ -22,8 +22,8 @@ from audiencekit.snapshots.files import PARTS, NewParts, PartIndex, PartsFile, w
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, chosen, days_of, joined_members, with_days
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
-from tests.audiences.synchronisation.people import TAGGER, days, members, names
-from tests.audiences.synchronisation.service import ACCOUNT, AUDIENCE, Owner, Person, entries_of
+from tests.audiences.sync.people import TAGGER, days, members, names
+from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Owner, Person, entries_of
 
 # --- One file of a snapshot: every member comes back with its day, and a file that was changed is refused ---
 

@@ -1,38 +1,332 @@
-"""From the keys to the last audience: list, send, wait for what is in doubt, list again, until nothing is left."""
+"""One pass of an erasure: the requests of every audience that is free, several in flight, each audience kept when done.
+
+An audience that refuses keeps nothing back from the others: it is noted, and the pass goes on without it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final, Protocol
 
-from audiencekit.api.client import AdsClient
-from audiencekit.audiences.donotreachlist import ensure_list
-from audiencekit.audiences.erasure.bodies import Bodies, plan_deletes, plan_updates
-from audiencekit.audiences.erasure.erasableaudiences import list_account
-from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
-from audiencekit.audiences.erasure.erasurepass import Pass
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.receipt import Receipt, TargetReceipt, counted
+import numpy as np
+
+from audiencekit.api.answers import Answer
+from audiencekit.api.client import AdsClient, PermissionScope
+from audiencekit.audiences.do_not_reach import DoNotReachService, ensure_list
+from audiencekit.audiences.erasure.forms import as_updates
+from audiencekit.audiences.erasure.means import ErasureMeans
+from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, Skipped, TargetReceipt, counted
+from audiencekit.delivery.options import Listener, NoJournal, Route
+from audiencekit.delivery.results import Counts, RequestResult
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.uploader import deliver
+from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
 from audiencekit.destinations.ads_session import AudienceSession, DoNotReachSession
-from audiencekit.destinations.destination import Session
+from audiencekit.destinations.destination import RequestForm, Session
+from audiencekit.destinations.requests.packing import EncodedUsers, encode_users, pack_request
+from audiencekit.destinations.requests.request_plan import PlannedRequest, Sizes
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     CONTINUE_WITH,
+    AudienceBusy,
     AudiencekitError,
     Bug,
+    CountMismatch,
     CredentialsRefused,
     InputOutputFailed,
+    MalformedAnswer,
     NotFinished,
+    NotFound,
+    RequestRefused,
     Unauthorized,
 )
-from audiencekit.personal import HashedRecords
+from audiencekit.limits import MAX_PAGE_ROWS
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.packedrequest import PackedRequest
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.plantimes import format_time, parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
+from audiencekit.serviceids import is_service_id
+
+_FORBIDDEN: Final = 403
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A target whose requests may be under way: it is locked, and these have been confirmed."""
+
+    target: Target
+    receipt: TargetReceipt
+    session: Session
+    lock: ExitStack
+    confirmed: list[RequestResult] = field(default_factory=list)
+
+
+class ReceiptJournal(NoJournal):
+    """The journal of a pass: its receipt, in which a target is settled once all of its requests are confirmed.
+
+    A request that is sent again changes nothing, so that it does not matter which were under way. `unconfirmed` are the
+    turns of those that were given up, in the order in which they were: the first stopped the delivery.
+    """
+
+    def __init__(
+        self,
+        turn_of: Callable[[int], Turn],
+        requests_each: int,
+        means: ErasureMeans,
+        keep: Callable[[], None],
+    ) -> None:
+        self._turn_of, self._requests_each, self._keep = turn_of, requests_each, keep
+        self._leave, self._clock = means.leave, means.policy.clock
+        self.unconfirmed: list[Turn] = []
+
+    async def conclude(self, result: RequestResult) -> None:
+        """Notes a request that is confirmed, and keeps its target when it was the last one."""
+        turn = self._turn_of(result.number)
+        if not result.is_confirmed:
+            self.unconfirmed.append(turn)
+            return
+        turn.confirmed.append(result)
+        if len(turn.confirmed) == self._requests_each:
+            await self._settle(turn)
+
+    async def _settle(self, turn: Turn) -> None:
+        await self._leave(turn.target)
+        receipt, results = turn.receipt, turn.confirmed
+        receipt.requests, receipt.records = len(results), sum(result.records for result in results)
+        receipt.success_count = sum(result.success_count for result in results)
+        receipt.refused_records = sum(len(result.refused) for result in results)
+        receipt.state = "refused" if receipt.refused_records else "confirmed"
+        receipt.why = f"the service did not take {receipt.refused_records} forms" if receipt.refused_records else ""
+        now = datetime.fromtimestamp(self._clock.now(), UTC)
+        receipt.confirmed_at = None if receipt.refused_records else format_time(now)
+        pass_point("before acknowledgement")
+        self._keep()
+        pass_point("after acknowledgement")
+        turn.lock.close()
+
+
+class Pass:
+    """Sends `bodies` to each of `targets` that is not settled, by its session; `keep` writes the receipts durably.
+
+    `wait_seconds` is then how long those must wait that something sent earlier may still change, 0 for none. `error`
+    is what ended the pass early for all of them.
+    """
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        targets: Sequence[tuple[Target, TargetReceipt]],
+        session_of: Callable[[Target], Session],
+        means: ErasureMeans,
+        *,
+        keep: Callable[[], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._bodies, self._targets, self._session_of = bodies, targets, session_of
+        self._means, self._keep, self._tell = means, keep, tell
+        self._turns: dict[int, Turn] = {}
+        self.wait_seconds = 0.0
+        self.error: AudiencekitError | None = None
+
+    async def run(self) -> None:
+        """Everything that can be done now."""
+        try:
+            while self.error is None and await self._deliver():
+                pass
+        finally:
+            self._end_turns()
+
+    async def _deliver(self) -> bool:
+        """Send what is left; whether one target refused, so that the others are still to be done."""
+        means = self._means
+        journal = ReceiptJournal(self._turn_of, len(self._bodies), means, self._keep)
+        route = Route(
+            self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency,
+            drain_seconds=means.drain_seconds,
+        )  # fmt: skip
+        delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(tell=self._tell))
+        self._end_turns()
+        if not journal.unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
+            is_interrupted = isinstance(delivered.error, NotFinished)
+            self.error = NotFinished("interrupted") if is_interrupted else delivered.error
+            return False
+        refused = journal.unconfirmed[0].receipt
+        refused.state, refused.why = "refused", str(delivered.error)
+        self._keep()
+        return True
+
+    def _requests(self) -> Iterator[PackedRequest]:
+        for place, (target, receipt) in enumerate(self._targets):
+            if receipt.state in ("pending", "busy") and (lock := self._locked(target, receipt)) is not None:
+                self._turns[place] = Turn(target, receipt, self._session_of(target), lock)
+                yield from self._bodies.packed(1 + place * len(self._bodies))
+
+    def _locked(self, target: Target, receipt: TargetReceipt) -> ExitStack | None:
+        """The lock of a target that is ours alone, when nothing sent to it before can change it any more."""
+        stack = ExitStack()
+        try:
+            stack.enter_context(self._means.lock(target))
+        except AudienceBusy as busy:
+            receipt.state, receipt.why = "busy", str(busy)
+            return None
+        wait_seconds = self._means.doubts(target)
+        if wait_seconds > 0:
+            self.wait_seconds = max(self.wait_seconds, wait_seconds)
+            stack.close()
+            return None
+        receipt.state, receipt.why = "pending", ""
+        return stack
+
+    async def _send(self, request: PackedRequest) -> Counts:
+        return await self._turn_of(request.number).session.send(request)
+
+    def _turn_of(self, number: int) -> Turn:
+        return self._turns[(number - 1) // len(self._bodies)]
+
+    def _end_turns(self) -> None:
+        """Give back what is still locked: a target that was stopped in the middle is begun again."""
+        for turn in self._turns.values():
+            turn.lock.close()
+        self._turns.clear()
+
+
+def _is_of_one_target(error: AudiencekitError) -> bool:
+    """Whether another target may well take what this one did not."""
+    if isinstance(error, Unauthorized):
+        return error.status == _FORBIDDEN
+    return isinstance(error, NotFound | RequestRefused | CountMismatch)
+
+
+_WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """The requests that carry `records` (RECORD_SCHEMA, all of one verb), as planned."""
+
+    records: HashedRecords
+    planned: tuple[PlannedRequest, ...]
+    form: RequestForm
+    profile: Profile
+
+    @classmethod
+    def plan(cls, records: HashedRecords, form: RequestForm, profile: Profile) -> Bodies:
+        """As few requests as hold them."""
+        sizes, deletes = form.measure(records), _are_deletes(records)
+
+        def sizes_of(wave: int, of_deletes: bool) -> Iterator[Sizes]:
+            if len(sizes) and of_deletes is deletes:
+                yield sizes
+
+        planned = form.plan([_WAVE], sizes_of)
+        return cls(records, tuple(planned), form, profile)
+
+    def __len__(self) -> int:
+        """How many requests there are."""
+        return len(self.planned)
+
+    def packed(self, first_number: int) -> Iterator[PackedRequest]:
+        """The requests, one made when it is asked for, numbered from `first_number` on."""
+        for number, planned in enumerate(self.planned, start=first_number):
+            yield replace(pack_request(planned, self._users_of, self.form), number=number)
+
+    def _users_of(self, planned: PlannedRequest) -> tuple[EncodedUsers, EncodedUsers]:
+        return self._users(planned.first_update, planned.updates), self._users(planned.first_delete, planned.deletes)
+
+    def _users(self, first: int, count: int) -> EncodedUsers:
+        if not count:
+            return EncodedUsers.joined([])
+        return encode_users(self.records, np.arange(first, first + count), self.profile)
+
+
+def plan_deletes(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
+    """The requests that take the people out of one audience."""
+    return Bodies.plan(records, AUDIENCE.form(pin_times(_started_at(receipt)), profile), profile)
+
+
+def plan_updates(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
+    """The requests that put the people on the do-not-reach list."""
+    times = pin_times(_started_at(receipt), expires_at=receipt.do_not_reach_until)
+    return Bodies.plan(as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile)
+
+
+def _started_at(receipt: Receipt) -> datetime:
+    return parse_time(receipt.started_at, "the start of the erasure")
+
+
+@guarded
+def _are_deletes(records: HashedRecords) -> bool:
+    deletes = records.unwrap().column(IS_DELETE)
+    return bool(len(deletes)) and bool(deletes[0].as_py())
+
+
+_FOLLOWS: Final = "a flexible audience has no people of its own: it follows the audiences that it is made of"
+_FILLED: Final = "the service fills it itself, from what it observed: lists of people cannot change it"
+_WHYS: Final[Mapping[str, str]] = {"FLEXIBLE": _FOLLOWS, "WEB": _FILLED, "MOBILE": _FILLED}
+_SHARED: Final = "it belongs to another account, which alone can take people out: ask its owner"
+
+
+class ErasureService(DoNotReachService, Protocol):
+    """The methods of AdsClient that are needed for an erasure."""
+
+    def iterate_custom_audiences(
+        self,
+        *,
+        permission_scope: PermissionScope | None = None,
+        count: int | None = None,
+        with_deleted: bool | None = None,
+    ) -> AsyncIterator[Answer]:
+        """Every page of audiences."""
+
+
+@dataclass(slots=True)
+class Account:
+    """The list of the service: audiences of ours to be written, and the others."""
+
+    owned: list[TargetReceipt] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+async def list_account(service: ErasureService, account_id: str, policy: RetryPolicy) -> Account:
+    """Every audience of the account, page by page, deleted ones left out. Raises an ExchangeError."""
+
+    async def list_once() -> Account:
+        account = Account()
+        async for audience in _listed(service, "OWNER"):
+            _sort(account, audience, is_ours=audience.get("owner_account_id", account_id) == account_id)
+        async for audience in _listed(service, "SHARED"):
+            _sort(account, audience, is_ours=False)
+        return account
+
+    return await policy.patiently(list_once)
+
+
+async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:
+    async for page in service.iterate_custom_audiences(permission_scope=scope, count=MAX_PAGE_ROWS, with_deleted=False):
+        for audience in page.data:
+            if not is_service_id(audience.get("id")):
+                raise MalformedAnswer("an audience was listed without an id", status=page.status)
+            if not audience.get("deleted"):
+                yield audience
+
+
+def _sort(account: Account, audience: Mapping[str, Any], *, is_ours: bool) -> None:
+    audience_id, name = str(audience["id"]), str(audience.get("name") or "")
+    why = _WHYS.get(str(audience.get("audience_type"))) if is_ours else _SHARED
+    if why is None:
+        account.owned.append(TargetReceipt(id=audience_id, name=name))
+    else:
+        account.skipped.append(Skipped(id=audience_id, name=name, why=why))
+
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted

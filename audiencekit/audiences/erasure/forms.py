@@ -9,14 +9,27 @@ without their country are not.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.email import lower
 from audiencekit.identifiers.kinds import Kind, Reason, Rules, accept_hashed
 from audiencekit.identifiers.texts import trim
+from audiencekit.machine.keys import DIGESTS, StateKey
+from audiencekit.personal import HashedRecords, Personal, guarded
+from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.chunks import to_chunk
+from audiencekit.preparation.columnar.buffers import arrow_array, list_array
+from audiencekit.preparation.columnar.hexadecimal import from_hex
+from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.snapshots.shared_keys import refuse_shared
+from audiencekit.snapshots.store import SnapshotStore
 
 Forms: TypeAlias = frozenset[str]
 
@@ -145,3 +158,71 @@ def _normal_forms(kind: Kind, text: str, country: str | None, default_country: s
         else:
             found.add(str(decided))
     return found or reason
+
+
+FINGERPRINT_BYTES: Final = 16
+_FINGERPRINTS: Final = "erasures"
+
+# A kind, and the key as it stands in a request: 64 hex digits, or a partner user id.
+Key: TypeAlias = tuple[Kind, str]
+
+
+class ErasureKeys(Personal[frozenset[Key]]):
+    """The keys of an erasure. Hashes are personal data."""
+
+
+@guarded
+def to_records(keys: ErasureKeys) -> HashedRecords:
+    """One Delete a key (RECORD_SCHEMA), always in the same order: what an entry shares with one of them is enough."""
+    ordered = sorted(keys.unwrap())
+    rows = np.arange(1, len(ordered) + 1)
+    columns = []
+    for kind in Kind:
+        values = pa.array([value for of, value in ordered if of is kind], pa.string())
+        counts = np.array([of is kind for of, _ in ordered], dtype=np.int64)
+        columns.append(list_array(counts, from_hex(values) if kind.is_hashed else values))
+    deletes = pa.repeat(True, len(ordered))
+    return HashedRecords(pa.record_batch([arrow_array(rows), deletes, *columns], schema=RECORD_SCHEMA))
+
+
+@guarded
+def as_updates(records: HashedRecords, kinds: Collection[Kind]) -> HashedRecords:
+    """Those of `records` whose key is of one of `kinds`, as Updates."""
+    batch = records.unwrap()
+    wanted = np.zeros(batch.num_rows, dtype=bool)
+    for kind in kinds:
+        wanted |= batch.column(kind.value).is_valid().to_numpy(zero_copy_only=False)
+    kept = batch.filter(arrow_array(wanted))
+    place = kept.schema.get_field_index(IS_DELETE)
+    return HashedRecords(kept.set_column(place, RECORD_SCHEMA.field(IS_DELETE), pa.repeat(False, kept.num_rows)))
+
+
+def count_by_kind(records: HashedRecords) -> dict[str, int]:
+    """How many keys there are of each kind that there is."""
+    batch = records.unwrap()
+    counts = {kind.value: batch.num_rows - batch.column(kind.value).null_count for kind in Kind}
+    return {kind: count for kind, count in counts.items() if count}
+
+
+@guarded
+def keys_fingerprint(records: HashedRecords, key: StateKey) -> str:
+    """A digest that is equal for the same keys, in hex, and of no use without `key`: it finds their erasure again."""
+    content, own = to_chunk(records).unwrap(), key.derive(DIGESTS, _FINGERPRINTS)
+    return hashlib.blake2b(content, key=own.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()
+
+
+_HINT: Final = (
+    "leave them out of the input, or say `shared_values='keep'` to take out all who have one; other identifiers of the"
+    " same people take out them alone"
+)
+
+
+def refuse_shared_in_any(
+    records: HashedRecords, most: int | None, *, state_dir: Path, account_id: str, key: StateKey
+) -> None:
+    """Return when no key of `records` stands for more than `most` members of an audience of the account under sync.
+
+    With None every key may. Raises as `refuse_shared`.
+    """
+    for audience_id in SnapshotStore.audiences(state_dir, account_id) if most is not None else ():
+        refuse_shared([records], most or 0, SnapshotStore(state_dir, account_id, audience_id, key), hint=_HINT)

@@ -1,20 +1,201 @@
-"""The people to forget, as callers name them: identifiers one by one, or a source."""
+"""The people of a source: every identifier of every row, in every form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final, NamedTuple
 
-from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
-from audiencekit.audiences.erasure.rows import read_rows
-from audiencekit.audiences.erasure.subjects import Asked
-from audiencekit.errors import UsageError
+import pyarrow as pa
+
+from audiencekit.api.client import AdsClient
+from audiencekit.audiences.erasure.forms import ErasureKeys, Forms, Key, keys_of, keys_of_hash
+from audiencekit.destinations.audience_look import READS_ONLY, READS_ONLY_HINT, may_only_read, viewing_permissions
+from audiencekit.errors import (
+    AudiencekitError,
+    CredentialsRefused,
+    ExchangeError,
+    MappingRefused,
+    NotFinished,
+    NotFound,
+    PlanRefused,
+    Redirected,
+    RequestRefused,
+    Unauthorized,
+    UsageError,
+)
+from audiencekit.identifiers.countries import find_country
+from audiencekit.identifiers.kind_table import likely_kind
+from audiencekit.identifiers.kinds import Kind, Reason, looks_hashed
+from audiencekit.identifiers.texts import trim
+from audiencekit.limits import MAX_ERASURE_KEYS, MAX_LINE_BYTES
+from audiencekit.personal import Personal, guarded
 from audiencekit.planning.options import SourceKeywords, read_keywords
+from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.profile import Profile
-from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.frames.frames import is_frame
 from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.sourceopening import open_source
+
+# A cell with one of these reasons holds no identifier of a person, so that none is missed.
+_NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
+
+
+def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
+    """All people that the source names, read to its end.
+
+    Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
+    """
+    opened, asked = open_source(source, options), Asked()
+    if not opened.mapping.columns:
+        raise MappingRefused(
+            "no column with identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
+        )
+    reading = ReadingProgress(progress, opened)
+    for batch in opened.batches():
+        _read_batch(batch, opened.mapping, options.country, asked)
+        reading.step(opened.rows_read)
+    return asked
+
+
+@guarded
+def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str | None, asked: Asked) -> None:
+    columns = batch.columns.unwrap()
+    for fault in batch.faults.to_pylist():
+        asked.reject(fault["row"], fault["column"], fault["reason"])
+    rows = columns.column(ROW).to_pylist()
+    named = columns.column(COUNTRY).to_pylist() if mapping.country is not None else [None] * len(rows)
+    cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
+    for place, (row, country) in enumerate(zip(rows, named, strict=True)):
+        _read_row(row, find_country(country or ""), default_country, [(one, each[place]) for one, each in cells], asked)
+
+
+def _read_row(
+    row: int, country: str | None, default_country: str | None, cells: list[tuple[MappedColumn, Any]], asked: Asked
+) -> None:
+    found = wrong = 0
+    for column, cell in cells:
+        for text in _texts(cell):
+            forms = _forms(column, text, country, default_country)
+            if not isinstance(forms, Reason):
+                found += 1
+                asked.add(column.kind, forms)
+            elif forms not in _NO_PERSON:
+                wrong += 1
+                asked.reject(row, column.name, forms)
+    asked.rows += bool(found)
+    if not found and not wrong:
+        asked.reject(row, None, Reason.NO_IDENTIFIER)
+
+
+def _forms(column: MappedColumn, text: str, country: str | None, default_country: str | None) -> Forms | Reason:
+    if column.hashed:
+        return keys_of_hash(text)
+    return keys_of(column.kind, text, country=country, default_country=default_country)
+
+
+def _texts(cell: Any) -> Iterator[str]:
+    """The values of one cell: one, several, or none."""
+    value = cell.as_py()
+    if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
+        yield from (text for text in value or () if text is not None)
+    elif value is not None:
+        yield value
+
+
+_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
+_NOTHING: Final = "no one was remembered, and nothing was sent"
+
+
+async def check_access(client: AdsClient, account_id: str) -> None:
+    """Return unless the service refuses us, or says that this user or token may only look at the account.
+
+    Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
+    from now on, and are erased when it is back.
+    """
+    refusal: AudiencekitError
+    try:
+        answer = await client.list_custom_audiences(count=1)
+        if may_only_read(answer):
+            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
+        if viewing := await viewing_permissions(client):
+            may = f"this user may only look at it ({viewing})"
+            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
+        return
+    except Unauthorized as error:
+        hint = error.hint or _WHOAMI
+        refusal = CredentialsRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except (NotFound, RequestRefused, Redirected) as error:
+        hint = error.hint or _WHOAMI
+        refusal = PlanRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except ExchangeError:
+        return
+    except asyncio.CancelledError:
+        refusal = NotFinished(f"interrupted: {_NOTHING}")
+    raise refusal
+
+
+class Lines(Personal[Iterable[str]]):
+    """Raw identifiers, one a line."""
+
+
+@guarded
+def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
+    """All people that `lines` name; blank lines are none. `country` is that of phone numbers which name none.
+
+    Raises UsageError for what is no text.
+    """
+    asked = Asked()
+    given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
+    for number, line in enumerate(given, start=1):
+        if not isinstance(line, str):
+            raise UsageError(f"identifier {number} is no text: nothing was sent", hint="leave out what is missing")
+        if trim(line):
+            kind, forms = _read_line(line.rstrip("\r\n"), country)
+            if kind is None or isinstance(forms, Reason):
+                asked.reject(number, None, str(forms))
+            else:
+                asked.rows += 1
+                asked.add(kind, forms)
+    return asked
+
+
+@guarded
+def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
+    """The lines on standard input. Raises UsageError for a terminal, text that is not UTF-8, and a line too long."""
+    live = stream if stream is not None else sys.stdin.buffer
+    if live.isatty():
+        raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
+    lines: list[str] = []
+    while line := live.readline(MAX_LINE_BYTES + 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise UsageError(f"line {len(lines) + 1} of stdin is longer than {MAX_LINE_BYTES} bytes")
+        lines.append(_decoded(line, len(lines) + 1))
+    return Lines(lines)
+
+
+def _decoded(line: bytes, number: int) -> str:
+    text = line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+    if "\ufffd" in text:
+        raise UsageError(f"line {number} of stdin is not UTF-8")
+    return text
+
+
+def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Reason]:
+    name, separator, value = line.partition("=")
+    kind = Kind(name.strip()) if separator and name.strip() in set(Kind) else None
+    if kind is None:
+        kind, value = likely_kind(line, country=country), line
+    if kind is None:
+        return None, Reason.NO_IDENTIFIER
+    if kind.is_hashed and looks_hashed(trim(value)):
+        return kind, keys_of_hash(value)
+    return kind, keys_of(kind, value, default_country=country)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +248,73 @@ class People:
 def _has_columns(identifiers: object) -> bool:
     """Whether it is a data frame. A column alone, which speaks Arrow as well, is a list."""
     return is_frame(identifiers) and hasattr(identifiers, "columns")
+
+
+_MOST_NAMED = 5  # rejections that a message names; the others are counted
+
+
+class Rejected(NamedTuple):
+    """A row, or a line, of which something names no one. Never a value; `column` is None for the whole row."""
+
+    row: int
+    column: str | None
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """The result of reading lines or rows that name people. `rows` qualified, those with no identifier at all did not.
+
+    `identifiers` counts the values that were understood, by kind.
+    """
+
+    rows: int = 0
+    identifiers: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
+    _keys: set[Key] = field(default_factory=set, repr=False)
+
+    def add(self, kind: Kind, forms: Forms) -> None:
+        """Take one identifier in. Raises PlanRefused beyond MAX_ERASURE_KEYS."""
+        self.identifiers[kind.value] += 1
+        self._keys.update((kind, form) for form in forms)
+        if len(self._keys) > MAX_ERASURE_KEYS:
+            raise PlanRefused(
+                f"more than {MAX_ERASURE_KEYS:,} forms of identifiers: nothing was sent", hint="erase in several goes"
+            )
+
+    def reject(self, row: int, column: str | None, reason: str) -> None:
+        """Note a line or row that names no one."""
+        self.rejected.append(Rejected(row, column, str(reason)))
+
+    @property
+    def keys(self) -> ErasureKeys:
+        """Every form of every identifier."""
+        return ErasureKeys(frozenset(self._keys))
+
+    def check(self, *, what: str, skip_rejected: bool) -> None:
+        """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
+        if self.rejected and not skip_rejected:
+            hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
+            raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
+        if not self._keys:
+            raise PlanRefused(
+                "no one was named: nothing was sent", hint="give identifiers on stdin, or `source=SOURCE`"
+            )
+
+    def rejections_in_words(self, what: str) -> str:
+        """Which rows or lines (`what`) name no one, and why; the first of them one by one."""
+        named = [_in_words(one, what) for one in self.rejected[:_MOST_NAMED]]
+        more = len(self.rejected) - len(named)
+        return "; ".join(named) + (f"; and {more:,} more" if more else "")
+
+    def reasons(self) -> dict[str, int]:
+        """How often each reason was given."""
+        return dict(Counter(one.reason for one in self.rejected))
+
+
+def _in_words(rejected: Rejected, what: str) -> str:
+    place = f", column {rejected.column}" if rejected.column else ""
+    reason = (
+        "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
+    )
+    return f"{what} {rejected.row}{place}: {reason}"

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from audiencekit.audiences.erasure.keys import count_by_kind, keys_fingerprint
-from audiencekit.audiences.erasure.subjects import Asked
-from audiencekit.machine.keys import StateKey
-from audiencekit.personal import HashedRecords
+from audiencekit.audiences.erasure.forms import count_by_kind, keys_fingerprint
+from audiencekit.audiences.erasure.people import Asked
+from audiencekit.errors import InputOutputFailed
+from audiencekit.machine.crashpoints import pass_point
+from audiencekit.machine.keptspool import KeptSpool, destroy_spool
+from audiencekit.machine.keys import SPOOL, StateKey, SubKey
+from audiencekit.machine.privatefiles import explained, sync_directory
+from audiencekit.personal import HashedRecords, guarded
+from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plantimes import format_time, pin_list_times
-from audiencekit.runs.store import ERASURE_HOME
+from audiencekit.runs.locks import at_work, erasure_lock
+from audiencekit.runs.purge.expired import LEFT, Expired, PurgeCandidates
+from audiencekit.runs.purge.receipt import ERASURE_FILES, ERASURES, RECEIPTS
+from audiencekit.runs.purge.removal import leftovers
+from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
+from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
@@ -206,3 +221,175 @@ def _target_line(target: TargetReceipt) -> str:
 
 def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in dict(counts).items())
+
+
+SEALED: Final = "keys.sealed"
+
+
+class ErasureStore(Store):
+    """The erasures, in `erasures/<id>/`."""
+
+    def __init__(self, state_dir: Path) -> None:
+        super().__init__(state_dir, ERASURE_HOME)
+
+    def locked(self) -> AbstractContextManager[Callable[[str], None]]:
+        """The lock of erasures, as `erasure_lock`."""
+        return erasure_lock(self.state_dir)
+
+    def moments(self) -> dict[str, float]:
+        """Of every erasure that was begun: one without a receipt never was."""
+        return {erasure_id: moment for erasure_id, moment in super().moments().items() if self.has_document(erasure_id)}
+
+    def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
+        """Keep a new erasure: its keys, sealed, then its receipt. Remains of those that were never begun go."""
+        with explained("remains of an erasure cannot be removed", self.state_dir / self.home.name):
+            for erasure_id in self.last_changes():
+                if not self.has_document(erasure_id):
+                    destroy_spool(self._sealed(erasure_id))
+                    shutil.rmtree(self.directory(erasure_id))
+        self.create(receipt.erasure_id)
+        pass_point("before begin")
+        _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
+        self.keep(receipt)
+        self.note_begun(receipt.erasure_id)
+        pass_point("after begin")
+
+    def keep(self, receipt: Receipt) -> None:
+        """Keep the receipt as it stands."""
+        self.write(receipt.erasure_id, receipt.to_kept())
+
+    def complete(self, receipt: Receipt, now: datetime) -> None:
+        """Destroy the keys, then keep the receipt as complete: one that says so has nothing sealed beside it."""
+        pass_point("before finish")
+        destroy_spool(self._sealed(receipt.erasure_id))
+        receipt.state, receipt.fingerprint = "complete", ""
+        receipt.finished_at = format_time(now)
+        self.keep(receipt)
+        pass_point("after finish")
+
+    def has_keys(self, erasure_id: str) -> bool:
+        """Whether its keys are still there: without them it had confirmed everything."""
+        return os.path.lexists(self._sealed(erasure_id))
+
+    def records(self, erasure_id: str, key: StateKey) -> HashedRecords:
+        """The keys that were sealed. Raises InputOutputFailed when they are gone, damaged, or of another state key."""
+        hint = "forget the same people again: a repeated Delete changes nothing"
+        try:
+            with KeptSpool.open(self._sealed(erasure_id), _spool_key(key, erasure_id)) as spool:
+                return from_chunk(RecordChunk(spool.read(0)))
+        except InputOutputFailed as error:
+            raise InputOutputFailed(f"the keys of the erasure cannot be read: {error}", hint=hint) from None
+
+    def receipt(self, erasure_id: str) -> Receipt:
+        """The receipt of `erasure_id`. Raises InputOutputFailed for what is none."""
+        document = self.read(erasure_id)
+        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+            return Receipt.from_json(document)
+        raise InputOutputFailed(f"the receipt of {erasure_id} is damaged", hint="restore it")
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
+
+        One whose receipt cannot be read is `unreadable`, and hides no other.
+        """
+        ids = self.ids()
+        busy = at_work(self.state_dir, ids)
+        return [self._summary(erasure_id, is_running=erasure_id in busy) for erasure_id in ids]
+
+    def _summary(self, erasure_id: str, *, is_running: bool) -> dict[str, Any]:
+        facts = {"run_id": erasure_id, "operation": "forget", "resumable": False, "running": is_running}
+        try:
+            receipt = self.receipt(erasure_id)
+        except InputOutputFailed:
+            return {**facts, "state": UNREADABLE, "started_at": time_of(erasure_id)}
+        return {
+            **facts,
+            "state": receipt.state,
+            "account_id": receipt.account_id,
+            "started_at": receipt.started_at,
+            "finished_at": receipt.finished_at,
+            "audiences": {"known": len(receipt.audiences), "settled": receipt.settled},
+            "resumable": receipt.state == "incomplete" and not is_running,
+        }
+
+    def unfinished(self, fingerprint: str, account_id: str, address: str, *, do_not_reach: bool) -> Receipt | None:
+        """The erasure of the same people, at the same account and address, that has not come to its end."""
+        for erasure_id in self.ids():
+            try:
+                receipt = self.receipt(erasure_id)
+            except InputOutputFailed:  # it can be of any people; to begin anew does no harm
+                continue
+            same = (receipt.fingerprint, receipt.account_id, receipt.address) == (fingerprint, account_id, address)
+            if same and receipt.state == "incomplete" and bool(receipt.do_not_reach_until) == do_not_reach:
+                return receipt
+        return None
+
+    def _sealed(self, erasure_id: str) -> Path:
+        return self.directory(erasure_id) / SEALED
+
+
+def _spool_key(key: StateKey, erasure_id: str) -> SubKey:
+    return key.derive(SPOOL, erasure_id)
+
+
+@guarded
+def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
+    with KeptSpool.create(path, key) as spool:
+        spool.append(chunk.unwrap())
+        spool.finish()
+    sync_directory(path.parent)
+
+
+def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> PurgeCandidates:
+    """The files of finished erasures, and of ones never begun, from before `before`; their receipts with `receipts`.
+
+    Raises InputOutputFailed when the erasures cannot be listed.
+    """
+    home, store = state_dir / HOME, ErasureStore(state_dir)
+    found = PurgeCandidates([Expired(path, LEFT, 0.0) for path in leftovers(home)])
+    finished: dict[str, Receipt] = {}
+    with explained("the erasures cannot be listed", home):
+        for directory in map(store.directory, sorted(store.last_changes())):
+            if not store.has_document(directory.name):  # never begun: its people are named again
+                _add(found, directory, ERASURE_FILES, before)
+            elif (receipt := _read(store, directory.name)) is None or receipt.state != "complete":
+                found.kept[ERASURES] += _changed_at(directory / RECEIPT) < before
+            else:
+                finished[directory.name] = receipt
+        last = max(finished, key=lambda erasure_id: _rank(finished[erasure_id]), default="")
+        for erasure_id in finished:
+            _add_finished(found, home / erasure_id, before, goes=receipts and erasure_id != last)
+    found.expired.sort(key=lambda each: each.changed_at)
+    return found
+
+
+def _add_finished(found: PurgeCandidates, directory: Path, before: float, *, goes: bool) -> None:
+    is_old = _changed_at(directory / RECEIPT) < before
+    if goes and is_old:
+        found.expired.append(Expired(directory, RECEIPTS, _changed_at(directory / RECEIPT)))
+        return
+    found.kept[RECEIPTS] += is_old
+    for path in directory.iterdir():
+        if path.name != RECEIPT:
+            _add(found, path, ERASURE_FILES, before)
+
+
+def _add(found: PurgeCandidates, path: Path, kind: str, before: float) -> None:
+    if (changed_at := _changed_at(path)) < before:
+        found.expired.append(Expired(path, kind, changed_at))
+
+
+def _changed_at(path: Path) -> float:
+    return path.lstat().st_mtime
+
+
+def _read(store: ErasureStore, erasure_id: str) -> Receipt | None:
+    try:
+        return store.receipt(erasure_id)
+    except InputOutputFailed:
+        return None
+
+
+def _rank(receipt: Receipt) -> tuple[int, str]:
+    """The place of a receipt among those that tell of a memory: by its serial."""
+    return (receipt.memory["serial"] if receipt.memory else -1), receipt.started_at

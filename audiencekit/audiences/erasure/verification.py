@@ -5,23 +5,37 @@ The memory of erased people says who they are, the receipts say whether every er
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.storedrecords import StoredRecords, stored_records
-from audiencekit.errors import AudiencekitError
-from audiencekit.machine.keys import find_state_key
+from audiencekit.audiences.erasure.receipt import ErasureStore
+from audiencekit.audiences.sync.run import settle_left
+from audiencekit.errors import AudiencekitError, SnapshotRefused
+from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keys import SPOOL, StateKey, SubKey, find_state_key
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
 from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.recordbits import Bools
+from audiencekit.runs.purge.removal import leftovers, name_of
+from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.store import RUNS, RunStore
 from audiencekit.selection.forgotten.memoryacceptance import describe_memory
 from audiencekit.selection.forgotten.people import Forgotten, read_forgotten
 from audiencekit.settings import Settings
+from audiencekit.snapshots.changes import Changes, whole_part
+from audiencekit.snapshots.files import PARTS, NewParts, Snapshot
+from audiencekit.snapshots.store import SnapshotStore
 
 _SOUND: Final = ("sound", "none")
 SOURCE: Final = "source"
@@ -107,3 +121,90 @@ def _in_source(source: str, settings: Settings) -> VerifiedFile:
 
 def _words(error: AudiencekitError) -> str:
     return f"{error}; {error.hint}" if error.hint else str(error)
+
+
+def leave_snapshot(
+    state_dir: Path, account_id: str, audience_id: str, *, key: StateKey, forgotten: Forgotten, now: datetime
+) -> None:
+    """Take all people that `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
+
+    It is written anew at once, so that nothing of them stays on the disk. What an earlier run has left is brought into
+    it first. One that cannot be trusted stays as it is: nothing is sent
+    from it before it is built anew, which heeds the memory. Raises InputOutputFailed.
+    """
+    store = SnapshotStore(state_dir, account_id, audience_id, key)
+    if not store.exists():
+        return
+    with contextlib.suppress(SnapshotRefused):
+        settle_left(store, state_dir, key, now)
+        with contextlib.closing(store.open()) as snapshot:
+            if any(_holds_any(snapshot, part, forgotten) for part in range(PARTS)):
+                parts = partial(_others, snapshot, forgotten)
+                store.write_whole(parts, snapshot.facts, now.timestamp())
+
+
+def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
+    """Whether anyone of one part is to leave: of those who have gone, but still stand in the file, too."""
+    return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
+
+
+def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewParts:
+    index = snapshot.index(part)
+    others = index.take(~forgotten.holds_any(snapshot.chosen(part, index)))
+    return whole_part(others.marks, snapshot.chosen(part, others))
+
+
+_BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecords:
+    """One file. `kind` is snapshot, changes or spool; `name` the audience or the run; `removal` how they leave it.
+
+    `batches` reads its records, and raises InputOutputFailed or SnapshotRefused for a damaged file.
+    """
+
+    kind: str
+    name: str
+    batches: Callable[[], Iterator[HashedRecords]]
+    removal: str
+
+
+def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
+    """All of them. The erasures' own sealed keys are no records: they go when the erasure is complete."""
+    for name, store in SnapshotStore.all_of(state_dir, key):
+        if store.exists():
+            yield StoredRecords("snapshot", name, partial(_members, store), _BY_SYNC)
+        if os.path.lexists(store.changes_path):
+            yield StoredRecords("changes", name, partial(_changed, store), _BY_SYNC)
+    runs = RunStore(state_dir)
+    for run_id in runs.ids():
+        path = runs.directory(run_id) / KEPT
+        if os.path.lexists(path):
+            batches = partial(_kept, path, key.derive(SPOOL, run_id))
+            yield StoredRecords("spool", run_id, batches, "`audiencekit resume` refuses to send them")
+    for aside in leftovers(state_dir / RUNS):
+        if os.path.lexists(aside / KEPT):
+            batches = partial(_kept, aside / KEPT, key.derive(SPOOL, name_of(aside)))
+            yield StoredRecords("spool", name_of(aside), batches, "the next `audiencekit purge` removes it")
+
+
+def _members(store: SnapshotStore) -> Iterator[HashedRecords]:
+    with contextlib.closing(store.open()) as snapshot:
+        for part in range(PARTS):
+            yield from snapshot.stored(part)
+
+
+def _changed(store: SnapshotStore) -> Iterator[HashedRecords]:
+    changes = Changes.open(store.changes_path, store.spool_key())
+    if changes is not None:
+        with contextlib.closing(changes):
+            for _, _, records in changes.chunks():
+                yield records
+
+
+def _kept(path: Path, key: SubKey) -> Iterator[HashedRecords]:
+    """The records of a spool: of each batch the first of two chunks, and behind them all one on the source."""
+    with KeptSpool.open(path, key) as spool:
+        for number in range((len(spool) - 1) // 2):
+            yield from_chunk(RecordChunk(spool.read(number)))

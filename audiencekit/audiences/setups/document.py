@@ -28,9 +28,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from audiencekit.audiences.definitionfile import read_definition
-from audiencekit.audiences.setups.rivals import rivals
-from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup
+from audiencekit.audiences.setups.one_audience import rivals
+from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup, read_definition
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords

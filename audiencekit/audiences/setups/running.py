@@ -15,11 +15,18 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from audiencekit.audiences.naming import audience_id_of
+from audiencekit.audiences.runs import audience_id_of
 from audiencekit.audiences.setups.document import read_setup
-from audiencekit.audiences.setups.oneaudience import Made, foreseen, planned, sent
-from audiencekit.audiences.setups.result import AudienceResult, SetupReport
-from audiencekit.audiences.setups.rivals import ask_for_rivals, refuse_rivals
+from audiencekit.audiences.setups.one_audience import (
+    AudienceResult,
+    Made,
+    SetupReport,
+    ask_for_rivals,
+    foreseen,
+    planned,
+    refuse_rivals,
+    sent,
+)
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.readiness import Readiness, read_readiness
+from audiencekit.audiences.match_rate import Readiness, read_readiness
 from audiencekit.errors import NotFound, Refused
 from audiencekit.settings import Settings
 

@@ -53,14 +53,14 @@ class AudienceSyncOperator(AudienceOperator):
 
     async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
         """The report of the sync."""
-        from audiencekit.audiences.synchronisation.sync import sync_async
+        from audiencekit.audiences.sync.sync import sync_async
 
         await own_audience(settings, self.audience_id)
         return await sync_async(self.source, audience_id=self.audience_id, **self.given(settings, progress))
 
     def look(self, settings: Settings, progress: Progress) -> Plan:
         """The plan of `plan_sync`."""
-        from audiencekit.audiences.synchronisation.preview import plan_sync
+        from audiencekit.audiences.sync.sync import plan_sync
 
         return plan_sync(self.source, audience_id=self.audience_id, **self.given(settings, progress))
 

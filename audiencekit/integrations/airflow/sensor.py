@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from audiencekit.audiences.matchrate import Health
-from audiencekit.audiences.readiness import DEFAULT_INTERVAL, DEFAULT_TIMEOUT
+from audiencekit.audiences.match_rate import DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Health
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import AudiencekitError
 from audiencekit.integrations.airflow.audience import from_event, own_audience

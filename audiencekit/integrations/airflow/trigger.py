@@ -9,7 +9,7 @@ from typing import Any, Final
 from asgiref.sync import sync_to_async
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.readiness import wait_until_targetable
+from audiencekit.audiences.match_rate import wait_until_targetable
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound
 from audiencekit.integrations.airflow.audience import not_ours, to_event

@@ -17,8 +17,8 @@ import pytest
 import audiencekit
 from audiencekit.api import calls
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
 from audiencekit.audiences.erasure.forgetting import forget_async, resume_erasure_async
+from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator

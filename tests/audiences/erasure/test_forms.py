@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import uuid
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.audiences.erasure import forms
-from audiencekit.audiences.erasure.forms import FORMS, forms_of, keys_of, keys_of_hash
+from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.audiences.erasure.forms import (
+    FORMS,
+    ErasureKeys,
+    as_updates,
+    count_by_kind,
+    forms_of,
+    keys_fingerprint,
+    keys_of,
+    keys_of_hash,
+    to_records,
+)
+from audiencekit.audiences.sync.sync import sync_async
+from audiencekit.emulator import Emulator
+from audiencekit.errors import PlanRefused
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
+from audiencekit.machine.keys import StateKey, find_state_key
+from audiencekit.preparation.batches import IS_DELETE
+from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.settings import Settings
+from audiencekit.snapshots.store import SERIAL, SnapshotStore
 
 DEVICE = "4b61639e-47cc-4056-a16a-c8217e02946b"
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
@@ -110,3 +131,75 @@ def test_the_value_sent_under_any_switch_is_among_the_forms(identifier: tuple[Ki
         return
     assert not isinstance(forms, Reason)
     assert sent in forms
+
+
+KEYS = [(Kind.EMAIL, hashlib.sha256(b"%d" % number).hexdigest()) for number in range(3)]
+KEYS += [(Kind.HANDLE, hashlib.sha256(b"h").hexdigest()), (Kind.PARTNER_USER_ID, "crm-17")]
+
+
+def test_each_key_is_a_delete_of_its_own() -> None:
+    """So that an entry which shares just one of them goes."""
+    batch = to_records(ErasureKeys(frozenset(KEYS))).unwrap()
+    assert batch.schema == RECORD_SCHEMA
+    assert batch.column(IS_DELETE).to_pylist() == [True] * len(KEYS)
+    for row in batch.to_pylist():
+        assert sum(len(row[kind.value] or ()) for kind in Kind) == 1
+    found = {(kind, value.hex() if kind.is_hashed else value) for kind in Kind for row in batch.to_pylist()
+             for value in row[kind.value] or ()}  # fmt: skip
+    assert found == set(KEYS)
+
+
+def test_the_same_keys_have_one_fingerprint_in_any_order() -> None:
+    """Of another key, or under another secret, it is another one."""
+    one, other = (to_records(ErasureKeys(frozenset(keys))) for keys in (KEYS, KEYS[::-1]))
+    secret, another = StateKey(b"a" * 32), StateKey(b"b" * 32)
+    assert keys_fingerprint(one, secret) == keys_fingerprint(other, secret)
+    assert keys_fingerprint(one, secret) != keys_fingerprint(one, another)
+    assert keys_fingerprint(one, secret) != keys_fingerprint(to_records(ErasureKeys(frozenset(KEYS[1:]))), secret)
+
+
+def test_updates_are_those_of_the_kinds_that_a_list_takes() -> None:
+    """The others are left out."""
+    records = as_updates(to_records(ErasureKeys(frozenset(KEYS))), [Kind.EMAIL, Kind.PHONE_NUMBER])
+    assert count_by_kind(records) == {"email": 3}
+    assert records.unwrap().column(IS_DELETE).to_pylist() == [False] * 3
+
+
+OFFICE = "+493090182000"
+
+
+async def _synced(settings: Settings, audience_id: str, tmp_path: Path, people: int) -> None:
+    source = tmp_path / "people.csv"
+    rows = [f"person{number}@example.org,{OFFICE}" for number in range(people)]
+    source.write_text("\n".join(["email,phone", *rows, ""]))
+    await sync_async(source, audience_id=audience_id, settings=settings, shared_values="keep", allow_shrink=1.0)
+
+
+@pytest.mark.parametrize(("members", "most", "refused"), [(5, 5, False), (6, 5, True), (6, 6, False), (3, 2, True)])
+async def test_members_are_counted(
+    emulator: Emulator, settings: Settings, tmp_path: Path, members: int, most: int, refused: bool
+) -> None:
+    """In both files of the snapshot: the last of them comes with a second sync."""
+    await _synced(settings, emulator.audience_id, tmp_path, members - 1)
+    await _synced(settings, emulator.audience_id, tmp_path, members)
+    if not refused:
+        receipt = await forget_async([OFFICE], settings=settings, shared_values=most)
+        assert receipt.state == "complete"
+        return
+    with pytest.raises(PlanRefused) as raised:
+        await forget_async([OFFICE, "person1@example.org"], settings=settings, shared_values=most)
+    assert f"more than {most} members of audience {emulator.audience_id}, the most for {members}:" in str(raised.value)
+    assert "`shared_values='keep'`" in raised.value.hint
+    assert OFFICE not in json.dumps([str(raised.value), raised.value.hint])
+
+
+async def test_a_snapshot_that_cannot_be_trusted_is_not_asked(
+    emulator: Emulator, settings: Settings, tmp_path: Path
+) -> None:
+    """People are erased all the same, and audiences of other accounts are none of ours."""
+    await _synced(settings, emulator.audience_id, tmp_path, 9)
+    account_id, key = settings.require_account(), find_state_key(settings.state_dir, settings.key)
+    assert SnapshotStore.audiences(settings.state_dir, account_id) == [emulator.audience_id]
+    assert SnapshotStore.audiences(settings.state_dir, account_id[:-1]) == []
+    (SnapshotStore(settings.state_dir, account_id, emulator.audience_id, key).directory / SERIAL).write_bytes(b"x" * 50)
+    assert (await forget_async([OFFICE], settings=settings)).state == "complete"

@@ -22,11 +22,10 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
-from audiencekit.audiences.erasure.erasuremeans import ErasureMeans
-from audiencekit.audiences.erasure.erasurestore import ErasureStore
-from audiencekit.audiences.erasure.identifierlines import Lines, read_identifier_lines
-from audiencekit.audiences.erasure.keys import count_by_kind, to_records
-from audiencekit.audiences.erasure.receipt import Receipt
+from audiencekit.audiences.erasure.forms import count_by_kind, to_records
+from audiencekit.audiences.erasure.means import ErasureMeans
+from audiencekit.audiences.erasure.people import Lines, read_identifier_lines
+from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target

@@ -14,7 +14,7 @@ import pytest
 
 import audiencekit
 from audiencekit.audiences.setups.document import read_setup
-from audiencekit.audiences.setups.result import EXIT_CODES
+from audiencekit.audiences.setups.one_audience import EXIT_CODES
 from audiencekit.audiences.setups.running import carry_out, run_setup_async
 from audiencekit.delivery.limiter.pacing import JointLimiter
 from audiencekit.emulator import Emulator
@@ -279,6 +279,6 @@ async def test_the_pace_of_a_run_is_shared_by_its_accounts(
         async def __aexit__(self, *_: object) -> None:
             return None
 
-    monkeypatch.setattr("audiencekit.audiences.setups.pace.open_limiter", _Opened)
+    monkeypatch.setattr("audiencekit.audiences.setups.one_audience.open_limiter", _Opened)
     await run_setup_async(two.path, settings=replace(settings, requests_per_minute=900))
     assert asked == {two.accounts["first"]: 3, two.accounts["second"]: 3, "all accounts": 6}

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.opening import open_client
-from audiencekit.audiences.readiness import read_readiness
+from audiencekit.audiences.match_rate import read_readiness
 from audiencekit.pipeline import upload
 from audiencekit.runs.storedreports import list_runs
 from tests.integrations.airflow.conftest import ROOT, Call, Service

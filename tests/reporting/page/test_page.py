@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.audiences.synchronisation.sync import sync_async
+from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
 from audiencekit.settings import Settings
@@ -132,7 +132,7 @@ async def test_a_sync_shows_its_members_and_when_they_expire(
     emulator: Emulator, settings: Settings, tmp_path: Path
 ) -> None:
     """The people who came, those who went, and a column a month."""
-    from audiencekit.audiences.synchronisation.expiry import expiry
+    from audiencekit.audiences.sync.sync import expiry
 
     source = tmp_path / "list.csv"
     await sync_async(_list(source, 60), audience_id=emulator.audience_id, settings=settings)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.audiences.erasure.keys import ErasureKeys, to_records
+from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import StateKey

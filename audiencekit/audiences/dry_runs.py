@@ -1,0 +1,173 @@
+"""The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Unpack
+
+from audiencekit.api.calls import check_identifier
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.do_not_reach import find_list
+from audiencekit.audiences.erasure.erasing import list_account
+from audiencekit.audiences.erasure.forms import count_by_kind, refuse_shared_in_any, to_records
+from audiencekit.audiences.erasure.means import Preview
+from audiencekit.audiences.erasure.people import People, check_access
+from audiencekit.audiences.sync.planner import plan_renewal
+from audiencekit.audiences.sync.run import HeldSnapshot
+from audiencekit.audiences.sync.sync import DEFAULT_BEFORE, plan_sync
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
+from audiencekit.destinations.ads import DO_NOT_REACH_LIST
+from audiencekit.destinations.destination import Session
+from audiencekit.destinations.target import Target
+from audiencekit.durations import parse_duration
+from audiencekit.errors import Refused
+from audiencekit.machine.keys import existing_state_key
+from audiencekit.pipeline import check
+from audiencekit.planning.options import Keywords, SourceKeywords, plain_keywords, read_keywords
+from audiencekit.planning.plan import known_members, to_plan
+from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.planner import preview
+from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.reporting.report import Plan
+from audiencekit.runs.beginning import hold_target
+from audiencekit.runs.firstlook import look_first
+from audiencekit.runs.inthread import in_thread
+from audiencekit.settings import Settings, load_settings
+from audiencekit.sources.files import AnySource, FilePath, items_of
+
+
+async def dry_forget_async(
+    identifiers: Iterable[str] | None = None,
+    *,
+    source: AnySource | None = None,
+    skip_rejected: bool = False,
+    settings: Settings,
+    progress: Progress,
+    **keywords: Unpack[SourceKeywords],
+) -> Preview:
+    """The preview of `forget`, which reads the people and asks the service as it would. Raises what refuses that."""
+    people = People.given(identifiers, source, keywords, settings.profile)
+    del identifiers, source  # no traceback of what follows is to show them
+    client, stoppable = open_client(settings), Stoppable(progress)
+    asked = await in_thread(functools.partial(people.read, stoppable), stoppable)
+    asked.check(what=people.noun, skip_rejected=skip_rejected)
+    records, account_id = to_records(asked.keys), settings.require_account()
+    if (key := existing_state_key(settings.state_dir, settings.key)) is not None:
+        refuse_shared_in_any(
+            records, people.shared_people, state_dir=settings.state_dir, account_id=account_id, key=key
+        )
+    policy = RetryPolicy.seeded(SystemClock())
+    async with client:
+        await check_access(client, account_id)
+        account = await list_account(client, account_id, policy)
+    return Preview(
+        asked=asked.rows,
+        identifiers=dict(asked.identifiers),
+        forms=count_by_kind(records),
+        audiences=[(one.id, one.name) for one in account.owned],
+        skipped=[(one.id, one.name) for one in account.skipped],
+    )
+
+
+async def dry_upload_async(
+    source: AnySource,
+    *,
+    settings: Settings,
+    progress: Progress,
+    rejections: FilePath | None = None,
+    **keywords: Unpack[Keywords],
+) -> Plan:
+    """The plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses that."""
+    async with open_client(settings) as client:
+        found = await find_list(client)
+    given: dict[str, Any] = {"settings": settings, "rejections": rejections}
+    if found is not None:
+        return await plan_upload_async(found.target, source, progress=progress, **given, **keywords)
+    if read_keywords(plain_keywords(keywords), settings.profile).operation == "delete":
+        raise Refused("the account has no do-not-reach list: there is no one to take off it")
+    progress.tell("the account has no do-not-reach list: the upload would create it")
+    plan = functools.partial(check, source, destination=DO_NOT_REACH_LIST, **given, **keywords)
+    return await plan_in_thread(progress, lambda progress: plan(progress=progress))
+
+
+async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
+    """Return the plan that `plan` makes, after the look at the target that a run begins with.
+
+    `plan` is called in a thread, with a progress that stops it when this is cancelled. Raises what refuses the target.
+    """
+    await look_first(session, progress)
+    return await plan_in_thread(progress, plan)
+
+
+async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
+    """Return the plan that `plan` makes, where there is no target to look at yet."""
+    stoppable = Stoppable(progress)
+    return await in_thread(functools.partial(plan, stoppable), stoppable)
+
+
+async def dry_renewal_async(
+    *,
+    audience_id: str,
+    before: str = DEFAULT_BEFORE,
+    expires_at: str | None = None,
+    ttl_days: int | None = None,
+    settings: Settings,
+    progress: Progress,
+) -> Plan:
+    """The plan of `renew`, after the look that a run begins with; nothing is sent.
+
+    `before` and the times are those of `renew_async`. Raises what that raises before its first request.
+    """
+    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
+    target, now = Target.audience(audience_id), datetime.now(UTC)
+
+    def plan(progress: Progress) -> Plan:
+        with ExitStack() as stack:
+            hold_target(target, settings, stack, now)
+            snapshot = HeldSnapshot(settings, audience_id, stack)
+            keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
+            means = Means(stack=stack, progress=progress)
+            terms = Terms.of(keywords, settings, now=now)
+            return to_plan(plan_renewal(snapshot, days, (), terms, means))
+
+    return await look_and_plan(target.connect(settings), progress, plan)
+
+
+async def dry_sync_async(
+    source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
+) -> Plan:
+    """The plan of `sync`, after the look that it would begin with. Raises what either raises; nothing is sent."""
+    session = Target.audience(audience_id).connect(settings)
+    plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
+    return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
+
+
+async def plan_upload_async(
+    target: Target,
+    source: AnySource,
+    *,
+    settings: Settings | None = None,
+    rejections: FilePath | None = None,
+    progress: Progress | None = None,
+    **keywords: Unpack[Keywords],
+) -> Plan:
+    """The plan of the run that `upload_to` would make. The target is looked at as for a run; nothing is sent or kept.
+
+    Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
+    """
+    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
+    read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
+    session = target.connect(settings)
+    check_identifier(target.destination.words.noun, target.id)
+
+    def plan_source(progress: Progress) -> Plan:
+        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
+        terms = replace(terms, members=known_members(target, settings))
+        return preview(source, terms, rejections=rejections, progress=progress)
+
+    return await look_and_plan(session, progress, plan_source)

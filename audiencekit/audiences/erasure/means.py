@@ -1,0 +1,102 @@
+"""The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from audiencekit.audiences.erasure.receipt import Receipt, counted
+from audiencekit.audiences.erasure.verification import leave_snapshot
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.destinations.target import Target
+from audiencekit.limits import DRAIN_SECONDS
+from audiencekit.machine.keys import StateKey
+from audiencekit.runs.doubts import Doubts, EarlierRuns
+from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.runclock import RunClock
+from audiencekit.selection.forgotten.people import Forgotten
+from audiencekit.settings import Settings
+from audiencekit.shown import shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureMeans:
+    """The things on this machine that an erasure is carried out with. `lock` raises AudienceBusy.
+
+    `leave` takes the people out of what is kept of an audience on this machine, too.
+    """
+
+    limiter: RateLimiter
+    policy: RetryPolicy
+    lock: Callable[[Target], AbstractContextManager[object]]
+    doubts: Doubts
+    leave: Callable[[Target], Awaitable[None]]
+    concurrency: int
+    drain_seconds: float = DRAIN_SECONDS
+
+
+def means_of(
+    receipt: Receipt,
+    settings: Settings,
+    key: StateKey,
+    forgotten: Forgotten | None,
+    *,
+    limiter: RateLimiter,
+    time: RunClock,
+) -> ErasureMeans:
+    """The means of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
+    state_dir, account_id = settings.state_dir, receipt.account_id
+
+    def lock(target: Target) -> TargetLock:
+        return TargetLock(state_dir, account_id, target, receipt.erasure_id)
+
+    async def leave(target: Target) -> None:
+        if forgotten is not None:
+            await in_thread(
+                functools.partial(
+                    leave_snapshot, state_dir, account_id, target.id,
+                    key=key, forgotten=forgotten, now=datetime.now(UTC),
+                )
+            )  # fmt: skip
+
+    return ErasureMeans(
+        limiter=limiter,
+        policy=time.retry_policy(),
+        lock=lock,
+        doubts=EarlierRuns(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
+        leave=leave,
+        concurrency=settings.concurrency,
+        drain_seconds=settings.drain_seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """An erasure that was not begun: lines or rows that name a person, identifiers and forms by kind, and audiences.
+
+    `audiences` and `skipped` are pairs of id and name.
+    """
+
+    asked: int
+    identifiers: dict[str, int]
+    forms: dict[str, int]
+    audiences: list[tuple[str, str]]
+    skipped: list[tuple[str, str]]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """The same for people."""
+        named = [f"  {shown(one)}  {name!r}" for one, name in self.audiences]
+        left_out = [f"  {shown(one)}  {name!r}: takes no Deletes" for one, name in self.skipped]
+        people = f"{counted(sum(self.identifiers.values()), 'identifier')}, {counted(sum(self.forms.values()), 'form')}"
+        head = f"would forget {people}, in {counted(len(self.audiences), 'audience')}"
+        return "\n".join([head, *named, *left_out])

@@ -1,0 +1,334 @@
+"""A file of flexible audiences, TOML or JSON -> trees; every broken rule with its place in the file.
+
+    [[audiences]]
+    name = "Lapsed buyers"
+    segments = { and = [
+        { audience = "1nmth", lookback = 30 },
+        { not = { audience = "1nmtj", lookback = 7, frequency = 2, comparator = ">" } },
+    ] }
+
+In JSON the same members have the same names. A segment is an audience, `and`, `or` or `not`, and nothing is negated
+unless it says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from audiencekit.audiences.setups.setup import read_definition
+from audiencekit.errors import DefinitionRefused
+from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH
+from audiencekit.shown import shown
+
+LOOKBACK_DAYS: Final = (1, 7, 14, 30)  # specification part 2, section 4.3
+
+
+class Operator(StrEnum):
+    """How the members of a group are joined, as the service writes it."""
+
+    AND = "AND"
+    OR = "OR"
+
+
+class Comparator(StrEnum):
+    """How often a person was active, against `frequency`, as the service writes it."""
+
+    AT_LEAST = "NUM_GTE"
+    MORE_THAN = "NUM_GT"
+    EXACTLY = "NUM_EQ"
+    AT_MOST = "NUM_LTE"
+    LESS_THAN = "NUM_LT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """People of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`."""
+
+    audience_id: str
+    lookback_days: int
+    frequency: int = 1
+    comparator: Comparator = Comparator.AT_LEAST
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """At least one segment, joined by `operator`."""
+
+    operator: Operator
+    segments: tuple[Segment, ...]
+    negated: bool = False
+
+
+Segment: TypeAlias = Leaf | Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlexibleAudience:
+    """One flexible audience to be. It cannot be changed once it is created."""
+
+    name: str
+    root: Group
+
+
+def leaves(segment: Segment) -> Iterator[Leaf]:
+    """Every leaf below `segment`, from left to right."""
+    if isinstance(segment, Leaf):
+        yield segment
+    else:
+        for one in segment.segments:
+            yield from leaves(one)
+
+
+COMPARATORS: Final = {
+    ">=": Comparator.AT_LEAST,
+    ">": Comparator.MORE_THAN,
+    "=": Comparator.EXACTLY,
+    "<=": Comparator.AT_MOST,
+    "<": Comparator.LESS_THAN,
+    **{comparator.value: comparator for comparator in Comparator},
+}
+_GROUPS: Final = {"and": Operator.AND, "or": Operator.OR}
+_LEAF_MEMBERS: Final = ("audience", "lookback", "frequency", "comparator")
+_HEADS: Final = ("audience", *_GROUPS, "not")
+_IDENTIFIER: Final = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
+
+
+class Problem(NamedTuple):
+    """One broken rule, and its place in the file, such as `audiences[0].segments.and[1].lookback`."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The audiences of a file, in its order.
+
+    `paths` are the places that errors of the service belong to, `leaf_paths` those that name a custom audience, by its
+    id; `source` is the file's name.
+    """
+
+    audiences: tuple[FlexibleAudience, ...]
+    leaf_paths: Mapping[str, tuple[str, ...]]
+    source: str = field(compare=False)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The place of each audience in the file."""
+        return tuple(f"audiences[{index}]" for index in range(len(self.audiences)))
+
+
+def read_document(path: Path) -> Document:
+    """The audiences defined in the file at `path`, which is TOML unless its name ends in `.json`.
+
+    Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule.
+    """
+    content = _load(path)
+    reader = _Reader()
+    audiences = reader.read(content)
+    if reader.problems:
+        raise DefinitionRefused(str(path), list(reader.problems))
+    return Document(audiences, reader.leaf_paths, str(path))
+
+
+def _load(path: Path) -> Any:
+    content = read_definition(path)
+    try:
+        if path.suffix.lower() == ".json":
+            return json.loads(content, object_pairs_hook=_without_twins)
+        return tomllib.loads(content.decode())
+    except RecursionError:
+        problem = "it is nested too deeply"
+    except UnicodeDecodeError:
+        problem = "it is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"it is not TOML: {error}"
+    except ValueError as error:
+        place = f": line {error.lineno}" if isinstance(error, json.JSONDecodeError) else f": {error}"
+        problem = f"it is not JSON{place}"
+    raise DefinitionRefused(str(path), [("", problem)])
+
+
+def _without_twins(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("a member stands twice in one object")
+    return found
+
+
+class _Reader:
+    """Reads on after a broken rule, so that all of them are told at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.leaf_paths: dict[str, tuple[str, ...]] = {}
+
+    def read(self, content: Any) -> tuple[FlexibleAudience, ...]:
+        listed = content.get("audiences") if isinstance(content, dict) else None
+        if not isinstance(listed, list) or not listed:
+            self._refuse("audiences", "a list of at least one audience is needed here")
+            return ()
+        self._refuse_unknown("", content, ("audiences",))
+        if len(listed) > FLEXIBLE_BATCH_ITEMS:
+            self._refuse("audiences", f"{len(listed)} audiences, and one batch holds {FLEXIBLE_BATCH_ITEMS}")
+        found = [self._audience(f"audiences[{index}]", one) for index, one in enumerate(listed)]
+        self._refuse_equal_names(listed)
+        return tuple(audience for audience in found if audience is not None)
+
+    def _audience(self, path: str, content: Any) -> FlexibleAudience | None:
+        if not isinstance(content, dict):
+            self._refuse(path, "a name and segments are needed here")
+            return None
+        self._refuse_unknown(path, content, ("name", "segments"))
+        name = content.get("name")
+        if not isinstance(name, str) or not name.strip():
+            self._refuse(f"{path}.name", "a name is needed")
+        segment = self._segment(f"{path}.segments", content.get("segments"), 1)
+        if segment is None:
+            return None
+        if (count := sum(1 for _ in leaves(segment))) > FLEXIBLE_LEAVES:
+            self._refuse(f"{path}.segments", f"{count} audiences, and a tree holds {FLEXIBLE_LEAVES}")
+        root = segment if isinstance(segment, Group) and not segment.negated else _alone(segment)
+        return FlexibleAudience(name=str(name), root=root)
+
+    def _segment(self, path: str, content: Any, depth: int) -> Segment | None:
+        if depth > FLEXIBLE_MAX_DEPTH:
+            self._refuse(path, f"deeper than {FLEXIBLE_MAX_DEPTH} levels")
+            return None
+        heads = [head for head in _HEADS if head in content] if isinstance(content, dict) else []
+        if len(heads) != 1:
+            self._refuse(path, "a segment has one of: audience, and, or, not")
+            return None
+        (head,) = heads
+        if head == "audience":
+            return self._leaf(path, content)
+        self._refuse_unknown(path, content, (head,))
+        if head == "not":
+            return self._negated(f"{path}.not", content["not"], depth)
+        return self._group(f"{path}.{head}", _GROUPS[head], content[head], depth)
+
+    def _negated(self, path: str, content: Any, depth: int) -> Segment | None:
+        segment = self._segment(path, content, depth + 1)
+        if segment is not None and segment.negated:
+            self._refuse(path, "this is negated twice: leave both out")
+        return None if segment is None else replace(segment, negated=True)
+
+    def _group(self, path: str, operator: Operator, content: Any, depth: int) -> Group | None:
+        if not isinstance(content, list) or not content:
+            self._refuse(path, "a list of at least one segment is needed here")
+            return None
+        found = [self._segment(f"{path}[{index}]", one, depth + 1) for index, one in enumerate(content)]
+        segments = tuple(segment for segment in found if segment is not None)
+        return Group(operator=operator, segments=segments) if segments else None
+
+    def _leaf(self, path: str, content: dict[str, Any]) -> Leaf:
+        self._refuse_unknown(path, content, _LEAF_MEMBERS)
+        lookback, frequency = content.get("lookback"), content.get("frequency", 1)
+        comparator = content.get("comparator", ">=")
+        audience_id = self._audience_id(f"{path}.audience", content["audience"])
+        if type(lookback) is not int or lookback not in LOOKBACK_DAYS:
+            allowed = ", ".join(map(str, LOOKBACK_DAYS))
+            self._refuse(f"{path}.lookback", f"one of {allowed} (days) is needed")
+        if type(frequency) is not int or frequency < 1:
+            self._refuse(f"{path}.frequency", "a whole number of at least 1 is needed")
+        if not isinstance(comparator, str) or comparator not in COMPARATORS:
+            self._refuse(f"{path}.comparator", f"one of {', '.join(COMPARATORS)} is needed")
+        return Leaf(
+            audience_id=audience_id,
+            lookback_days=lookback if type(lookback) is int else 0,
+            frequency=frequency if type(frequency) is int else 0,
+            comparator=COMPARATORS.get(str(comparator), Comparator.AT_LEAST),
+        )
+
+    def _audience_id(self, path: str, content: Any) -> str:
+        if not isinstance(content, str) or not _IDENTIFIER.fullmatch(content):
+            self._refuse(path, "the id of a custom audience is needed, in quotes")
+            return ""
+        audience_id = content.lower()  # as the service keeps it, whatever the case that it is given in
+        self.leaf_paths[audience_id] = (*self.leaf_paths.get(audience_id, ()), path)
+        return audience_id
+
+    def _refuse_equal_names(self, listed: list[Any]) -> None:
+        seen: dict[str, int] = {}
+        for index, name in _names(listed):
+            if name in seen:
+                self._refuse(f"audiences[{index}].name", f"the same name as audiences[{seen[name]}]")
+            seen.setdefault(name, index)
+
+    def _refuse_unknown(self, path: str, content: dict[str, Any], known: tuple[str, ...]) -> None:
+        for member in content:
+            if member not in known:
+                allowed = ", ".join(known)
+                self._refuse(f"{path}.{member}".lstrip("."), f"this is not known here; allowed: {allowed}")
+
+    def _refuse(self, path: str, message: str) -> None:
+        self.problems.append(Problem(path, message))
+
+
+def _names(listed: list[Any]) -> Iterator[tuple[int, str]]:
+    for index, one in enumerate(listed):
+        name = one.get("name") if isinstance(one, dict) else None
+        if isinstance(name, str) and name.strip():
+            yield index, name
+
+
+def _alone(segment: Segment) -> Group:
+    return Group(operator=Operator.AND, segments=(segment,))
+
+
+_COMPARED: Final = {
+    Comparator.AT_LEAST: "at least",
+    Comparator.MORE_THAN: "more than",
+    Comparator.EXACTLY: "exactly",
+    Comparator.AT_MOST: "at most",
+    Comparator.LESS_THAN: "less than",
+}
+
+
+def to_sentence(audience: FlexibleAudience) -> str:
+    """One sentence without the name: `People in A (…), and not in B (…).`"""
+    return f"People {_phrase(audience.root)}."
+
+
+def draw(audience: FlexibleAudience) -> str:
+    """The tree in lines, its name first."""
+    return "\n".join([shown(audience.name), *_lines(audience.root, "", is_last=True)])
+
+
+def _phrase(segment: Segment) -> str:
+    if isinstance(segment, Leaf):
+        return f"{'not ' if segment.negated else ''}in {segment.audience_id} ({_activity(segment)})"
+    joined = f" {segment.operator.value.lower()} ".join(map(_part, segment.segments))
+    return f"not ({joined})" if segment.negated else joined
+
+
+def _part(segment: Segment) -> str:
+    """A segment inside a group: groups in brackets, so that no reading depends on what binds first."""
+    is_bare = isinstance(segment, Leaf) or segment.negated or len(segment.segments) == 1
+    return _phrase(segment) if is_bare else f"({_phrase(segment)})"
+
+
+def _activity(leaf: Leaf) -> str:
+    times = "once" if leaf.frequency == 1 else f"{leaf.frequency} times"
+    days = "the last day" if leaf.lookback_days == 1 else f"the last {leaf.lookback_days} days"
+    return f"{_COMPARED[leaf.comparator]} {times} in {days}"
+
+
+def _lines(segment: Segment, margin: str, *, is_last: bool) -> Iterator[str]:
+    yield f"{margin}{'└── ' if is_last else '├── '}{_label(segment)}"
+    children = segment.segments if isinstance(segment, Group) else ()
+    for index, child in enumerate(children, 1):
+        yield from _lines(child, margin + ("    " if is_last else "│   "), is_last=index == len(children))
+
+
+def _label(segment: Segment) -> str:
+    words = f"{segment.audience_id}: {_activity(segment)}" if isinstance(segment, Leaf) else segment.operator.lower()
+    return f"not {words}" if segment.negated else words

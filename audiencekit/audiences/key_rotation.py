@@ -1,0 +1,194 @@
+"""Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it.
+
+Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
+cannot be made again without the lists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from audiencekit.audiences.erasure.receipt import ErasureStore
+from audiencekit.audiences.sync.rekeying import write_under
+from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
+from audiencekit.machine.credentialstore import CredentialStore
+from audiencekit.machine.erasurewitness import Mark, Witness
+from audiencekit.machine.keptspool import KeptSpool
+from audiencekit.machine.keycommand import GivenKey
+from audiencekit.machine.keyentry import read_entry_name
+from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
+from audiencekit.machine.keyrotation import READY, begin_rotation, changing_key, commit, settle, undo
+from audiencekit.machine.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
+from audiencekit.machine.privatefiles import make_private_directory
+from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.locks import nothing_at_work
+from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.store import RUNS, RunStore
+from audiencekit.runs.storedreports import opened_journal
+from audiencekit.selection.forgotten.file import (
+    new_tag_key,
+    only_writer,
+    read_memory,
+    read_serial,
+    write_memory,
+    write_serial,
+)
+from audiencekit.selection.forgotten.notes import needs_key
+from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
+
+
+def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyPlace:
+    """Have another key where the state key is, and everything sealed under it; the place.
+
+    `given` is the key, as in the settings, and `fresh` the new one, which a keyring and a file do without: there it is
+    drawn. A kill leaves all under one key; the next command finishes or undoes it. Raises UsageError, PlanRefused where
+    something is unfinished that only the key of now can finish, AudienceBusy, InputOutputFailed.
+    """
+    if not state_dir.exists():
+        raise _without_key()
+    with changing_key(state_dir):
+        settle(state_dir)
+        old, place = existing_state_key(state_dir, given), place_of_key(state_dir, given)
+        if old is None or place is None:
+            raise _without_key()
+        _check_fresh(fresh, old, place)
+        drawn = fresh or StateKey(secrets.token_bytes(KEY_BYTES))
+        new = StateKey(drawn.unwrap(), (old, *old.earlier))
+        shadow = begin_rotation(state_dir)
+        try:
+            with nothing_at_work(state_dir), only_writer(state_dir):
+                refuse_unfinished(state_dir)
+                _carry_out(state_dir, shadow, old, new, place)
+        except AudiencekitError:
+            if not os.path.lexists(shadow / READY):
+                undo(state_dir)
+            raise
+    return place
+
+
+def _without_key() -> UsageError:
+    return UsageError("there is no state key yet", hint="it is made by the first run")
+
+
+def _check_fresh(fresh: StateKey | None, old: StateKey, place: KeyPlace) -> None:
+    """Raises UsageError for a new key that is missing, not wanted, or the one of now."""
+    if fresh is None and place in ("environment", "command"):
+        hint = "give the new key by AUDIENCEKIT_NEW_KEY, and store it in its place after the rotation"
+        raise UsageError(f"the state key comes from the {place}, where this tool cannot store a new one", hint=hint)
+    if fresh is not None and fresh.unwrap() in [one.unwrap() for one in (old, *old.earlier)]:
+        raise UsageError(
+            "the new key is the current key or an earlier one: nothing was changed", hint="draw another one"
+        )
+
+
+def _carry_out(state_dir: Path, shadow: Path, old: StateKey, new: StateKey, place: KeyPlace) -> None:
+    entry = read_entry_name(state_dir) if place == "keyring" else ""
+    put_next(shadow, new, place)
+    write_earlier(shadow, new)
+    mark = _write_memory(state_dir, shadow, old, new)
+    stale = list(_write_snapshots(state_dir, shadow, old, new))
+    CredentialStore(state_dir, "").write_sealed(shadow, old, new)
+    commit(state_dir, stale=stale, entry=entry)
+    if mark is not None:
+        Witness.of_user().note(state_dir, mark)
+
+
+def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Mark | None:
+    """The mark of the memory under the new key; None where there is none."""
+    memory = read_memory(state_dir, old)
+    if memory is None:
+        return None
+    people = memory.people.under(new_tag_key())  # the tag key of before opens nothing of later
+    # Its digest is another one: to those who have noted the one before it is a later state.
+    fresh = write_memory(shadow, new, people, identity=memory.identity, serial=memory.serial + 1)
+    write_serial(shadow, new, fresh.mark)
+    return fresh.mark
+
+
+def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Iterator[Path]:
+    """Write each snapshot as a whole; the files that go with those before."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(state_dir / SNAPSHOTS)):
+            make_private_directory(shadow / SNAPSHOTS)
+            account_id, _, audience_id = name.partition("-")
+            write_under((state_dir, old), (shadow, new), account_id, audience_id, datetime.now(UTC))
+            yield state_dir / SNAPSHOTS / name / RECENT
+
+
+Look: TypeAlias = Callable[[], None]
+
+
+def count_sealed(state_dir: Path, key: StateKey) -> dict[str, dict[str, int]]:
+    """How many files of each kind `key` opens, and how many it does not: {kind: {"opened": 1, "refused": 0}}."""
+    found: dict[str, dict[str, int]] = {}
+    for kind, look in _looks(state_dir, key):
+        found.setdefault(kind, {"opened": 0, "refused": 0})["opened" if _succeeds(look) else "refused"] += 1
+    return found
+
+
+def refuse_unfinished(state_dir: Path) -> None:
+    """Return when there is nothing that only the state key of now can finish. Raises PlanRefused, which counts it."""
+    erasures = ErasureStore(state_dir)
+    found = {
+        "erasures": sum(map(erasures.has_keys, erasures.ids())),
+        "runs with a kept spool": len(list((state_dir / RUNS).glob(f"*/{KEPT}"))),
+        "syncs": len(list((state_dir / SNAPSHOTS).glob(f"*/{CHANGES}"))),
+    }
+    if any(found.values()):
+        told = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
+        hint = "`audiencekit resume` and the next sync finish them; `audiencekit purge --unfinished` removes runs"
+        raise PlanRefused(f"not finished, and only the current key opens them: {told}: nothing was changed", hint=hint)
+
+
+def _looks(state_dir: Path, key: StateKey) -> Iterator[tuple[str, Look]]:
+    """Of each file its kind, and a look into it that fails with another key."""
+    if needs_key(state_dir):
+        yield "memory of erased people", partial(_look_at_memory, state_dir, key)
+    for _, store in SnapshotStore.all_of(state_dir, key):
+        if store.exists():
+            yield "snapshots", partial(_look_at_snapshot, store)
+    runs = RunStore(state_dir)
+    for directory in map(runs.directory, runs.ids()):
+        if os.path.lexists(directory / JOURNAL):
+            yield "journals", partial(_look_at_journal, directory, key)
+        if os.path.lexists(directory / KEPT):
+            yield "spools", partial(_look_at_spool, directory / KEPT, key.derive(SPOOL, directory.name))
+    erasures = ErasureStore(state_dir)
+    for erasure_id in filter(erasures.has_keys, erasures.ids()):
+        yield "unfinished erasures", partial(_look_at_erasure, erasures, erasure_id, key)
+
+
+def _look_at_memory(state_dir: Path, key: StateKey) -> None:
+    read_memory(state_dir, key)
+    read_serial(state_dir, key)
+
+
+def _look_at_snapshot(store: SnapshotStore) -> None:
+    store.open().close()
+
+
+def _look_at_journal(directory: Path, key: StateKey) -> None:
+    with opened_journal(directory, key):
+        pass
+
+
+def _look_at_spool(path: Path, key: SubKey) -> None:
+    KeptSpool.open(path, key).close()
+
+
+def _look_at_erasure(erasures: ErasureStore, erasure_id: str, key: StateKey) -> None:
+    erasures.records(erasure_id, key)
+
+
+def _succeeds(look: Look) -> bool:
+    with contextlib.suppress(AudiencekitError):
+        look()
+        return True
+    return False

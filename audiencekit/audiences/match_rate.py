@@ -1,0 +1,302 @@
+"""The match rate of an audience, as the service defines it: users active in the last 90 days over users provided.
+
+The service tells the first number. The second it does not: under sync the snapshot knows who is in the audience now;
+else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, Self
+
+from audiencekit.api.answers import Answer
+from audiencekit.audiences.erasure.receipt import ErasureStore
+from audiencekit.audiences.sync.sync import expiry, is_under_sync
+from audiencekit.delivery.retry import Clock
+from audiencekit.destinations.audience_sizes import AudienceSizes
+from audiencekit.errors import (
+    AudiencekitError,
+    NotFinished,
+    RateLimited,
+    Refused,
+    SnapshotRefused,
+    TemporarilyUnavailable,
+    TransportFailed,
+)
+from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
+from audiencekit.machine.keys import StateKey
+from audiencekit.preparation.plantimes import format_time
+from audiencekit.runs.runorder import Succession
+from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, find_id
+from audiencekit.runs.storedreports import list_runs, the_resumable
+from audiencekit.settings import Settings
+from audiencekit.shown import shown
+
+_DELETE: Final = "delete"
+_DELETING: Final = frozenset({_DELETE, "update and delete"})  # of the second, how many records are which is not told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provided:
+    """The records that are in the audience now: from `least` to `most`, as the snapshot or the runs tell."""
+
+    least: int
+    most: int
+    source: Literal["snapshot", "runs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """An audience at one moment: what the service says of it, and how many records were provided; None if unknown."""
+
+    readiness: Readiness
+    provided: Provided | None
+
+    @classmethod
+    def of(cls, readiness: Readiness, settings: Settings) -> Self:
+        """With what this state directory knows; a snapshot that cannot be trusted says nothing. The size is noted."""
+        now = format_time(datetime.now(UTC))
+        AudienceSizes(settings.state_dir, settings.account_id).note(readiness.audience_id, readiness.size, now)
+        provided = None
+        with contextlib.suppress(SnapshotRefused):
+            provided = count_provided(readiness.audience_id, settings)
+        return cls(readiness=readiness, provided=provided)
+
+    @property
+    def rate(self) -> tuple[float, float] | None:
+        """The least and the greatest match rate; None where one of the two numbers is not known, or zero."""
+        size, provided = self.readiness.size, self.provided
+        if size is None or provided is None or not provided.most:
+            return None
+        return min(size / provided.most, 1.0), min(size / max(provided.least, 1), 1.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """audience_id, targetable, reasons_not_targetable, audience_size, provided, match_rate."""
+        document = self.readiness.to_json()
+        provided, rate = self.provided, self.rate
+        document["provided"] = provided and {"least": provided.least, "most": provided.most, "source": provided.source}
+        document["match_rate"] = rate and {"least": rate[0], "most": rate[1]}
+        return document
+
+    def to_text(self) -> str:
+        """Some lines for people."""
+        state = "can be targeted" if self.readiness.is_targetable else "cannot be targeted yet"
+        lines = [f"audience {shown(self.readiness.audience_id)} {state}", f"  active in 90 days   {self._size()}"]
+        lines.append(f"  provided            {self._provided()}")
+        lines.append(f"  match rate          {self._rate()}")
+        return "\n".join(lines + self._floors())
+
+    def _size(self) -> str:
+        return "the service does not say" if self.readiness.size is None else f"{self.readiness.size:,}"
+
+    def _provided(self) -> str:
+        if self.provided is None:
+            return "not known: no run of this machine tells"
+        told = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
+        return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {told[self.provided.source]}"
+
+    def _rate(self) -> str:
+        if self.rate is None:
+            return "not known"
+        least, most = (f"{100 * share:.0f} %" for share in self.rate)
+        return f"{_span(least, most)}: users active in 90 days over users provided"
+
+    def _floors(self) -> list[str]:
+        size = self.readiness.size
+        if size is None:
+            return []
+        found = []
+        if size < MIN_TARGETABLE_PEOPLE:
+            found.append(f"note: {MIN_TARGETABLE_PEOPLE} are needed before the audience can be targeted")
+        if size < MIN_SHOWN_PEOPLE:
+            found.append(f"note: the service's own pages show a size from {MIN_SHOWN_PEOPLE} on")
+        return found
+
+
+def _span(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"
+
+
+def count_provided(audience_id: str, settings: Settings, now: datetime | None = None) -> Provided | None:
+    """The records in the audience now; None where nothing tells. Raises SnapshotRefused for a damaged snapshot."""
+    now = now or datetime.now(UTC)
+    if is_under_sync(audience_id, settings):
+        found = expiry(audience_id=audience_id, settings=settings, now=now)
+        live = found.members - found.lapsed
+        return Provided(least=live - found.doubtful, most=live, source="snapshot")
+    put_in, largest, taken_out = [], 0, 0
+    for run in RunStore(settings.state_dir).list_runs():
+        if run.get("audience_id") != audience_id or "rows" not in run:
+            continue
+        sent, operation = int(run["rows"].get("sent", 0)), run.get("operation")
+        if operation in _DELETING:
+            taken_out += sent
+        if operation != _DELETE and (run.get("expires_at") or format_time(now)) >= format_time(now):
+            put_in.append(sent)
+            largest = max(largest, 0 if operation in _DELETING else sent)
+    if not any(put_in):
+        return None
+    return Provided(least=max(0, largest - taken_out), most=sum(put_in), source="runs")
+
+
+def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
+    """The sizes that the service told this machine, the oldest first: `seen_at`, `audience_size`, `members`.
+
+    `members` are those that the last complete sync before had left in the audience, and `match_rate` is the size over
+    them; both are None where no sync of this machine tells.
+    """
+    left, found = _members_after_syncs(audience_id, settings), []
+    for seen_at, size in AudienceSizes(settings.state_dir, settings.account_id).of(audience_id).items():
+        members = next((count for finished_at, count in reversed(left) if finished_at <= seen_at), None)
+        rate = round(min(size / members, 1.0), 4) if members else None
+        found.append({"seen_at": seen_at, "audience_size": size, "members": members, "match_rate": rate})
+    return found
+
+
+def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str, int]]:
+    """When each complete sync of the audience ended, and the members after it, the first first."""
+    store, found = RunStore(settings.state_dir), []
+    for run in store.list_runs():
+        if run.get("audience_id") == audience_id and run["state"] == "complete" and run.get("finished_at"):
+            with contextlib.suppress(AudiencekitError, OSError):
+                members = store.read(run["run_id"]).get("changes", {}).get("members_after")
+                found += [(str(run["finished_at"]), int(members))] if members is not None else []
+    return sorted(found)
+
+
+def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
+    """Every run and every erasure, newest first, each with `run_id`, `state`, `resumable` and `running`.
+
+    The `operation` of an erasure is `forget`, and `audiences` counts those that it has settled of those that it knows.
+    With `key` the journals of runs are checked.
+    """
+    found = {str(one["run_id"]): one for one in list_runs(state_dir, key) + ErasureStore(state_dir).summaries()}
+    return [found[run_id] for run_id in _newest_first(state_dir) if run_id in found]
+
+
+def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
+    """The id of the run or erasure meant by `run`, and whether it is an erasure.
+
+    `run` is an id, the beginning of just one, or `last`. Raises UsageError for anything else.
+    """
+    run_id = find_id(run, _newest_first(state_dir), "erasure" if run.startswith(ERASURE_HOME.prefix) else "run")
+    return run_id, run_id in ErasureStore(state_dir).ids()
+
+
+def find_resumable(state_dir: Path, run: str, key: StateKey | None = None) -> tuple[str, bool]:
+    """The same for a run or erasure that is to be resumed: `last` is the one that can be, as `the_resumable` says.
+
+    Raises UsageError and AudienceBusy. With `key` the journals of runs are checked.
+    """
+    return find_in_history(state_dir, the_resumable(list_history(state_dir, key)) if run == LAST else run)
+
+
+def _newest_first(state_dir: Path) -> list[str]:
+    moments = RunStore(state_dir).moments() | ErasureStore(state_dir).moments()
+    return Succession(state_dir).ordered(moments)[::-1]
+
+
+DEFAULT_TIMEOUT: Final = timedelta(hours=48)
+DEFAULT_INTERVAL: Final = timedelta(minutes=5)
+
+_IN_WORDS: Final[Mapping[str, str]] = {
+    "PROCESSING": "the service is still working on what was uploaded, which takes hours",
+    "TOO_SMALL": f"fewer than {MIN_TARGETABLE_PEOPLE} people were found so far",
+}
+
+
+class AudienceReader(Protocol):
+    """The one method of AdsClient that is needed here."""
+
+    async def get_custom_audience(self, audience_id: str, *, with_deleted: bool | None = None) -> Answer:
+        """One audience."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """An audience at one moment, as the service tells. `size`, its active users, is None when it does not say."""
+
+    audience_id: str
+    is_targetable: bool
+    reasons: tuple[str, ...]
+    size: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """audience_id, targetable, reasons_not_targetable, audience_size."""
+        return {
+            "audience_id": self.audience_id,
+            "targetable": self.is_targetable,
+            "reasons_not_targetable": list(self.reasons),
+            "audience_size": self.size,
+        }
+
+    def to_text(self) -> str:
+        """One line for people."""
+        state = "targetable" if self.is_targetable else "not targetable yet"
+        because = "; ".join(explain(reason) for reason in self.reasons)
+        told = f"{state}: {because}" if because else state
+        return f"audience {shown(self.audience_id)} is {told}; {self._size_in_words()}"
+
+    def _size_in_words(self) -> str:
+        if self.size is None:
+            return "the service does not say how many users are active"
+        return f"{self.size:,} users active in 90 days"
+
+
+def explain(reason: str) -> str:
+    """A reason of the service in words; one that is not known here stays as it is."""
+    return _IN_WORDS.get(reason, f"the service says {shown(reason)}")
+
+
+async def read_readiness(client: AudienceReader, audience_id: str) -> Readiness:
+    """The state that the service says now. Raises Refused for a deleted audience, NotFound for one that never was."""
+    audience = dict((await client.get_custom_audience(audience_id, with_deleted=True)).data)
+    if audience.get("deleted"):
+        raise Refused(f"audience {audience_id} is deleted")
+    size = audience.get("audience_size")
+    return Readiness(
+        audience_id=audience_id,
+        is_targetable=audience.get("targetable") is True,
+        reasons=tuple(str(reason) for reason in audience.get("reasons_not_targetable") or ()),
+        size=size if type(size) is int else None,
+    )
+
+
+async def wait_until_targetable(
+    client: AudienceReader,
+    audience_id: str,
+    *,
+    clock: Clock,
+    timeout: timedelta = DEFAULT_TIMEOUT,
+    interval: timedelta = DEFAULT_INTERVAL,
+    on_state: Callable[[Readiness], None] = lambda readiness: None,
+) -> Readiness:
+    """The first answer that says targetable; `on_state` gets every answer.
+
+    Raises NotFinished when `timeout` is over. A service that is away is asked again, READINESS_FAILURES times in a row
+    at most; every other error is raised at once.
+    """
+    deadline = clock.monotonic() + timeout.total_seconds()
+    failures = 0
+    while True:
+        try:
+            readiness = await read_readiness(client, audience_id)
+        except (TransportFailed, TemporarilyUnavailable, RateLimited):
+            failures += 1
+            if failures > READINESS_FAILURES:
+                raise
+        else:
+            failures = 0
+            on_state(readiness)
+            if readiness.is_targetable:
+                return readiness
+        left = deadline - clock.monotonic()
+        if left <= 0:
+            raise NotFinished(
+                f"audience {audience_id} is not targetable after {timeout}", hint="wait longer with `timeout=`"
+            )
+        await clock.sleep(min(interval.total_seconds(), left))

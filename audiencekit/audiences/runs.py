@@ -1,0 +1,117 @@
+"""`purge`: runs, and files of erasures, that this machine has kept for long enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.erasure.forgetting import resume_erasure_async
+from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, find_erasures
+from audiencekit.audiences.match_rate import find_resumable
+from audiencekit.delivery.limiter import RateLimiter
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
+from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id
+from audiencekit.errors import AudienceBusy, InputOutputFailed
+from audiencekit.machine.eventloop import blocking, cancellable
+from audiencekit.machine.keys import known_state_key
+from audiencekit.pipeline import resume_async as resume_run_async
+from audiencekit.reporting.progress import Progress
+from audiencekit.reporting.report import Report
+from audiencekit.runs.purge.expired import RUNNING, PurgeCandidates, find_runs
+from audiencekit.runs.purge.purging import only_purge, receipted, remove_all
+from audiencekit.runs.purge.receipt import PurgeReceipt
+from audiencekit.serviceids import is_service_id
+from audiencekit.settings import Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeOrder:
+    """Everything that last changed longer ago than `older_than`; unfinished runs and receipts only when asked for.
+
+    A run at work, an erasure that is not finished, snapshots and the memory of erased people never do.
+    """
+
+    older_than: timedelta
+    unfinished: bool = False
+    receipts: bool = False
+
+
+def plan_purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
+    """The receipt of a purge that is only planned: nothing is changed. Raises InputOutputFailed."""
+    receipt = PurgeReceipt.of(order.older_than, now, "command")
+    for found in _find(order, settings, receipt):
+        receipt.count(found)
+    return receipt
+
+
+def purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
+    """The receipt of what went. Raises AudienceBusy while another purge is at work.
+
+    Raises InputOutputFailed when something could not go, with the receipt's JSON as its document: the rest is gone.
+    """
+    receipt, state_dir = PurgeReceipt.of(order.older_than, now, "command"), settings.state_dir
+    with only_purge(state_dir):
+        runs, erasures = _find(order, settings, receipt)
+        receipt.count(runs)
+        receipt.count(erasures)
+        with receipted(state_dir, receipt) as failures:
+            failures += remove_all(state_dir, receipt, runs.expired)
+            failures += _remove_erasures(state_dir, receipt, erasures)
+    return receipt
+
+
+def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple[PurgeCandidates, PurgeCandidates]:
+    state_dir, key = settings.state_dir, known_state_key(settings.state_dir, settings.key)
+    runs = find_runs(state_dir, receipt.before, key, unfinished=order.unfinished)
+    return runs, find_erasures(state_dir, receipt.before, receipts=order.receipts)
+
+
+def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandidates) -> list[InputOutputFailed]:
+    """The failures. While an erasure is at work all of them stay: it may be making what looks left."""
+    if not found.expired:
+        return []
+    try:
+        with ErasureStore(state_dir).locked():
+            return remove_all(state_dir, receipt, found.expired)
+    except AudienceBusy:
+        receipt.kept[RUNNING] += len(found.expired)
+        return []
+
+
+async def audience_id_of(given: str, settings: Settings) -> str:
+    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
+    if is_service_id(given):
+        return given
+    policy = RetryPolicy.seeded(SystemClock())
+    async with open_client(settings) as client:
+        return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+
+
+@cancellable
+async def resume_async(
+    run: str,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+    new_address: bool = False,
+) -> Report | Receipt:
+    """Finish a run or an erasure that ended early; its report, or its receipt.
+
+    `run` is an id, the unique beginning of one, or `last`, the only one of all runs and erasures that can be resumed.
+    One that is complete stays as it is when its id is given. It goes on at the account and the address that it was
+    begun at; with `new_address` the service has moved. Raises UsageError when `run` fits none or several, and what
+    `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
+    """
+    settings = settings or load_settings()
+    run_id, is_erasure = find_resumable(settings.state_dir, run, known_state_key(settings.state_dir, settings.key))
+    given: dict[str, Any] = {"settings": settings, "progress": progress, "limiter": limiter, "new_address": new_address}
+    if is_erasure:
+        return await resume_erasure_async(run_id, **given)
+    return await resume_run_async(run_id, **given)
+
+
+resume = blocking(resume_async)

@@ -1,0 +1,425 @@
+"""The records that a sync sends of all that it has read: additions and renewals, removals, then people put back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+
+from audiencekit.audiences.sync.difference import (
+    Difference,
+    Horizon,
+    Members,
+    SentRecords,
+    find_difference,
+    gather_expiring,
+    records_at,
+)
+from audiencekit.audiences.sync.removals import (
+    Reduced,
+    RemovalKeys,
+    Rounds,
+    Staying,
+    as_records,
+    count_holders,
+    plan_rounds,
+    reduce_members,
+)
+from audiencekit.errors import PlanRefused, Refused, UsageError
+from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
+from audiencekit.machine.spool import Spool
+from audiencekit.machine.workers import cores, in_order
+from audiencekit.personal import HashedRecords
+from audiencekit.planning.plan import PlannedRun
+from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.planner import plan_run
+from audiencekit.planning.reading import BatchResults
+from audiencekit.preparation.plantimes import PlanTimes
+from audiencekit.preparation.recordbits import Bits, Indices
+from audiencekit.reporting.report import RowCounts, rows_among
+from audiencekit.selection.selection import Selection
+from audiencekit.selection.tags import Tagger
+from audiencekit.snapshots.changes import RecordsOf
+from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.snapshots.files import Snapshot
+from audiencekit.snapshots.members import MemberChunk, day_of, from_bytes
+from audiencekit.sources.files import AnySource, Item
+
+
+@dataclass(slots=True)
+class Revision:
+    """The batches from `first` on hold the members that go, with the keys they go by; the source has those before.
+
+    `lost` counts those of them none of whose keys is held by a member who stays.
+    """
+
+    difference: Difference
+    gathered: BatchResults
+    first: int
+    sent: SentRecords
+    later: dict[int, Indices] = field(default_factory=dict, repr=False)
+    returned: int = 0
+    lost: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        gathered: BatchResults,
+        wanted: Bits,
+        snapshot: Snapshot,
+        horizon: Horizon,
+        tagger: Tagger,
+        *,
+        copies: Spool,
+    ) -> Self:
+        """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
+        those that go are added. Raises SnapshotRefused."""
+        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
+        sent = SentRecords(gathered.spool.unseal, copies)
+        revision = cls(difference, gathered, len(gathered.batch_records), sent)
+        if difference.removed:
+            revision._take_out(tagger)
+        return revision
+
+    def select(self, selection: Selection) -> Selection:
+        """The records that are sent, in which wave."""
+        gone = np.ones(self.difference.removals, dtype=bool)
+        chosen, deletes = self.difference.sent, selection.deletes.copy()
+        chosen.append(gone)
+        deletes.append(gone)
+        return replace(selection, chosen=chosen, deletes=deletes, later=self.later)
+
+    def whole_records(self, batch: int, places: Indices) -> HashedRecords:
+        """The records of one batch at `places`, ascending, with all their keys, RECORD_SCHEMA."""
+        part = batch - self.first
+        if part < 0:
+            return self.sent.at(batch, places)
+        records = as_records(self._leaving(part), first_row=self._first_row + self._before(part), deletes=True)
+        return records_at(records, places)
+
+    @property
+    def _first_row(self) -> int:
+        """The first row after the source: members who go are in none."""
+        return self.gathered.tally.rows_read + 1
+
+    def _before(self, part: int) -> int:
+        """How many go before those of `part`."""
+        return sum(count for _, count in self.difference.removed[:part])
+
+    def _leaving(self, part: int) -> HashedRecords:
+        number, _ = self.difference.removed[part]
+        return from_bytes(MemberChunk(self.gathered.aside.read(number)))
+
+    def _take_out(self, tagger: Tagger) -> None:
+        firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
+        keep = functools.partial(self._keep, firsts)
+        staying = Staying(self.difference.wanted, firsts, self.gathered.spool.unseal, tagger, keep)
+        parts = range(len(self.difference.removed))
+        keys = count_holders((self._leaving(part) for part in parts), staying)
+        places, struck = [], []
+        reduce = functools.partial(self._reduce, keys, tagger)
+        for part, reduced in enumerate(in_order(reduce, parts, workers=cores())):
+            self.gathered.append(reduced.records)
+            self.lost += reduced.lost
+            places.append(reduced.places + self._before(part))
+            struck.append(reduced.keys)
+        numbers = np.concatenate(struck)
+        rounds = plan_rounds(numbers, keys, staying.wanted.count())
+        of_removal = np.zeros(self.difference.removals, dtype=np.int64)
+        of_removal[np.concatenate(places)] = rounds.of_key[numbers]
+        self._put_in_waves(of_removal, rounds)
+
+    def _reduce(self, keys: RemovalKeys, tagger: Tagger, part: int) -> Reduced:
+        first_row = self._first_row + self._before(part)
+        return reduce_members(self._leaving(part), keys, tagger, first_row=first_row)
+
+    def _keep(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
+        """Copy out those who are sent and those who may have to be put back."""
+        first = firsts[batch]
+        sent = self.difference.sent.slice(first, first + self.gathered.batch_records[batch])
+        sent[holders] = True
+        self.sent.keep(batch, records, np.flatnonzero(sent))
+
+    def _put_in_waves(self, of_removal: Indices, rounds: Rounds) -> None:
+        sent = self.difference.sent
+        for number, returned in enumerate(rounds.returned):
+            self.returned += int((~sent.at(returned)).sum())
+            sent.set(returned, True)
+            gone = np.flatnonzero(of_removal == number) + len(self.difference.wanted)
+            for wave, records in ((1 + 2 * number, gone), (2 + 2 * number, returned)):
+                if len(records):
+                    self.later[wave] = records
+
+
+_PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
+_EMPTY_HINT: Final = (
+    "check that the source is complete; to empty an audience, delete it: `audiencekit audiences delete`"
+)
+
+
+def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -> list[Refused]:
+    """Why a source of `wanted` records must not take the place of `members`; nothing when it may.
+
+    `lost` are the members without any key in the source: most of them are not lost in a list that goes on, so
+    the source is of other people, and its size says nothing. A few are: in a list of three, two who change their
+    addresses are most.
+    """
+    if not wanted:
+        return [PlanRefused("no one in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
+    if wanted < members * (1 - allowed_shrink):
+        return [
+            PlanRefused(
+                f"the audience would shrink from {members:,} members to {wanted:,}, more than the share of"
+                f" {allowed_shrink:g} allows",
+                hint="check that the source is complete; if it is, allow a larger share with `allow_shrink=`, or give"
+                " `replace=True`",
+            )
+        ]
+    if lost > max(TOLERATED_LOST_MEMBERS, members * max(MAX_LOST_SHARE, allowed_shrink)):
+        return [
+            PlanRefused(
+                f"{lost:,} of {members:,} members are not in the source at all: it looks like another list",
+                hint="check that it is the source of this audience; if the audience is to hold others,"
+                " say `replace=True`",
+            )
+        ]
+    return []
+
+
+def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals: bool) -> tuple[str, ...]:
+    """A sentence for each kind of run that comes too soon after the last of its kind. `now` is in epoch seconds.
+
+    Runs start in whole seconds, so what ended within the same one is not later.
+    """
+    found = []
+    for what, at, wanted in (
+        ("put in", facts.additions_at, additions),
+        ("taken out", facts.removals_at, removals),
+    ):
+        if wanted and at is not None and 0 <= (ago := int(now) - int(at)) < _PROCESSING_SECONDS:
+            found.append(
+                f"people were {what} {_ago(ago)} ago: the service asks for one run of each in"
+                f" {PROCESSING_HOURS:g} hours, and works on them only as often"
+            )
+    return tuple(found)
+
+
+def warn_of_few(members: int) -> tuple[str, ...]:
+    """A sentence when an audience of so many cannot be targeted."""
+    if members >= MIN_TARGETABLE_PEOPLE:
+        return ()
+    needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
+    return (f"the audience will have {members:,} members: {needed}",)
+
+
+def _ago(seconds: int) -> str:
+    minutes = seconds // 60
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncChanges:
+    """The changes of a sync, in records. `returned` are taken out together with other people, and put back.
+
+    `members` are those before, `members_after` those after it. `waves` counts the records of each wave: those put in,
+    those taken out, those put back, and so on.
+    """
+
+    additions: int = 0
+    renewals: int = 0
+    removals: int = 0
+    returned: int = 0
+    unchanged: int = 0
+    members: int = 0
+    members_after: int = 0
+    waves: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class PlannedSync(PlannedRun):
+    """The plan of a sync.
+
+    Its `batches` have the records of the bodies; `whole_records` gives them with all their keys, to be noted.
+    """
+
+    sync: SyncChanges
+    remarks: tuple[str, ...]
+    whole_records: RecordsOf
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The differences from the snapshot."""
+        return asdict(self.sync)
+
+    @property
+    def plan_notes(self) -> tuple[str, ...]:
+        """Notes to read before anything is sent."""
+        return self.suppression_notes + self.small_losses + self.few_notes + self.remarks
+
+    def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
+        """Where every row is; of the records that are done, those that are taken out are no rows."""
+        put_in = sum(self.sync.waves[::2])
+        done = rows_among(self.sync.waves, sent + refused)
+        return RowCounts(
+            read=self.tally.rows_read,
+            sent=done - refused,
+            rejected=self.tally.rows_rejected + refused,
+            duplicate=self.selection.duplicates,
+            superseded=self.selection.superseded,
+            suppressed=self.selection.suppressed,
+            unchanged=self.sync.members_after - put_in,
+            pending=put_in - done,
+        )
+
+
+def plan_renewal(
+    owner: SnapshotOwner,
+    before_days: int,
+    source: Sequence[Item],
+    terms: Terms,
+    means: Means,
+) -> PlannedSync:
+    """The plan of a renewal; there is no source. Raises SnapshotRefused."""
+    now, times = terms.now, terms.times
+    snapshot, notes = owner.open()
+    # No entry is to expire earlier than before.
+    last = min(day_of(now) + before_days, day_of(times.end) - 1)
+    gathered, suppressed = gather_expiring(snapshot, range(day_of(now) - 1, last + 1), terms, means)
+    records = gathered.tally.records
+    sent = SentRecords(gathered.spool.unseal, means.stack.enter_context(Spool(means.spool_dir)))
+    selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
+    layout, requests = gathered.plan(selection)
+    members = gathered.tally.rows_read
+    changes = SyncChanges(
+        renewals=records,
+        unchanged=members - suppressed - records,
+        members=members,
+        members_after=members - suppressed,
+        waves=[records],
+    )
+    refusals = _refusals(snapshot)
+    # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
+    told = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
+    if not records:
+        told = (f"no entry expires within {before_days} days and earlier than a new one would: nothing is sent",)
+    return PlannedSync(
+        source=Members({"snapshot": snapshot.facts.serial}),
+        options=terms.options,
+        times=times,
+        tally=gathered.tally,
+        selection=selection,
+        layout=layout,
+        requests=requests,
+        refusals=refusals,
+        batches=sent,
+        profile=terms.profile,
+        destination=terms.destination,
+        form=terms.form,
+        suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
+        sync=changes,
+        remarks=() if refusals else notes + told,
+        whole_records=sent.at,
+    )
+
+
+def _refusals(snapshot: Snapshot) -> list[Refused]:
+    if snapshot.facts.serial:
+        return []
+    hint = "only `audiencekit sync` keeps what can be renewed; after an upload, upload the source again"
+    return [PlanRefused("the audience is not under sync", hint=hint)]
+
+
+class SnapshotOwner(Protocol):
+    """The holder of the snapshot of the audience."""
+
+    @property
+    def tagger(self) -> Tagger:
+        """The tagger of its members; known once it is open."""
+
+    def open(self) -> tuple[Snapshot, tuple[str, ...]]:
+        """The snapshot as it is now, and remarks on what its reading has shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlanner:
+    """Plans a sync with the snapshot of `owner`, as `plan_run` plans an upload.
+
+    `all_members` is sent when nothing of the snapshot is to be relied on.
+    """
+
+    owner: SnapshotOwner
+    allowed_shrink: float
+    all_members: bool = False
+
+    def __call__(self, source: AnySource, terms: Terms, means: Means) -> PlannedSync:
+        """The plan. Raises what `plan_run` does, and SnapshotRefused."""
+        snapshot, notes = self.owner.open()
+        tagger = self.owner.tagger
+        revisions: list[Revision] = []
+        now = terms.now
+
+        def revise(gathered: BatchResults, selection: Selection, times: PlanTimes) -> Selection:
+            horizon = Horizon.of(now, times.end, all_members=self.all_members)
+            copies = means.stack.enter_context(Spool(means.spool_dir))
+            revisions.append(Revision.of(gathered, selection.chosen, snapshot, horizon, tagger, copies=copies))
+            return revisions[0].select(selection)
+
+        planned = plan_run(source, terms, means, tagger=tagger, revise=revise)
+        (revision,) = revisions
+        waves = _records_by_wave(planned)
+        difference = revision.difference
+        changes = SyncChanges(
+            additions=difference.additions,
+            renewals=difference.renewals,
+            removals=difference.removals,
+            returned=revision.returned,
+            unchanged=difference.unchanged - revision.returned,
+            members=snapshot.live(now),
+            members_after=difference.wanted.count(),
+            waves=waves,
+        )
+        planned.people_changed = changes.additions + changes.removals
+        planned.refusals = self._refusals(planned, changes, revision.lost)
+        remarks = notes + _remarks(planned, changes, snapshot, now)
+        known = {each.name: getattr(planned, each.name) for each in fields(planned)} | {"batches": revision.sent}
+        return PlannedSync(
+            **known,
+            sync=changes,
+            remarks=remarks,
+            whole_records=revision.whole_records,
+        )
+
+    def _refusals(self, planned: PlannedRun, changes: SyncChanges, lost: int) -> list[Refused]:
+        is_left = planned.tally.rows_read and (changes.members_after or not planned.selection.suppressed)
+        found = planned.refusals + planned.few_refusals if is_left else []
+        after, before = changes.members_after, changes.members
+        return found or judge_size(after, before, lost=lost, allowed_shrink=self.allowed_shrink)
+
+
+def _remarks(planned: PlannedRun, changes: SyncChanges, snapshot: Snapshot, now: datetime) -> tuple[str, ...]:
+    additions, removals = bool(sum(changes.waves[::2])), bool(changes.removals)
+    found = warn_of_pace(snapshot.facts, now.timestamp(), additions=additions, removals=removals)
+    if put_back := sum(changes.waves[2::2]):
+        shared = f"{put_back:,} records share a key with people who go by no other"
+        found += (f"{shared}: a Delete takes both out, and these are put back right after it",)
+    if not planned.requests:
+        found += ("the audience is what the source says already: there is nothing to send",)
+    return found + warn_of_few(changes.members_after)
+
+
+def _records_by_wave(planned: PlannedRun) -> list[int]:
+    counts = [0] * (max((request.wave for request in planned.requests), default=-1) + 1)
+    for request in planned.requests:
+        counts[request.wave] += request.records
+    return counts
+
+
+def allowed_share(allow_shrink: float, *, replace: bool) -> float:
+    """The share that the audience may shrink by. Raises UsageError for one that is none."""
+    if not 0 <= allow_shrink <= 1:
+        raise UsageError("the share that an audience may shrink by must be from 0 to 1")
+    return 1.0 if replace else allow_shrink

@@ -1,0 +1,38 @@
+"""The snapshot of one state directory written into another, under another state key, which orders members anew."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from audiencekit.audiences.sync.stamp import KnownStamps
+from audiencekit.machine.keys import StateKey
+from audiencekit.machine.spool import Spool
+from audiencekit.snapshots.changes import Effects, Successor
+from audiencekit.snapshots.files import PARTS
+from audiencekit.snapshots.members import DOUBTFUL
+from audiencekit.snapshots.store import SnapshotStore
+
+Home: TypeAlias = tuple[Path, StateKey]
+
+
+def write_under(before: Home, after: Home, account_id: str, audience_id: str, now: datetime) -> None:
+    """Write the snapshot of `before`, all members of it, into `after`, with the next serial. Raises SnapshotRefused."""
+    old = SnapshotStore(before[0], account_id, audience_id, before[1])
+    new = SnapshotStore(after[0], account_id, audience_id, after[1])
+    if not old.exists():
+        return
+    new.prepare()
+    with contextlib.closing(old.open()) as snapshot, Spool(new.directory) as aside:
+        effects = Effects(aside, new.tagger())
+        for part in range(PARTS):
+            effects.add(snapshot.members(part))
+        effects.close()
+        facts = snapshot.facts
+        Successor(new.unknown(), effects, lapsed_before=DOUBTFUL).write(new, facts, now.timestamp())
+    stamps = KnownStamps.read(old.directory, old.spool_key())
+    if stamps is not None:
+        replace(stamps, serial=stamps.serial + 1).write(new.directory, new.spool_key())

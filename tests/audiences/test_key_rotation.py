@@ -1,0 +1,214 @@
+"""Another state key: everything is opened by it, nothing by the one before, and all goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from audiencekit.audiences.erasure.forgetting import forget_async
+from audiencekit.audiences.erasure.verification import verify_erasures
+from audiencekit.audiences.key_rotation import count_sealed, rotate_key
+from audiencekit.audiences.sync.sync import sync_async
+from audiencekit.destinations.target import Target
+from audiencekit.emulator import Emulator
+from audiencekit.errors import AudienceBusy, CredentialsRefused, PlanRefused, UsageError
+from audiencekit.machine.crashpoints import set_hook
+from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
+from audiencekit.machine.keyplaces import move_key
+from audiencekit.machine.keyrotation import ROTATION, changing_key
+from audiencekit.machine.keys import StateKey, find_state_key
+from audiencekit.personal import Secret
+from audiencekit.pipeline import check, upload_async
+from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.storedreports import list_runs
+from audiencekit.selection.forgotten.file import read_memory
+from audiencekit.settings import Settings
+from tests.fakekeyring import install_keyring
+
+PEOPLE = [f"person{number}@example.org" for number in range(30)]
+NEW = StateKey(b"n" * 32)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("email\n" + "".join(f"{person}\n" for person in PEOPLE))
+    return path
+
+
+@pytest.fixture
+async def filled(emulator: Emulator, settings: Settings, source: Path) -> Settings:
+    """A state directory whose key lies in its file, with a snapshot, changes since, journals and a memory."""
+    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await forget_async(PEOPLE[1:2], settings=settings)
+    source.write_text(source.read_text() + "new@example.org\n")
+    await sync_async(source, audience_id=emulator.audience_id, settings=settings)
+    await upload_async(source, audience_id=emulator.audience_id, settings=settings)
+    assert list(settings.state_dir.glob("snapshots/*/recent"))
+    return settings
+
+
+def _counts(settings: Settings, key: StateKey) -> dict[str, dict[str, int]]:
+    return count_sealed(settings.state_dir, key)
+
+
+async def test_all_goes_on_under_the_new_key(emulator: Emulator, filled: Settings, source: Path) -> None:
+    old = find_state_key(filled.state_dir, filled.key)
+    before = _counts(filled, old)
+    assert rotate_key(filled.state_dir, filled.key, None) == "file"
+    new = find_state_key(filled.state_dir, filled.key)
+    assert new != old
+    assert new.earlier == (old,)
+    assert _counts(filled, new) == before
+    assert not (filled.state_dir / ROTATION).exists()
+    plan = await asyncio.to_thread(check, source, settings=filled)
+    assert plan.rows.suppressed == 1
+    report = await sync_async(source, audience_id=emulator.audience_id, settings=filled)
+    assert (report.requests_planned, report.rows.unchanged) == (0, 30)
+    assert all(run["state"] == "complete" and "journal" not in run for run in list_runs(filled.state_dir, new))
+    assert (await asyncio.to_thread(verify_erasures, filled))["verified"]
+
+
+async def test_the_key_before_opens_nothing_that_says_who_is_where(filled: Settings) -> None:
+    """Journals hold digests; the others are closed to it, also beside the file of earlier keys."""
+    old = StateKey(find_state_key(filled.state_dir, filled.key).unwrap())
+    rotate_key(filled.state_dir, filled.key, None)
+    counts = _counts(filled, old)
+    assert {kind for kind, found in counts.items() if found["opened"]} == {"journals"}
+    with pytest.raises(CredentialsRefused, match="it was rotated"):
+        find_state_key(filled.state_dir, Secret(old.unwrap().hex()))
+
+
+async def test_the_memory_is_under_a_new_tag_key(filled: Settings) -> None:
+    """With the key and the memory of before no guess at them can be tested."""
+    before = read_memory(filled.state_dir, find_state_key(filled.state_dir, filled.key))
+    rotate_key(filled.state_dir, filled.key, None)
+    await forget_async(PEOPLE[2:3], settings=filled)
+    after = read_memory(filled.state_dir, find_state_key(filled.state_dir, filled.key))
+    assert before is not None
+    assert after is not None
+    assert (len(before.people.own), len(after.people.own)) == (1, 2)
+    assert after.people.key != before.people.key
+    assert not set(before.people.own.tolist()) & set(after.people.own.tolist())
+
+
+async def test_again_and_again(filled: Settings) -> None:
+    keys = []
+    for _ in range(3):
+        rotate_key(filled.state_dir, filled.key, None)
+        keys.append(find_state_key(filled.state_dir, filled.key))
+    assert len({key.unwrap() for key in keys}) == 3
+    assert len(keys[-1].earlier) == 3
+    assert not any(found["refused"] for found in _counts(filled, keys[-1]).values())
+
+
+async def test_keys_in_the_keyring_of_two_directories(
+    filled: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has an entry of its own; that of the key before is gone."""
+    kept = install_keyring(monkeypatch)
+    other = find_state_key(tmp_path / "other", None)
+    for directory in (filled.state_dir, tmp_path / "other"):
+        move_key(directory, None, "keyring")
+    before = find_state_key(filled.state_dir, None)
+    assert rotate_key(filled.state_dir, None, None) == "keyring"
+    assert find_state_key(filled.state_dir, None).earlier == (before,)
+    assert find_state_key(tmp_path / "other", None) == other
+    assert len(kept) == 2
+    assert not any(before.unwrap().hex() in entry.replace("-", "") for entry in kept.values())
+
+
+async def test_a_snapshot_that_was_removed_meanwhile_holds_nothing_up(filled: Settings) -> None:
+    """After a kill behind the moment of no return."""
+    set_hook(_end_at("after ready"))
+    try:
+        with contextlib.suppress(Killed):
+            rotate_key(filled.state_dir, filled.key, None)
+    finally:
+        set_hook(None)
+    shutil.rmtree(next((filled.state_dir / "snapshots").iterdir()))
+    key = find_state_key(filled.state_dir, filled.key)
+    assert len(key.earlier) == 1
+    assert not (filled.state_dir / ROTATION).exists()
+
+
+class Killed(BaseException):
+    """The process has ended."""
+
+
+def _end_at(point: str) -> Callable[[str], None]:
+    def end(passed: str) -> None:
+        if passed == point:
+            raise Killed
+
+    return end
+
+
+async def test_the_key_of_now_is_no_new_one(filled: Settings) -> None:
+    key = find_state_key(filled.state_dir, filled.key)
+    with pytest.raises(UsageError, match="is the current key or an earlier one"):
+        rotate_key(filled.state_dir, filled.key, key)
+
+
+async def test_a_key_from_elsewhere_is_given(filled: Settings) -> None:
+    """A key of the environment cannot be put there."""
+    key = find_state_key(filled.state_dir, filled.key)
+    (filled.state_dir / "key").unlink()
+    given = Secret(key.unwrap().hex())
+    CredentialStore(filled.state_dir, "service", given).keep(
+        StoredCredentials(secrets={"access_token": Secret("hidden")})
+    )
+    with pytest.raises(UsageError, match="where this tool cannot store a new one"):
+        rotate_key(filled.state_dir, given, None)
+    assert rotate_key(filled.state_dir, given, NEW) == "environment"
+    fresh = Secret(NEW.unwrap().hex())
+    assert not any(found["refused"] for found in _counts(filled, find_state_key(filled.state_dir, fresh)).values())
+    ((_, kept),) = CredentialStore(filled.state_dir, "service", fresh).read()
+    assert kept.secrets["access_token"].unwrap() == "hidden"
+    assert not (filled.state_dir / "key").exists()
+
+
+async def test_nothing_is_changed_while_a_run_is_at_work(emulator: Emulator, filled: Settings) -> None:
+    target = Target.audience(emulator.audience_id)
+    key = find_state_key(filled.state_dir, filled.key)
+    with (
+        TargetLock(filled.state_dir, filled.require_account(), target, "run"),
+        pytest.raises(AudienceBusy, match="at work: nothing was changed"),
+    ):
+        rotate_key(filled.state_dir, filled.key, None)
+    with changing_key(filled.state_dir), pytest.raises(AudienceBusy, match="being changed by another process"):
+        rotate_key(filled.state_dir, filled.key, None)
+    assert find_state_key(filled.state_dir, filled.key) == key
+
+
+@pytest.mark.parametrize(
+    ("leave", "what"),
+    [
+        (lambda state: (next((state / "runs").iterdir()) / "spool.sealed").touch(), "1 runs with a kept spool"),
+        (lambda state: (next((state / "snapshots").iterdir()) / "changes").touch(), "1 syncs"),
+        (lambda state: (next((state / "erasures").glob("forget-*")) / "keys.sealed").touch(), "1 erasures"),
+    ],
+)
+async def test_an_unfinished_rotation_is_finished_first(
+    leave: Callable[[Path], None], what: str, filled: Settings
+) -> None:
+    leave(filled.state_dir)
+    key = find_state_key(filled.state_dir, filled.key)
+    with pytest.raises(PlanRefused, match=what):
+        rotate_key(filled.state_dir, filled.key, None)
+    assert find_state_key(filled.state_dir, filled.key) == key
+
+
+async def test_a_backup_from_before_is_not_the_last_memory(filled: Settings, tmp_path: Path) -> None:
+    """Put back whole, with its key."""
+    shutil.copytree(filled.state_dir, tmp_path / "backup")
+    rotate_key(filled.state_dir, filled.key, None)
+    shutil.rmtree(filled.state_dir)
+    shutil.copytree(tmp_path / "backup", filled.state_dir)
+    document = await asyncio.to_thread(verify_erasures, filled)
+    assert (document["memory"]["state"], "older than the last" in document["memory"]["why"]) == ("refused", True)
