@@ -62,10 +62,7 @@ _NAMES = {
     "audiencekit.audiences.runs": "resume resume_async",
     "audiencekit.audiences.setups.one_audience": "SetupReport",
     "audiencekit.audiences.setups.running": "plan_setup run_setup run_setup_async",
-    "audiencekit.audiences.sync.sync": "Expiry expiry",
-    "audiencekit.audiences.sync.sync": "plan_sync",
-    "audiencekit.audiences.sync.sync": "renew renew_async",
-    "audiencekit.audiences.sync.sync": "sync sync_async",
+    "audiencekit.audiences.sync.sync": "expiry plan_sync renew renew_async sync sync_async Expiry",
     "audiencekit.delivery.rate_limiter": "RateLimiter",
     "audiencekit.errors": (
         "AudienceBusy AudiencekitError Bug CertificateRefused CountMismatch CredentialsRefused "

@@ -71,12 +71,7 @@ PAGES: Final = (
     Page(
         "syncs.md",
         "Sync and renew",
-        (
-            "audiences.sync.sync",
-            "audiences.sync.sync",
-            "audiences.sync.sync",
-            "audiences.sync.sync",
-        ),
+        ("audiences.sync.sync",),
         "Guide: [sync](../sync.md).",
     ),
     Page(

@@ -1,7 +1,4 @@
-"""The do-not-reach list of the account: looked up, created when it is missing, deleted (spec 2, section 4.6).
-
-An account has one list at most, and none of its people is targeted. It takes no one out of an audience.
-"""
+"""The do-not-reach list of an account: people are put on it and taken off it."""
 
 from __future__ import annotations
 
@@ -28,6 +25,10 @@ from audiencekit.runs.uploads import upload_with
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, comes_once, items_of
+
+# --- The do-not-reach list of the account: looked up, created when it is missing, deleted (spec 2, section 4.6) ---
+#
+# An account has one list at most, and none of its people is targeted. It takes no one out of an audience.
 
 LIST_AGAIN: Final = "run the same again in a while: the list is looked up first, and an account is given one only"
 
@@ -128,6 +129,9 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
     if not is_service_id(shown.get("id")):
         raise MalformedAnswer("the answer does not name the do-not-reach list", status=answer.status)
     return DoNotReachList(id=shown["id"], shown=dict(shown), state=state)
+
+
+# --- People put on the do-not-reach list of the account, or taken off it; the list is created when it is missing ---
 
 
 @cancellable

@@ -1,4 +1,4 @@
-"""The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered."""
+"""Dry runs: each command up to its first request that would change something."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ from audiencekit.runs.inthread import in_thread
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
+# --- The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered ---
+
 
 async def dry_forget_async(
     identifiers: Iterable[str] | None = None,
@@ -74,6 +76,9 @@ async def dry_forget_async(
     )
 
 
+# --- The dry run of an upload to the do-not-reach list of the account ---
+
+
 async def dry_upload_async(
     source: AnySource,
     *,
@@ -95,6 +100,9 @@ async def dry_upload_async(
     return await plan_in_thread(progress, lambda progress: plan(progress=progress))
 
 
+# --- The steps of every dry run that ends in a plan: the look at the target, then the plan in a thread of its own ---
+
+
 async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
     """Return the plan that `plan` makes, after the look at the target that a run begins with.
 
@@ -108,6 +116,9 @@ async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -
     """Return the plan that `plan` makes, where there is no target to look at yet."""
     stoppable = Stoppable(progress)
     return await in_thread(functools.partial(plan, stoppable), stoppable)
+
+
+# --- The dry run of a renewal: the look at the audience, then the plan by the snapshot as it is ---
 
 
 async def dry_renewal_async(
@@ -138,6 +149,9 @@ async def dry_renewal_async(
     return await look_and_plan(target.connect(settings), progress, plan)
 
 
+# --- The dry run of a sync: the look at the audience, then the plan by the snapshot as it is ---
+
+
 async def dry_sync_async(
     source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
@@ -145,6 +159,9 @@ async def dry_sync_async(
     session = Target.audience(audience_id).connect(settings)
     plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
     return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
+
+
+# --- The dry run of an upload: pass one, and no pass two ---
 
 
 async def plan_upload_async(

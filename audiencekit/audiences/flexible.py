@@ -1,15 +1,4 @@
-"""A file of flexible audiences, TOML or JSON -> trees; every broken rule with its place in the file.
-
-    [[audiences]]
-    name = "Lapsed buyers"
-    segments = { and = [
-        { audience = "1nmth", lookback = 30 },
-        { not = { audience = "1nmtj", lookback = 7, frequency = 2, comparator = ">" } },
-    ] }
-
-In JSON the same members have the same names. A segment is an audience, `and`, `or` or `not`, and nothing is negated
-unless it says so.
-"""
+"""The definition of a flexible audience: a document, a tree of conditions, and its words for people."""
 
 from __future__ import annotations
 
@@ -26,6 +15,8 @@ from audiencekit.audiences.setups.setup import read_definition
 from audiencekit.errors import DefinitionRefused
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH
 from audiencekit.shown import shown
+
+# --- Flexible audiences: a name and a tree of segments (specification part 2, sections 2 and 4.3) ---
 
 LOOKBACK_DAYS: Final = (1, 7, 14, 30)  # specification part 2, section 4.3
 
@@ -86,6 +77,18 @@ def leaves(segment: Segment) -> Iterator[Leaf]:
         for one in segment.segments:
             yield from leaves(one)
 
+
+# --- A file of flexible audiences, TOML or JSON -> trees; every broken rule with its place in the file ---
+#
+#     [[audiences]]
+#     name = "Lapsed buyers"
+#     segments = { and = [
+#         { audience = "1nmth", lookback = 30 },
+#         { not = { audience = "1nmtj", lookback = 7, frequency = 2, comparator = ">" } },
+#     ] }
+#
+# In JSON the same members have the same names. A segment is an audience, `and`, `or` or `not`, and nothing is negated
+# unless it says so.
 
 COMPARATORS: Final = {
     ">=": Comparator.AT_LEAST,
@@ -283,6 +286,8 @@ def _names(listed: list[Any]) -> Iterator[tuple[int, str]]:
 def _alone(segment: Segment) -> Group:
     return Group(operator=Operator.AND, segments=(segment,))
 
+
+# --- A flexible audience for people: as one sentence, and as a drawing of its tree ---
 
 _COMPARED: Final = {
     Comparator.AT_LEAST: "at least",

@@ -1,8 +1,4 @@
-"""The flexible audiences of a file -> audiences of the account: looked up, then created as one batch, never twice.
-
-A batch is created whole or not at all (specification part 2, section 4.3), and it must not be sent again when its
-answer was lost: what is there is found out by the names, which are unique in an account.
-"""
+"""Flexible audiences made at the service: the requests, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -26,6 +22,12 @@ from audiencekit.errors import (
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
 from audiencekit.serviceids import is_service_id
+
+# --- The flexible audiences of a file -> audiences of the account: looked up, then created as one batch, never
+# twice
+#
+# A batch is created whole or not at all (specification part 2, section 4.3), and it must not be sent again when its
+# answer was lost: what is there is found out by the names, which are unique in an account.
 
 CreationState: TypeAlias = Literal["created", "found", "missing", "unknown"]
 
@@ -206,6 +208,8 @@ def _unfinished(document: Document, known: tuple[Creation, ...], failure: Exchan
     error.document = {"state": "incomplete", "audiences": [creation.to_json() for creation in known]}
     return error
 
+
+# --- Flexible audiences as the service takes them: what has a disputed default is always written out ---
 
 # The service's example fills these in for groups (public documentation, "flexible audiences").
 _GROUP_FREQUENCY: Final = 1

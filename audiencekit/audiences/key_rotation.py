@@ -1,8 +1,4 @@
-"""Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it.
-
-Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
-cannot be made again without the lists.
-"""
+"""All sealed files under a new state key."""
 
 from __future__ import annotations
 
@@ -42,6 +38,11 @@ from audiencekit.selection.forgotten.file import (
 )
 from audiencekit.selection.forgotten.notes import needs_key
 from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
+
+# --- Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it ---
+#
+# Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
+# cannot be made again without the lists.
 
 
 def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyPlace:
@@ -121,6 +122,9 @@ def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey
             write_under((state_dir, old), (shadow, new), account_id, audience_id, datetime.now(UTC))
             yield state_dir / SNAPSHOTS / name / RECENT
 
+
+# --- Every file of a state directory that the state key opens or checks, and whether a key is the right one for
+# it
 
 Look: TypeAlias = Callable[[], None]
 

@@ -1,8 +1,4 @@
-"""The match rate of an audience, as the service defines it: users active in the last 90 days over users provided.
-
-The service tells the first number. The second it does not: under sync the snapshot knows who is in the audience now;
-else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
-"""
+"""Sizes of audiences over time: match rate, history, and whether one is ready."""
 
 from __future__ import annotations
 
@@ -35,6 +31,12 @@ from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, find_id
 from audiencekit.runs.storedreports import list_runs, the_resumable
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+
+# --- The match rate of an audience, as the service defines it: users active in the last 90 days over users
+# provided
+#
+# The service tells the first number. The second it does not: under sync the snapshot knows who is in the audience now;
+# else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
 
 _DELETE: Final = "delete"
 _DELETING: Final = frozenset({_DELETE, "update and delete"})  # of the second, how many records are which is not told
@@ -168,6 +170,9 @@ def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str
     return sorted(found)
 
 
+# --- The history of this machine: its runs and its erasures, in one order ---
+
+
 def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
     """Every run and every erasure, newest first, each with `run_id`, `state`, `resumable` and `running`.
 
@@ -199,6 +204,10 @@ def _newest_first(state_dir: Path) -> list[str]:
     moments = RunStore(state_dir).moments() | ErasureStore(state_dir).moments()
     return Succession(state_dir).ordered(moments)[::-1]
 
+
+# --- Whether an audience can be targeted yet, why not, and how many active users it has ---
+#
+# The service works on uploads for hours (public documentation, "custom audiences"); until then the answer is polled.
 
 DEFAULT_TIMEOUT: Final = timedelta(hours=48)
 DEFAULT_INTERVAL: Final = timedelta(minutes=5)

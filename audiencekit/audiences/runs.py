@@ -1,4 +1,4 @@
-"""`purge`: runs, and files of erasures, that this machine has kept for long enough."""
+"""Runs of the account: named, resumed, purged."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from audiencekit.runs.purge.purging import only_purge, receipted, remove_all
 from audiencekit.runs.purge.receipt import PurgeReceipt
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
+
+# --- `purge`: runs, and files of erasures, that this machine has kept for long enough ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,9 @@ def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandida
         return []
 
 
+# --- Audiences as people call them: by an id, or by a name that only one audience of the account has ---
+
+
 async def audience_id_of(given: str, settings: Settings) -> str:
     """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
     if is_service_id(given):
@@ -88,6 +93,10 @@ async def audience_id_of(given: str, settings: Settings) -> str:
     policy = RetryPolicy.seeded(SystemClock())
     async with open_client(settings) as client:
         return await find_audience_id(given, client, policy, KnownAudiences(settings.state_dir, settings.account_id))
+
+
+# --- `resume` from a program: whatever this machine has begun is finished by one function, be it a run or an
+# erasure
 
 
 @cancellable

@@ -10,7 +10,7 @@ from typing import Final, Self
 import orjson
 
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
-from audiencekit.machine.keptspool import OtherSpoolFormat
+from audiencekit.machine.keptspool import MARK, OtherSpoolFormat
 from audiencekit.snapshots.members import DOUBTFUL
 
 FORM: Final = 2
@@ -91,6 +91,7 @@ def trusted() -> Iterator[None]:
 
 def _of_another_version() -> SnapshotRefused:
     return SnapshotRefused(
-        "the snapshot was written by another version of audiencekit, in a form that this one does not read",
+        "the snapshot was written by another version of audiencekit:"
+        f" this one reads form {FORM} in {MARK.decode()} only",
         hint="use that version; or sync with `rebuild=True`, which sends all members again and begins a new snapshot",
     )

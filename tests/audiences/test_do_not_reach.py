@@ -34,6 +34,8 @@ from audiencekit.settings import Settings
 from tests.audiences.stepclock import StepClock
 from tests.moments import PATIENCE_SECONDS
 
+# --- `audiencekit.audiences.donotreachlist` ---
+
 LOST = TransportFailed("the answer was lost", sent=True)
 NEVER_SENT = TransportFailed("no server is there", sent=False)
 SECOND = RequestRefused("there is one", status=400, codes=("INVALID",))
@@ -174,6 +176,9 @@ async def test_the_client_fits(emulator: Emulator, settings: Settings) -> None:
         assert await find_list(client) is None
         second = await ensure_list(client, clock=StepClock())
     assert (second.state, second.id == first.id) == ("created", False)
+
+
+# --- `audiencekit.audiences.do_not_reach`, on the emulator ---
 
 
 @pytest.fixture

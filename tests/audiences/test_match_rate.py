@@ -50,6 +50,8 @@ from audiencekit.settings import Settings, load_settings
 from tests.audiences.stepclock import StepClock
 from tests.runs.started import create_begun
 
+# --- The match rate: the service's people over those that were provided ---
+
 
 def _health(size: int | None, provided: Provided | None) -> Health:
     readiness = Readiness(audience_id="1a2b", is_targetable=True, reasons=(), size=size)
@@ -163,6 +165,9 @@ def test_the_size_of_a_look_is_noted(tmp_path: Path) -> None:
     assert list(AudienceSizes(settings.state_dir, "acc1").of("1a2b").values()) == [620]
 
 
+# --- Runs and erasures of one machine, as one list ---
+
+
 async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator, settings: Settings) -> None:
     """Newest first; `last` is the newest of both, and an id says which of them it is."""
     source = tmp_path / "people.csv"
@@ -242,6 +247,8 @@ def test_nothing_was_done_yet(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no such run"):
         find_in_history(tmp_path, "last")
 
+
+# --- `audiencekit.audiences.readiness` ---
 
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
 READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}

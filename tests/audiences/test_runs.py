@@ -27,6 +27,8 @@ from tests.audiences.erasure.test_receipt import ID, RECORDS, _receipt
 from tests.runs.begun import EndsAfter
 from tests.runs.purge.state import NOW, make_run, set_age
 
+# --- A purge of runs and erasures together ---
+
 OLD = timedelta(days=40)
 ORDER = PurgeOrder(older_than=timedelta(days=30))
 
@@ -78,6 +80,9 @@ def test_where_others_may_write_nothing_is_purged(settings: Settings) -> None:
     settings.state_dir.chmod(0o700)
     assert len(list(settings.state_dir.glob("runs/*"))) == 1
     assert not (settings.state_dir / PURGES).exists()
+
+
+# --- One function finishes whatever was begun ---
 
 
 async def _erase_in_vain(emulator: Emulator, settings: Settings) -> str:

@@ -1,6 +1,6 @@
-"""One pass of an erasure: the requests of every audience that is free, several in flight, each audience kept when done.
+"""The pass of an erasure over all audiences of an account.
 
-An audience that refuses keeps nothing back from the others: it is noted, and the pass goes on without it.
+The Deletes, their bodies, the audiences that it can reach.
 """
 
 from __future__ import annotations
@@ -55,6 +55,11 @@ from audiencekit.preparation.plantimes import format_time, parse_time, pin_times
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import Progress
 from audiencekit.serviceids import is_service_id
+
+# --- One pass of an erasure: the requests of every audience that is free, several in flight, each audience kept
+# when done
+#
+# An audience that refuses keeps nothing back from the others: it is noted, and the pass goes on without it.
 
 _FORBIDDEN: Final = 403
 
@@ -206,6 +211,8 @@ def _is_of_one_target(error: AudiencekitError) -> bool:
     return isinstance(error, NotFound | RequestRefused | CountMismatch)
 
 
+# --- The requests of an erasure: the same for every audience, made anew for each ---
+
 _WAVE: Final = 0  # nothing waits for anything: the requests of an erasure commute
 
 
@@ -269,6 +276,9 @@ def _are_deletes(records: HashedRecords) -> bool:
     return bool(len(deletes)) and bool(deletes[0].as_py())
 
 
+# --- The audiences of an account: those that people can be taken out of, and those that they cannot, with the
+# reason
+
 _FOLLOWS: Final = "a flexible audience has no people of its own: it follows the audiences that it is made of"
 _FILLED: Final = "the service fills it itself, from what it observed: lists of people cannot change it"
 _WHYS: Final[Mapping[str, str]] = {"FLEXIBLE": _FOLLOWS, "WEB": _FILLED, "MOBILE": _FILLED}
@@ -327,6 +337,8 @@ def _sort(account: Account, audience: Mapping[str, Any], *, is_ours: bool) -> No
     else:
         account.skipped.append(Skipped(id=audience_id, name=name, why=why))
 
+
+# --- From the keys to the last audience: list, send, wait for what is in doubt, list again, until nothing is left ---
 
 _LIST_NAME: Final = "do-not-reach list"
 _MOST_NAMED: Final = 5  # targets that a message names; the others are counted

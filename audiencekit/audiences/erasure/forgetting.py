@@ -1,11 +1,4 @@
-"""Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept out.
-
-lines, rows -> keys     nothing is sent before everything was read
-access                  credentials that the service refuses, or that may only look, end it here and leave nothing
-keys -> memory          from now on every upload leaves these people out, whatever a file says
-keys -> sealed          so that an erasure that was killed can be finished without its input
-audiences <- Deletes    until each has confirmed; then the keys are destroyed, and the receipt says so
-"""
+"""`forget`: people are taken out everywhere, kept out from then on, and a receipt says so."""
 
 from __future__ import annotations
 
@@ -35,6 +28,14 @@ from audiencekit.runs.runclock import RunClock
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
+
+# --- Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept
+# out
+#
+# lines, rows -> keys nothing is sent before everything was read access credentials that the service refuses, or that
+# may only look, end it here and leave nothing keys -> memory from now on every upload leaves these people out, whatever
+# a file says keys -> sealed so that an erasure that was killed can be finished without its input audiences <- Deletes
+# until each has confirmed; then the keys are destroyed, and the receipt says so
 
 
 @cancellable
@@ -119,6 +120,10 @@ async def resume_erasure_async(
 
 
 resume_erasure = blocking(resume_erasure_async)
+
+
+# --- One erasure from its receipt to its end: begun or continued, remembered, carried out at the pace of the
+# account
 
 
 def begin_or_continue(

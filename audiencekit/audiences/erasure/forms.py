@@ -1,10 +1,4 @@
-"""Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by hashes.
-
-Each rule is a row of FORMS, with its source; a kind without a row has its normal form alone. Most are the normal forms
-under the switches of `identifiers.rules`, of which a profile or an option may have chosen any; the others are what the
-same documentation has led other tools to send. A form that could be another person's is never made: national digits
-without their country are not.
-"""
+"""The forms that identifiers of an erased person may have had in a request, and their keys."""
 
 from __future__ import annotations
 
@@ -30,6 +24,14 @@ from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.snapshots.shared_keys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
+
+# --- Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by
+# hashes
+#
+# Each rule is a row of FORMS, with its source; a kind without a row has its normal form alone. Most are the normal
+# forms under the switches of `identifiers.rules`, of which a profile or an option may have chosen any; the others are
+# what the same documentation has led other tools to send. A form that could be another person's is never made: national
+# digits without their country are not.
 
 Forms: TypeAlias = frozenset[str]
 
@@ -160,6 +162,8 @@ def _normal_forms(kind: Kind, text: str, country: str | None, default_country: s
     return found or reason
 
 
+# --- The keys of the people to be erased, each as a record of its own ---
+
 FINGERPRINT_BYTES: Final = 16
 _FINGERPRINTS: Final = "erasures"
 
@@ -210,6 +214,10 @@ def keys_fingerprint(records: HashedRecords, key: StateKey) -> str:
     content, own = to_chunk(records).unwrap(), key.derive(DIGESTS, _FINGERPRINTS)
     return hashlib.blake2b(content, key=own.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()
 
+
+# --- Whether people to be erased have an identifier that many members of an audience under sync share ---
+#
+# Snapshots know their members. Of other audiences nothing is known here.
 
 _HINT: Final = (
     "leave them out of the input, or say `shared_values='keep'` to take out all who have one; other identifiers of the"

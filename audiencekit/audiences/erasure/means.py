@@ -1,4 +1,4 @@
-"""The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots."""
+"""The resources of an erasure, and its preview."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from audiencekit.runs.runclock import RunClock
 from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+
+# --- The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,9 @@ def means_of(
         concurrency=settings.concurrency,
         drain_seconds=settings.drain_seconds,
     )
+
+
+# --- An erasure that is not begun: who is named, and which audiences would be asked ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The people of a source: every identifier of every row, in every form."""
+"""The people of an erasure: read from a list or from lines, with all identifiers that belong to them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.frames.frames import is_frame
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sourceopening import open_source
+
+# --- The people of a source: every identifier of every row, in every form ---
 
 # A cell with one of these reasons holds no identifier of a person, so that none is missed.
 _NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
@@ -108,6 +110,8 @@ def _texts(cell: Any) -> Iterator[str]:
         yield value
 
 
+# --- Whether the service lets us erase at all, asked before anyone is remembered ---
+
 _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
 _NOTHING: Final = "no one was remembered, and nothing was sent"
 
@@ -138,6 +142,9 @@ async def check_access(client: AdsClient, account_id: str) -> None:
     except asyncio.CancelledError:
         refusal = NotFinished(f"interrupted: {_NOTHING}")
     raise refusal
+
+
+# --- Identifiers one a line: the kind is recognised, or said as `KIND=VALUE` ---
 
 
 class Lines(Personal[Iterable[str]]):
@@ -198,6 +205,9 @@ def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Rea
     return kind, keys_of(kind, value, default_country=country)
 
 
+# --- The people to forget, as callers name them: identifiers one by one, or a source ---
+
+
 @dataclass(frozen=True, slots=True)
 class People:
     """Identifiers, or a source; the other one is None.
@@ -249,6 +259,8 @@ def _has_columns(identifiers: object) -> bool:
     """Whether it is a data frame. A column alone, which speaks Arrow as well, is a list."""
     return is_frame(identifiers) and hasattr(identifiers, "columns")
 
+
+# --- The people that an erasure is asked for: the keys of every form, and what could not be read ---
 
 _MOST_NAMED = 5  # rejections that a message names; the others are counted
 

@@ -1,4 +1,4 @@
-"""The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier."""
+"""The receipt of an erasure: its facts, its file, and its end."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
 from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+
+# --- The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier ---
 
 ReceiptState: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
@@ -223,6 +225,10 @@ def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in dict(counts).items())
 
 
+# --- The erasures of a state directory, each with its receipt, and the keys of its people until it is complete ---
+#
+# erasures/<id>/keys.sealed they go when every audience has confirmed
+
 SEALED: Final = "keys.sealed"
 
 
@@ -338,6 +344,13 @@ def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
         spool.append(chunk.unwrap())
         spool.finish()
     sync_directory(path.parent)
+
+
+# --- Files of erasures that last changed before a time: files that a kill has left, and receipts when they are
+# asked for
+#
+# An erasure that is not finished is never among them. The receipt that tells of the latest memory of erased people
+# stays always: without it one could go missing unnoticed.
 
 
 def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> PurgeCandidates:

@@ -1,7 +1,4 @@
-"""Whether people who were erased still stand in files of the state directory, in prepared directories, or in lists.
-
-The memory of erased people says who they are, the receipts say whether every erasure is finished.
-"""
+"""Whether an erased person is still anywhere: in snapshots, in records that are stored."""
 
 from __future__ import annotations
 
@@ -36,6 +33,11 @@ from audiencekit.settings import Settings
 from audiencekit.snapshots.changes import Changes, whole_part
 from audiencekit.snapshots.files import PARTS, NewParts, Snapshot
 from audiencekit.snapshots.store import SnapshotStore
+
+# --- Whether people who were erased still stand in files of the state directory, in prepared directories, or in
+# lists
+#
+# The memory of erased people says who they are, the receipts say whether every erasure is finished.
 
 _SOUND: Final = ("sound", "none")
 SOURCE: Final = "source"
@@ -123,6 +125,9 @@ def _words(error: AudiencekitError) -> str:
     return f"{error}; {error.hint}" if error.hint else str(error)
 
 
+# --- The snapshot of an audience under sync: erased people leave it as well, so that no renewal brings them back ---
+
+
 def leave_snapshot(
     state_dir: Path, account_id: str, audience_id: str, *, key: StateKey, forgotten: Forgotten, now: datetime
 ) -> None:
@@ -153,6 +158,8 @@ def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewParts:
     others = index.take(~forgotten.holds_any(snapshot.chosen(part, index)))
     return whole_part(others.marks, snapshot.chosen(part, others))
 
+
+# --- Every file of a state directory in which records of people can stand: snapshots, noted changes, kept spools ---
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
 

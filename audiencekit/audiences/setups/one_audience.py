@@ -1,4 +1,4 @@
-"""The result of a setup: what became of each of its audiences, in numbers."""
+"""One audience of a setup: its run, its pace beside others, and its result."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+
+# --- The result of a setup: what became of each of its audiences, in numbers ---
 
 SetupState: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]
 
@@ -147,6 +149,10 @@ def _counts(document: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{count:,} {words.get(name, name)}" for name, count in rows.items() if count and name != "read")
 
 
+# --- The turn of one audience of a setup: its command is carried out, tried in a dry run, or planned ---
+#
+# The id of the audience is empty for the do-not-reach list, which each account has one of.
+
 Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
 
 
@@ -180,6 +186,8 @@ def planned(one: AudienceSetup, audience_id: str, progress: Progress, own: Setti
     return {"plan": check(one.sources, **given)}
 
 
+# --- The pace of a setup: each account keeps to its own quota, and all of them together to one pace ---
+
 _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
 
 
@@ -193,6 +201,8 @@ async def one_pace(own: Settings) -> AsyncIterator[RateLimiter]:
     ):
         yield JointLimiter(alone, common)
 
+
+# --- Two syncs of a setup that make one audience equal to two lists: each would take out the people of the other ---
 
 Answers: TypeAlias = dict[str, str | AudiencekitError]  # the id of an audience, or why it has none, by its name here
 

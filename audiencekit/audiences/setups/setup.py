@@ -1,4 +1,4 @@
-"""A setup: the audiences that one file describes, each with its list and its account."""
+"""A setup: its file, and why it is trusted."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.optiontext import option
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+
+# --- A setup: the audiences that one file describes, each with its list and its account ---
 
 Command: TypeAlias = Literal["sync", "upload", "do-not-reach"]
 
@@ -72,6 +74,9 @@ class Setup:
         return tuple(one for one in self.audiences if one.name in wanted)
 
 
+# --- The file that defines flexible audiences or a setup, as bytes ---
+
+
 def read_definition(path: Path) -> bytes:
     """Return all of the file at `path`. Raises InputOutputFailed, and DefinitionRefused for one that is too large."""
     try:
@@ -83,6 +88,8 @@ def read_definition(path: Path) -> bytes:
         raise DefinitionRefused(str(path), [("", f"the file is larger than {MAX_DEFINITION_BYTES:,} bytes")])
     return content.removeprefix(codecs.BOM_UTF8)  # some editors begin a text with it
 
+
+# --- Setups that were said to be trusted: a file that lies in the working directory may be another person's ---
 
 FILE: Final = "setups.json"
 _FORM: Final = "audiencekit-setups/1"

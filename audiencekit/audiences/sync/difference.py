@@ -1,4 +1,4 @@
-"""A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon."""
+"""The difference between a list and a snapshot: who is added, who stays, who expires."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ from audiencekit.snapshots.members import (
     to_bytes,
 )
 from audiencekit.sources.table import Description, SourcePart
+
+# --- A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon ---
 
 _PUT_ASIDE: Final = 8_192  # members that leave, at a time
 
@@ -164,6 +166,8 @@ def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
     return aside.append(to_bytes(members).unwrap()), count_members(members)
 
 
+# --- The members of a snapshot as the source of a renewal: those whose entry expires soon, gathered as records ---
+
 _NO_COLUMNS: Final = ColumnMapping(columns=())
 
 
@@ -216,6 +220,11 @@ def _are_held(members: HashedRecords, memories: Sequence[KeyMemory]) -> Bools:
     held[np.concatenate(owners)[held_keys(batch, memories)]] = True
     return held
 
+
+# --- The records of a source that are sent, copied out of the batches that hold few of them ---
+#
+# They are looked at to plan which people a Delete strikes, noted before anything is sent, and sent: with the copies a
+# batch of which one record in a hundred is sent is unsealed once for all of it.
 
 _FEW_SHARE: Final = 0.25  # of a batch, at most: copies of more take as long as the batch
 _IN_MEMORY: Final = 65_536  # records that are copied: some ten megabytes; what is more is put aside

@@ -1,4 +1,4 @@
-"""The records that a sync sends of all that it has read: additions and renewals, removals, then people put back."""
+"""The plan of a sync or of a renewal, and the guards that may refuse it."""
 
 from __future__ import annotations
 
@@ -48,6 +48,9 @@ from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import Snapshot
 from audiencekit.snapshots.members import MemberChunk, day_of, from_bytes
 from audiencekit.sources.files import AnySource, Item
+
+# --- The records that a sync sends of all that it has read: additions and renewals, removals, then people put
+# back
 
 
 @dataclass(slots=True)
@@ -155,6 +158,8 @@ class Revision:
                     self.later[wave] = records
 
 
+# --- Reasons to stop a sync before it sends, and warnings ---
+
 _PROCESSING_SECONDS: Final = timedelta(hours=PROCESSING_HOURS).total_seconds()
 _EMPTY_HINT: Final = (
     "check that the source is complete; to empty an audience, delete it: `audiencekit audiences delete`"
@@ -221,6 +226,9 @@ def _ago(seconds: int) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
+# --- The plan of a sync: what differs from the snapshot, with the counts of it ---
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncChanges:
     """The changes of a sync, in records. `returned` are taken out together with other people, and put back.
@@ -274,6 +282,9 @@ class PlannedSync(PlannedRun):
             unchanged=self.sync.members_after - put_in,
             pending=put_in - done,
         )
+
+
+# --- The planner of a renewal: members of the snapshot whose entry expires soon, to be put in once more ---
 
 
 def plan_renewal(
@@ -331,6 +342,9 @@ def _refusals(snapshot: Snapshot) -> list[Refused]:
         return []
     hint = "only `audiencekit sync` keeps what can be renewed; after an upload, upload the source again"
     return [PlanRefused("the audience is not under sync", hint=hint)]
+
+
+# --- The planner of a sync: the source read as for an upload, then only what differs from the snapshot is chosen ---
 
 
 class SnapshotOwner(Protocol):

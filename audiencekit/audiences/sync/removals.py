@@ -1,9 +1,4 @@
-"""Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2, section 4.4).
-
-A member goes by those of its keys that no one who stays holds. One without such a key goes by the key that the fewest
-others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such
-Deletes come in rounds: wave 1 takes out, wave 2 puts back, wave 3 takes out, and so on.
-"""
+"""Removals: each person is taken out by the keys that are theirs alone."""
 
 from __future__ import annotations
 
@@ -37,6 +32,13 @@ from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
 from audiencekit.snapshots.members import count_members
+
+# --- Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2,
+# section 4.4)
+#
+# A member goes by those of its keys that no one who stays holds. One without such a key goes by the key that the fewest
+# others hold; these are put back in the wave after. So that never more than a small share of an audience is out, such
+# Deletes come in rounds: wave 1 takes out, wave 2 puts back, wave 3 takes out, and so on.
 
 _NO_PLACES: Final = np.zeros(0, dtype=np.int64)
 _NO_TAGS: Final = np.zeros(0, dtype=TAG)
@@ -249,6 +251,8 @@ def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys
     return numbers[order][first]
 
 
+# --- A set of keys that a hundred million others can be looked up in: by bits of their hashes, then by their tags ---
+
 Numbers = npt.NDArray[np.uint64]
 
 _NEAR_BITS: Final = 24  # of 200,000 keys one in eighty others passes; two megabytes
@@ -346,6 +350,11 @@ def _neighbours(halves: Numbers, order: Indices) -> Bools:
     equal: Bools = ordered[1:] == ordered[:-1]
     return equal
 
+
+# --- Which keys of those who leave may have to be struck although a member who stays holds them ---
+#
+# A member goes by the key that the fewest hold. So one that many hold, as the telephone of a whole household, is hardly
+# ever struck, and its holders need not be looked at while the others are still being counted.
 
 _TIMES: Final = 2  # so many times as many batches are counted before it is looked at again
 _CHANCE: Final = 2  # so many holders more may be chance, while few are counted

@@ -1,4 +1,4 @@
-"""The snapshot of an audience under the lock of a run: opened, judged, and brought up to date when the run ends."""
+"""The run of a sync: its snapshot is held, its changes are noted, sent and settled."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ from audiencekit.snapshots.facts import SnapshotFacts, untrusted
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import day_of
 from audiencekit.snapshots.store import SnapshotStore
+
+# --- The snapshot of an audience under the lock of a run: opened, judged, and brought up to date when the run
+# ends
 
 _STAY: Final = "stay until their entries expire"
 _LOST: Final = f"the snapshot is lost: all members are sent again; past members that are not in the source {_STAY}"
@@ -170,6 +173,9 @@ class HeldSnapshot:
         return self._snapshot.facts.serial
 
 
+# --- The changes of a run -> a new snapshot: right after the run, or in the next one when a kill came between ---
+
+
 def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
     """Bring what an earlier run has changed into the snapshot; whether there was anything.
 
@@ -260,6 +266,8 @@ def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now
     )
 
 
+# --- How a run comes to the snapshot of its audience: under its lock, at its pace, with the client of its account ---
+
 # Makes the planner of a run, which opens the snapshot.
 PlannerOf = Callable[[HeldSnapshot], Planner]
 
@@ -288,6 +296,9 @@ def open_snapshot_run(
     )  # fmt: skip
     session = AudienceSession(client, run.facts.account_id, audience_id)
     return SnapshotRun(run, snapshot, stamping, session, time, progress)
+
+
+# --- A run that compares with the snapshot: from the look at the audience to the snapshot that the run leaves ---
 
 
 @dataclass(frozen=True, slots=True)

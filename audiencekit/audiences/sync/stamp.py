@@ -1,9 +1,4 @@
-"""Whether the snapshot is the last state of its audience: asked of the service before a run changes anything.
-
-A run puts a new stamp into the description of the audience before its first request, and another one when its changes
-are in the snapshot. So a snapshot is the last one only while the description bears a stamp that was made with it:
-another machine, an older copy of the state directory, and one that was copied in the middle of a run know other stamps.
-"""
+"""The stamp of an audience: which machine keeps its snapshot, and whether it was changed elsewhere."""
 
 from __future__ import annotations
 
@@ -29,6 +24,13 @@ from audiencekit.machine.keys import SubKey
 from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.snapshots.facts import untrusted
+
+# --- Whether the snapshot is the last state of its audience: asked of the service before a run changes anything ---
+#
+# A run puts a new stamp into the description of the audience before its first request, and another one when its changes
+# are in the snapshot. So a snapshot is the last one only while the description bears a stamp that was made with it:
+# another machine, an older copy of the state directory, and one that was copied in the middle of a run know other
+# stamps.
 
 _REBUILD: Final = (
     "a sync with `rebuild=True` sends all people of the source again from here; people who were put in by others"
@@ -240,6 +242,11 @@ def _misses_stamp(known: KnownStamps | None) -> bool:
     """Whether an audience without a stamp should bear one."""
     return known is not None and known.is_shown is not False
 
+
+# --- The stamps that the description of an audience may bear when it is next looked at, as this state directory
+# knows
+#
+# Sealed, beside the snapshot. A stamp stands here before it can stand there, so that no kill makes us a stranger.
 
 STAMP: Final = "stamp"
 _MOST_BYTES: Final = 10_000

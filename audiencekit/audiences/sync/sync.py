@@ -1,4 +1,4 @@
-"""`expiry`: when the members of an audience under sync expire, unless they are renewed."""
+"""`sync`, its preview, `renew` and `expiry`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
 from audiencekit.sources.files import AnySource, items_of
+
+# --- `expiry`: when the members of an audience under sync expire, unless they are renewed ---
 
 WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 
@@ -104,6 +106,9 @@ def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime 
     )
 
 
+# --- The plan of a sync that is only looked at: no request is sent, and nothing is changed ---
+
+
 @with_keywords(SyncPlanKeywords, RUN_DEFAULTS)
 def plan_sync(
     source: AnySource,
@@ -133,6 +138,8 @@ def plan_sync(
         return to_plan(planner(source, terms, means))
 
 
+# --- `renew`: put in again, from the snapshot, the members of an audience whose entry expires soon ---
+
 DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
 
 
@@ -161,6 +168,9 @@ async def renew_async(
 
 
 renew = blocking(renew_async)
+
+
+# --- `sync`: make an audience equal to a source by sending what has changed since the last time, and nothing else ---
 
 
 @cancellable

@@ -51,6 +51,8 @@ from tests.audiences.erasure.account import ACCOUNT, PAGE, Account, Keys as Entr
 from tests.delivery.scripted import EXCHANGE_SECONDS, Counts, Packed, Step, lost
 from tests.virtualtime import EPOCH, VirtualClock, run_virtually
 
+# --- One pass of an erasure whose people take several requests for each audience, on virtual time ---
+
 REQUESTS, RECORDS = 3, 4  # of each audience; of each request
 NAMES = ("a0", "a1", "a2")
 FORBIDDEN = Unauthorized("this audience may not be written", status=403, codes=("FORBIDDEN",))
@@ -305,6 +307,8 @@ def test_forms_that_the_service_does_not_take_leave_the_audience_unconfirmed(mon
     assert receipt.why == f"the service did not take {receipt.refused_records} forms"
 
 
+# --- The requests of an erasure ---
+
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))
 KEYS = ErasureKeys(frozenset((Kind.PLATFORM_ID, hashlib.sha256(b"%d" % number).hexdigest()) for number in range(7)))
 
@@ -326,6 +330,8 @@ def test_nothing_makes_no_request() -> None:
     """Such as the emails of people who have none."""
     assert len(Bodies.plan(as_updates(to_records(KEYS), [Kind.EMAIL]), OperationsForm(TIMES, X), X)) == 0
 
+
+# --- Listing the audiences of an account, with retries ---
 
 CLOCK = VirtualClock()
 
@@ -370,6 +376,8 @@ def test_an_audience_without_an_id_is_no_answer() -> None:
         with pytest.raises(MalformedAnswer):
             _list(account)
 
+
+# --- One process of one erasure, on virtual time ---
 
 ID = "forget-20261121-120000-abcdef00"
 EMAIL, OTHER = "e" * 64, "f" * 64

@@ -34,6 +34,8 @@ from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.settings import Settings
 from audiencekit.snapshots.store import SERIAL, SnapshotStore
 
+# --- Every form that an identifier can have been sent in ---
+
 DEVICE = "4b61639e-47cc-4056-a16a-c8217e02946b"
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 
@@ -133,6 +135,8 @@ def test_the_value_sent_under_any_switch_is_among_the_forms(identifier: tuple[Ki
     assert sent in forms
 
 
+# --- Keys as records of their own ---
+
 KEYS = [(Kind.EMAIL, hashlib.sha256(b"%d" % number).hexdigest()) for number in range(3)]
 KEYS += [(Kind.HANDLE, hashlib.sha256(b"h").hexdigest()), (Kind.PARTNER_USER_ID, "crm-17")]
 
@@ -164,6 +168,8 @@ def test_updates_are_those_of_the_kinds_that_a_list_takes() -> None:
     assert count_by_kind(records) == {"email": 3}
     assert records.unwrap().column(IS_DELETE).to_pylist() == [False] * 3
 
+
+# --- Identifiers that stand for many members of an audience under sync erase no one before it is meant ---
 
 OFFICE = "+493090182000"
 

@@ -43,6 +43,8 @@ from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.sources.options import SourceOptions
 
+# --- The people of a source ---
+
 
 def _read(tmp_path: Path, text: str, **options: object) -> Asked:
     path = tmp_path / "people.csv"
@@ -94,6 +96,9 @@ def test_a_source_without_identifiers_is_refused(tmp_path: Path) -> None:
         _read(tmp_path, "city\nUlm\n")
     with pytest.raises(SourceRefused):
         _read(tmp_path, 'email\n"ada@example.org\n')
+
+
+# --- Whether the service lets us erase, asked before any person is remembered ---
 
 
 class Client:
@@ -160,6 +165,8 @@ async def test_a_user_with_read_access_adds_no_person_to_the_memory(
         await forget_async(["person1@example.org"], settings=settings)
     assert read_forgotten(settings.state_dir, settings.key) is None
 
+
+# --- Identifiers one a line ---
 
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()
 
@@ -274,6 +281,9 @@ def test_a_failure_shows_no_line() -> None:
     assert "canary" not in "".join(own_frames)
 
 
+# --- The people to erase, as callers name them ---
+
+
 @pytest.mark.parametrize("identifiers", ["ada@example.org", pa.table({"email": ["ada@example.org"]})])
 def test_neither_a_text_nor_a_frame_is_a_list_of_texts(identifiers: Any) -> None:
     """Its letters or its columns would be taken for people."""
@@ -287,6 +297,9 @@ def test_people_are_named_in_one_way(identifiers: Any, source: Any) -> None:
     """By identifiers or by a source."""
     with pytest.raises(UsageError, match="not both"):
         People.given(identifiers, source, {}, find_profile("spec"))
+
+
+# --- The people that an erasure is asked for ---
 
 
 def test_the_same_form_counts_once() -> None:

@@ -49,6 +49,9 @@ RECEIPT_RECEIPT = Receipt(
 )  # fmt: skip
 
 
+# --- Receipts as people and programs read them ---
+
+
 def test_programs_get_everything_but_the_fingerprint() -> None:
     """And notes in words."""
     document = RECEIPT_RECEIPT.to_json()
@@ -96,6 +99,11 @@ def test_one_is_not_many() -> None:
     """In words."""
     assert (counted(1, "audience"), counted(1_200, "audience")) == ("1 audience", "1,200 audiences")
 
+
+# --- The files of erasures ---
+
+
+# --- Which files of erasures a purge takes ---
 
 KEY = StateKey(b"k" * 32)
 HASH = hashlib.sha256(b"ada@example.org").hexdigest()

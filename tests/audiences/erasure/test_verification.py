@@ -33,6 +33,11 @@ from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
 from tests.runs.begun import EndsAfter
 
+# --- Erased people leave the snapshot of an audience under sync ---
+
+
+# --- Whether an erased person still stands in a file; those that a kill leaves are in tests/crashes ---
+
 PEOPLE = [f"person{number}@example.org" for number in range(6)]
 
 

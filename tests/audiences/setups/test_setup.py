@@ -14,6 +14,8 @@ from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
 from audiencekit.machine.checkeddocuments import encode_checked
 
+# --- The file of a definition: all of it, or a reason ---
+
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path) -> None:
     """One byte more refuses it."""
@@ -35,6 +37,9 @@ def test_a_byte_order_mark_is_no_part_of_a_definition(tmp_path: Path) -> None:
     """Some editors begin a text with it."""
     (tmp_path / "setup.toml").write_bytes(b"\xef\xbb\xbf[audiences]\n")
     assert read_definition(tmp_path / "setup.toml") == b"[audiences]\n"
+
+
+# --- A setup in the working directory is another person's until it was named ---
 
 
 @pytest.fixture

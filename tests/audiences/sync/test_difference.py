@@ -29,6 +29,8 @@ from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import Person
 from tests.examples import examples
 
+# --- A source against a snapshot: new, gone and due members, for any lists ---
+
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c") for name in ("", "1", "2") if mail or name]
@@ -134,6 +136,8 @@ def test_half_of_a_short_life_is_left_alone(days: int, renewed_within: int) -> N
     today = day_of(NOW)
     assert (horizon.lapsed_before, horizon.renewed_to) == (today - 1, today + renewed_within)
 
+
+# --- Copies of the records that are sent: the same records, of a batch that is unsealed once ---
 
 BATCHES = 8
 PEOPLE: list[list[Person]] = [[(f"{batch}-{number}", "") for number in range(40)] for batch in range(BATCHES)]

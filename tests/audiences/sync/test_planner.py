@@ -33,6 +33,8 @@ from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import AUDIENCE, Owner, Person
 from tests.examples import examples
 
+# --- The requests of a sync, wave by wave: the records of the source, then the Deletes ---
+
 FORM = OperationsForm(pin_times(datetime(2026, 11, 21, tzinfo=UTC)), SPEC)
 HORIZON = Horizon(lapsed_before=100, renewed_to=130)
 Revise = Callable[..., tuple[Revision, Selection]]
@@ -133,6 +135,8 @@ def _sent(revision: Revision, selection: Selection, wave: int) -> Iterator[tuple
             yield batch, names(found, ALL_PEOPLE)
 
 
+# --- Checks that stop a sync before it sends, and its warnings ---
+
 NOW = 1_795_000_000.0
 
 
@@ -231,6 +235,8 @@ async def test_one_more_key_for_all_members_is_no_other_list(tmp_path: Path) -> 
     report = await owner.sync([(str(number), str(number)) for number in range(50)], allow_shrink=0.2)
     assert (report.state, report.changes["removals"]) == ("complete", 50)
 
+
+# --- The plan of a sync: what it counts, and where every row is ---
 
 OLD: list[Person] = [(str(number), str(number)) for number in range(20)]
 

@@ -33,6 +33,8 @@ from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.sync.people import TAGGER, members, names, records
 from tests.audiences.sync.service import Person
 
+# --- The keys by which a member is deleted, and the members to put back because a Delete strikes them, too ---
+
 ALL_PEOPLE = [(mail, name) for mail in ("", "a", "b", "c", "d") for name in ("", "1", "2", "3") if mail or name]
 PEOPLE = st.lists(st.sampled_from(ALL_PEOPLE), unique=True, min_size=1, max_size=8)
 
@@ -170,6 +172,8 @@ def test_a_value_belongs_to_the_members_that_have_it(counts: list[int], before: 
     assert _owners_of(places[2:3], offsets).tolist() == expected[2:3].tolist()
 
 
+# --- Keys found among others, exactly ---
+
 SMALL = st.integers(0, 3)
 PAIRS = st.lists(st.tuples(SMALL, st.integers(0, 1)), max_size=12)
 
@@ -223,6 +227,8 @@ def test_a_filter_asks_twice() -> None:
 def _matrix(hashes: list[bytes]) -> np.ndarray:
     return np.frombuffer(b"".join(hashes), dtype=np.uint8).reshape(-1, 32)
 
+
+# --- Keys that may have to be struck, while their holders are being counted ---
 
 # Three members: the first has keys 0 and 1, the second 1 and 2, the third 3 alone.
 OWNERS, NUMBERS = np.array([0, 1, 2, 0, 1]), np.array([0, 1, 3, 1, 2])

@@ -24,6 +24,8 @@ from audiencekit.snapshots.store import RECENT, SERIAL, SNAPSHOT, SnapshotStore
 from tests.audiences.sync.people import Killed, store
 from tests.audiences.sync.service import AUDIENCE, FINE, LATE, LOST, NEVER, Entry, Owner, Person, entries_of
 
+# --- The snapshot under the lock of a run: opened and judged, or refused before anything is sent ---
+
 PEOPLE = [(str(number), str(number)) for number in range(12)]
 
 
@@ -162,6 +164,8 @@ async def test_the_stack_closes_the_snapshot(owner: Owner) -> None:
         snapshot.whole.stored_bytes  # noqa: B018
 
 
+# --- Files that a run leaves beside the snapshot are brought into it: once, and only if they belong to it ---
+
 NOW = datetime.fromtimestamp(1_795_000_000, UTC)
 
 
@@ -275,6 +279,11 @@ async def test_deleted_members_leave_the_files_without_any_change(tmp_path: Path
     assert recent.exists() is is_there
     assert _settling_members(settling_owner) == (11, 0)
 
+
+# --- However runs end, and whatever becomes of their requests: the next sync that completes leaves the audience
+# exact
+#
+# SYNC_EXAMPLES raises the number of histories (6) for a longer run.
 
 EXAMPLES = int(os.environ.get("SYNC_EXAMPLES", "6"))
 
