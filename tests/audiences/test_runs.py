@@ -34,7 +34,7 @@ ORDER = PurgeOrder(older_than=timedelta(days=30))
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def old_settings(tmp_path: Path) -> Settings:
     """Of a state directory with an old run, and an old erasure that was never begun, its keys sealed."""
     settings = load_settings({}, directory=tmp_path, state_dir=tmp_path / "state")
     make_run(settings.state_dir, "complete")
@@ -50,36 +50,36 @@ def _tree(state_dir: Path) -> list[str]:
     return sorted(os.path.relpath(path, state_dir) for path in state_dir.rglob("*"))
 
 
-def test_a_plan_changes_nothing(settings: Settings) -> None:
+def test_a_plan_changes_nothing(old_settings: Settings) -> None:
     """And says what the purge then does."""
-    before = _tree(settings.state_dir)
-    planned = plan_purge(ORDER, settings, NOW)
-    assert _tree(settings.state_dir) == before
-    receipt = purge(ORDER, settings, NOW)
+    before = _tree(old_settings.state_dir)
+    planned = plan_purge(ORDER, old_settings, NOW)
+    assert _tree(old_settings.state_dir) == before
+    receipt = purge(ORDER, old_settings, NOW)
     assert planned.expired == receipt.expired == receipt.removed == {"complete": 1, "erasure_files": 1}
     assert receipt.to_json()["before"] == "2026-10-22T12:00:00Z"
-    assert not list(settings.state_dir.glob("erasures/forget-*"))
-    assert not list(settings.state_dir.glob("runs/*"))
+    assert not list(old_settings.state_dir.glob("erasures/forget-*"))
+    assert not list(old_settings.state_dir.glob("runs/*"))
 
 
-def test_while_an_erasure_is_at_work_its_files_stay(settings: Settings) -> None:
+def test_while_an_erasure_is_at_work_its_files_stay(old_settings: Settings) -> None:
     """Files that look left over may be its newest ones; runs are purged all the same."""
-    store = ErasureStore(settings.state_dir)
+    store = ErasureStore(old_settings.state_dir)
     with store.locked():
-        receipt = purge(ORDER, settings, NOW)
+        receipt = purge(ORDER, old_settings, NOW)
     assert (receipt.state, dict(receipt.removed), receipt.kept["running"]) == ("incomplete", {"complete": 1}, 1)
     assert store.has_keys(ID)
-    assert purge(ORDER, settings, NOW).removed == {"erasure_files": 1}
+    assert purge(ORDER, old_settings, NOW).removed == {"erasure_files": 1}
 
 
-def test_where_others_may_write_nothing_is_purged(settings: Settings) -> None:
+def test_where_others_may_write_nothing_is_purged(old_settings: Settings) -> None:
     """They could have put there what is to go."""
-    settings.state_dir.chmod(0o777)
+    old_settings.state_dir.chmod(0o777)
     with pytest.raises(InputOutputFailed, match="others may write"):
-        purge(ORDER, settings, NOW)
-    settings.state_dir.chmod(0o700)
-    assert len(list(settings.state_dir.glob("runs/*"))) == 1
-    assert not (settings.state_dir / PURGES).exists()
+        purge(ORDER, old_settings, NOW)
+    old_settings.state_dir.chmod(0o700)
+    assert len(list(old_settings.state_dir.glob("runs/*"))) == 1
+    assert not (old_settings.state_dir / PURGES).exists()
 
 
 # --- One function finishes whatever was begun ---

@@ -333,7 +333,9 @@ def test_one_of_another_form_is_refused_untouched(
     _advance(found, {}, TODAY + 8 * DAY_SECONDS)
     monkeypatch.undo()
     content = (found.directory / SNAPSHOT).read_bytes()
-    with pytest.raises(SnapshotRefused, match="written by another version of audiencekit") as caught:
+    with pytest.raises(
+        SnapshotRefused, match="another version of audiencekit: this one reads form 2 in AKSPOOL1 only"
+    ) as caught:
         found.open()
     assert "rebuild=True" in caught.value.hint
     assert (found.directory / SNAPSHOT).read_bytes() == content
