@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self, TypedDict, Unpack, cast
 
 from audiencekit.delivery.rate_limiter import RateLimiter
-from audiencekit.planning.keywords import Keywords, SyncKeywords
+from audiencekit.planning.options import Keywords, SyncKeywords
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
