@@ -27,7 +27,7 @@ from audiencekit.cli import cli
 from audiencekit.destinations.target import Target
 from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.reporting.report import Plan, Report, RowCounts
-from audiencekit.runs.purge.receipt import PurgeReceipt
+from audiencekit.runs.purge import PurgeReceipt
 from audiencekit.settings import (
     ADDRESSES,
     AGE_IDENTITY,

@@ -18,7 +18,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import CredentialsRefused, MappingRefused, NotFinished, PlanRefused, Refused
 from audiencekit.pipeline import check, prepare, upload_async
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
 from audiencekit.settings import Settings, load_settings
 from tests.moments import TODAY
 

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the locks of Wi
 SUITE = (
     "tests/test_pipeline.py",
     "tests/runs/test_resume.py",
-    "tests/runs/test_resumption.py",
-    "tests/runs/test_runorder.py",
-    "tests/runs/test_locks.py",
+    "tests/runs/test_start.py",
+    "tests/runs/test_store.py",
+    "tests/runs/test_store.py",
     "tests/runs/journal",
     "tests/machine/test_keptspool.py",
 )

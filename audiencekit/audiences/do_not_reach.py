@@ -19,8 +19,8 @@ from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
-from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, UploadKeywords
+from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.run import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.runs.uploads import upload_with
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings

@@ -35,8 +35,8 @@ from audiencekit.planning.planner import preview
 from audiencekit.reporting.progress import Progress, Stoppable, heard_by
 from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
-from audiencekit.runs.firstlook import look_first
-from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.start import look_first
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 

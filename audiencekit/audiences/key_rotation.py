@@ -23,11 +23,10 @@ from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
 from audiencekit.machine.keyrotation import READY, begin_rotation, changing_key, commit, settle, undo
 from audiencekit.machine.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
 from audiencekit.machine.privatefiles import make_private_directory
-from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.locks import nothing_at_work
-from audiencekit.runs.resumption import KEPT
-from audiencekit.runs.store import RUNS, RunStore
-from audiencekit.runs.storedreports import opened_journal
+from audiencekit.runs.journal.file import JOURNAL
+from audiencekit.runs.reports import opened_journal
+from audiencekit.runs.start import KEPT
+from audiencekit.runs.store import RUNS, RunStore, nothing_at_work
 from audiencekit.selection.forgotten.file import (
     new_tag_key,
     only_writer,

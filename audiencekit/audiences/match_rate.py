@@ -26,9 +26,8 @@ from audiencekit.errors import (
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.runs.runorder import Succession
-from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, find_id
-from audiencekit.runs.storedreports import list_runs, the_resumable
+from audiencekit.runs.reports import list_runs, the_resumable
+from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, Succession, find_id
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 

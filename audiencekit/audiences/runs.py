@@ -20,9 +20,7 @@ from audiencekit.machine.keys import known_state_key
 from audiencekit.pipeline import resume_async as resume_run_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.purge.expired import RUNNING, PurgeCandidates, find_runs
-from audiencekit.runs.purge.purging import only_purge, receipted, remove_all
-from audiencekit.runs.purge.receipt import PurgeReceipt
+from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from audiencekit.audiences.erasure.means import Preview
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
-    from audiencekit.runs.remaining import Remaining
+    from audiencekit.runs.uploads import Remaining
     from audiencekit.settings import Settings
 
 _LEAVING = ("as_json", "account_id", "profile")  # options for leaving with the plan, apart from those of the plan
@@ -88,7 +88,7 @@ def foresee_resumption(run_id: str, *, as_json: bool, account_id: str | None, ne
     """Of `resume`, for a run."""
 
     def work(settings: Settings, progress: Progress) -> Coroutine[Any, Any, Remaining]:
-        from audiencekit.runs.remaining import find_remaining_async
+        from audiencekit.runs.uploads import find_remaining_async
 
         return find_remaining_async(run_id, settings=settings, progress=progress, new_address=new_address)
 

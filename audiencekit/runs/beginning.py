@@ -20,24 +20,18 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
-from audiencekit.runs.arguments import RunArguments, settings_of
-from audiencekit.runs.journal.file import JournalFile
-from audiencekit.runs.journal.refusals import NOTHING_SENT, without_key
-from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.purge.removal import remove
-from audiencekit.runs.purge.retention import let_expire
-from audiencekit.runs.resumption import (
+from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
+from audiencekit.runs.purge import let_expire, remove
+from audiencekit.runs.reports import known_of, paces_of, read_report
+from audiencekit.runs.run import Run, RunArguments, settings_of
+from audiencekit.runs.start import (
     given_again,
     refuse_another_service,
     refuse_changes,
     refuse_unknown_destination,
     refuse_what_came_once,
 )
-from audiencekit.runs.run import Run
-from audiencekit.runs.runorder import Succession
-from audiencekit.runs.store import RunStore, new_run_id
-from audiencekit.runs.storedreports import known_of, paces_of, read_report
+from audiencekit.runs.store import RunStore, Succession, TargetLock, new_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 

@@ -21,11 +21,10 @@ from audiencekit.reporting.rejections import append_refused
 from audiencekit.reporting.report import Report, State
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.journal.facts import Ending, Sums
-from audiencekit.runs.reports import report_of, store_report, time_of_end
-from audiencekit.runs.resumption import forget_spool
+from audiencekit.runs.reports import check_report, report_of, store_report, time_of_end, updated
 from audiencekit.runs.run import Run
-from audiencekit.runs.secondpass import Sent
-from audiencekit.runs.storedreports import check_report, updated
+from audiencekit.runs.second_pass import Sent
+from audiencekit.runs.start import forget_spool
 
 E = TypeVar("E", bound=AudiencekitError)
 

@@ -13,12 +13,9 @@ from audiencekit.planning.planner import Planner, plan_run
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.endings import conclude, refuse
-from audiencekit.runs.firstpass import ReadPlan, read_and_plan
-from audiencekit.runs.planacceptance import Accept, accept_plan
-from audiencekit.runs.run import Run
-from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.secondpass import send_plan
-from audiencekit.runs.sendingprogress import tell_of_plan
+from audiencekit.runs.first_pass import Accept, ReadPlan, accept_plan, read_and_plan
+from audiencekit.runs.run import Run, RunClock
+from audiencekit.runs.second_pass import send_plan, tell_of_plan
 
 
 async def execute(

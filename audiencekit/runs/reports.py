@@ -1,21 +1,277 @@
-"""The report of a run as things stand: what was planned, what the journal says of it, when it ended."""
+"""The stored reports of runs, brought up to date with their journals, and whether they can be resumed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from audiencekit.delivery.results import RefusedRow
+from audiencekit.destinations.target import Target
+from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
+from audiencekit.machine.keys import StateKey
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts
-from audiencekit.runs.journal.facts import Sums
+from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts, rows_among
+from audiencekit.runs.journal.facts import RunFacts, Sums
+from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.run import Run
+from audiencekit.runs.start import can_resume
+from audiencekit.runs.store import UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
+
+_MOST_LISTED: Final = 20  # runs in one message
+
+
+def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
+    """Every run, newest first: what sums it up, `resumable`, and `running` for one that is at work now.
+
+    `unknown_destination` is the name of its destination where this installation does not have it; nothing resumes it.
+    What its journal has confirmed is counted. `journal` is there, with the reason of the refusal, when that cannot be
+    trusted; then the counts that it would tell are None. With `key` the journals are checked as `resume` does.
+    """
+    store = RunStore(state_dir)
+    found = [summary_of(state_dir, run_id, key) for run_id in store.ids()]
+    return [run for run in found if store.directory(run["run_id"]).is_dir()]  # and was not purged meanwhile
+
+
+def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dict[str, Any]:
+    """The one of `list_runs` for `run_id`."""
+    store = RunStore(state_dir)
+    return _with_prospects(store.summary(run_id), store, state_dir, key)
+
+
+def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
+    """The id of the one run that `resume` without an id means, of the entries in the list of runs, newest first.
+
+    It is the only one that can be resumed. Where there is none, it is the newest if that one has not ended: to resume
+    it says why it cannot go on. Raises UsageError when several can be resumed or all have ended, AudienceBusy while the
+    only ones that have not are at work.
+    """
+    able = [run for run in found if run["resumable"]]
+    if len(able) == 1:
+        return str(able[0]["run_id"])
+    if able:
+        listed = ", ".join(f"{run['run_id']} ({_in_short(run)})" for run in able[:_MOST_LISTED])
+        more = f" and {len(able) - _MOST_LISTED:,} more" if len(able) > _MOST_LISTED else ""
+        raise UsageError(
+            f"{len(able):,} runs can be resumed: {listed}{more}", hint="name one of them: `audiencekit resume RUN`"
+        )
+    for run in found:
+        if run["running"]:
+            told = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
+            raise AudienceBusy(told, run_id=run["run_id"], hint="wait until it has ended")
+    if found and found[0]["state"] in ("incomplete", UNREADABLE):
+        return str(found[0]["run_id"])
+    newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
+    raise UsageError(f"no run can be resumed{newest}", hint="`audiencekit runs` lists them")
+
+
+def _in_short(run: Mapping[str, Any]) -> str:
+    target = run.get("target") or {}
+    return f"{run.get('operation', 'run')} {target.get('id', '')}".rstrip()
+
+
+def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:
+    """The report of `run`, which may be given as `Store.find` takes it.
+
+    That of a run which has not ended, or was killed, counts what its journal says by now; with `key` the journal is
+    checked as `resume` does. Raises InputOutputFailed when the report or the journal is gone or damaged, with what is
+    still known as its document: None stands for a count that is not.
+    """
+    store = RunStore(state_dir)
+    run_id = store.find(run)
+    directory = store.directory(run_id)
+    if not store.has_document(run_id):
+        return _without_report(directory, key)
+    failure: InputOutputFailed
+    try:
+        document = check_report(store.read(run_id))
+    except InputOutputFailed as error:
+        failure = error
+        failure.document = _said_by_journal(directory, key)
+        raise failure.bare() from None
+    return document if document["state"] != "incomplete" else _up_to_date(document, directory, key)
+
+
+def check_report(document: dict[str, Any]) -> dict[str, Any]:
+    """`document`, which is a report. Raises InputOutputFailed for anything else."""
+    try:
+        Report.from_json(document)
+    except (AudiencekitError, KeyError, TypeError, ValueError, AttributeError):
+        raise InputOutputFailed("the report of the run is damaged", hint="restore it") from None
+    return document
+
+
+def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
+    """The known facts of a run whose journal cannot be trusted: its plan, if it has a report."""
+    try:
+        document = check_report(store.read(run_id))
+    except InputOutputFailed:
+        return {"state": "incomplete"}
+    return document if document["state"] != "incomplete" else _unknown(document)
+
+
+def paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
+    """The paces of the parts of a run so far, where a report of it was kept."""
+    with suppress(InputOutputFailed):
+        report = Report.from_json(check_report(store.read(run_id)))
+        return report.earlier_paces + ((report.pace,) if report.pace else ())
+    return ()
+
+
+def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
+    """A report that was kept when its run was planned, with what the journal has confirmed since."""
+    rows, rejections, refused = dict(document["rows"]), dict(document["rejections"]), len(sums.refused)
+    before = rejections.pop(Reason.REFUSED_BY_SERVICE, 0)
+    left = rows["sent"] + rows["pending"] + before
+    sent = sums.records_confirmed
+    if waves := document.get("changes", {}).get("waves"):
+        sent = rows_among(waves, sums.records_confirmed + refused) - refused
+    rows["rejected"] += refused - before
+    rows["sent"], rows["pending"] = sent, left - sent - refused
+    return {
+        **document,
+        "rows": rows,
+        "rejections": {**rejections, **({Reason.REFUSED_BY_SERVICE.value: refused} if refused else {})},
+        "requests": {**document["requests"], "confirmed": sums.confirmed, "attempts": sums.attempts},
+        "reconciliation": {
+            "records_sent": sums.records_confirmed,
+            "success_count": sums.success_count,
+            "total_count": sums.total_count,
+        },
+        "miscounted": miscounts_for_report(sums),
+    }
+
+
+@contextmanager
+def opened_journal(directory: Path, key: StateKey | None = None) -> Iterator[JournalFile]:
+    """The journal of a run's directory, to be looked at; checked, when there is a key to do it with.
+
+    Raises ResumeRefused for what is none.
+    """
+    journal = JournalFile.open(directory / JOURNAL)
+    try:
+        if key is not None:
+            journal.check_by(directory.name, key)
+        yield journal
+    finally:
+        journal.close()
+
+
+def _up_to_date(document: dict[str, Any], directory: Path, key: StateKey | None) -> dict[str, Any]:
+    try:
+        with opened_journal(directory, key) as journal:
+            # Until there is a plan, the report says all there is.
+            return document if journal.plan() is None else updated(document, journal.sums())
+    except (ResumeRefused, InputOutputFailed) as error:
+        failure = InputOutputFailed(f"{error}: what was confirmed is not known", hint=error.hint)
+    failure.document = _unknown(document)
+    raise failure
+
+
+def _unknown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A report that was kept when its run was planned, without the counts that only its journal could tell."""
+    if not document["requests"]["planned"]:
+        return dict(document)
+    return {
+        **document,
+        "rows": {**document["rows"], "sent": None, "rejected": None, "pending": None},
+        "requests": {**document["requests"], "confirmed": None, "attempts": None},
+        "reconciliation": dict.fromkeys(document["reconciliation"]),
+        "miscounted": None,
+    }
+
+
+def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
+    """That of a run which was killed before it had one."""
+    try:
+        with opened_journal(directory, key) as journal:
+            if journal.plan() is None and journal.ending() is None:
+                return _empty_report(journal.facts()).to_json()
+    except (ResumeRefused, InputOutputFailed) as error:
+        raise InputOutputFailed(f"the run has no report: {error}", hint=error.hint) from None
+    failure = InputOutputFailed("the report of the run is gone", hint="restore it")
+    failure.document = _said_by_journal(directory, key)
+    raise failure
+
+
+def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
+    """A report that is made of a journal alone; None when that cannot be trusted either."""
+    try:
+        with opened_journal(directory, key) as journal:
+            facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
+    except (ResumeRefused, InputOutputFailed):
+        return None
+    document = _empty_report(facts).to_json()
+    document["state"] = "incomplete" if ending is None else ending.state
+    if plan is not None:
+        left = {"rejected": plan.rows_rejected, "pending": plan.records, "read": plan.rows_read}
+        document["rows"] = {**dict.fromkeys(document["rows"]), "sent": 0, **left}
+        document["requests"]["planned"] = len(plan.requests)
+        document["requests"]["bytes"] = sum(body.body_bytes for body in plan.requests)
+        document |= {name: plan.rules.get(name) for name in ("plan_time", "expires_at", "effective_at")}
+        document = updated(document, sums)
+        if facts.again:  # which of the records were rows of the source, its report alone could tell
+            document["rows"] = {**dict.fromkeys(document["rows"]), "read": plan.rows_read}
+    return document
+
+
+def _empty_report(facts: RunFacts) -> Report:
+    return Report(
+        run_id=facts.run_id,
+        state="incomplete",
+        target=facts.target,
+        source_names=names_of(facts.sources),
+        operation=facts.operation,
+        rows=RowCounts(read=0),
+        started_at=facts.started_at,
+    )
+
+
+def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, key: StateKey | None) -> dict[str, Any]:
+    resumable = running = False
+    run_id = summary["run_id"]
+    directory = store.directory(run_id)
+    if summary["state"] in ("incomplete", UNREADABLE):
+        try:
+            with opened_journal(directory, key) as journal:
+                facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
+            if plan is not None and "rows" in summary:
+                summary = summary | _counts_of(updated(check_report(store.read(run_id)), sums))
+        except (ResumeRefused, InputOutputFailed) as error:
+            known = _counts_of(known_of(store, run_id)) if "rows" in summary else {}
+            why = error.reason if isinstance(error, ResumeRefused) else UNREADABLE
+            return {**summary, **known, "journal": why, "resumable": False, "running": False}
+        named = {
+            "target": facts.target.to_json(),
+            "audience_id": facts.target.audience_id,
+            "audience_name": facts.target.known_name(state_dir, facts.account_id),
+            "source_names": list(names_of(facts.sources)),
+            "operation": facts.operation,
+        }
+        summary = {**named, **summary, "started_at": summary["started_at"] or facts.started_at}
+        if ending is not None and summary["state"] == "incomplete":  # its report is gone
+            summary["state"] = ending.state
+        running = run_id in at_work(state_dir, {run_id})
+        is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
+        resumable = not running and not facts.again and is_there and facts.target.is_known
+    return {**summary, **_unknown_destination(summary), "resumable": resumable, "running": running}
+
+
+def _unknown_destination(summary: Mapping[str, Any]) -> dict[str, str]:
+    if "target" not in summary or (target := Target.from_json(summary["target"])).is_known:
+        return {}
+    return {"unknown_destination": target.destination.name}
+
+
+def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in ("rows", "requests") if name in document}
 
 
 def report_of(

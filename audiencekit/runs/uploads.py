@@ -1,26 +1,152 @@
-"""Uploads to any target, from their arguments to their report: begun, gone on with under an id, or resumed."""
+"""A run under an id that its caller chose: begun, gone on with, or found to be complete.
+
+A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
+need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
+"""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Unpack
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Unpack
 
-from audiencekit.delivery.limiter import open_limiter
+from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.delivery.retry import SystemClock
+from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
+from audiencekit.errors import ResumeRefused
 from audiencekit.machine.keys import known_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
+from audiencekit.reporting.position import measured
+from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import refuse_other_settings, reopen_run, start_run
 from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
-from audiencekit.runs.firstlook import look_first
-from audiencekit.runs.namedruns import NamedRun
-from audiencekit.runs.runkeywords import RunOptions, UploadKeywords
-from audiencekit.runs.store import LAST, RunStore
-from audiencekit.runs.storedreports import list_runs, the_resumable
-from audiencekit.sources.files import AnySource, items_of, paths_of
+from audiencekit.runs.failures import cannot_resume
+from audiencekit.runs.first_pass import is_unchanged, plan_again
+from audiencekit.runs.reports import list_runs, the_resumable
+from audiencekit.runs.run import RunArguments, RunOptions, UploadKeywords
+from audiencekit.runs.start import look_first
+from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
+from audiencekit.settings import Settings
+from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+
+_ANOTHER_INPUT: Final = "was begun with another input"
+# Why a run is left as it is and the next one begins.
+_LEFT: Final = {
+    **dict.fromkeys(("source", "suppression", "mapping", "options"), _ANOTHER_INPUT),
+    **dict.fromkeys(("not_begun", "no_journal"), "ended before it sent anything"),
+    "expired": "would send entries that have expired",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """An `upload` of files under `run_id`. Raises UsageError for an id that a caller may not give."""
+
+    run_id: str
+    sources: tuple[FilePath, ...]
+    arguments: RunArguments
+
+    def __post_init__(self) -> None:
+        check_chosen_run_id(self.run_id)
+
+    @property
+    def _settings(self) -> Settings:
+        return self.arguments.options.settings
+
+    async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
+        """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
+
+        A run of the id that was refused holds nothing up: nothing of it was sent.
+        """
+        store = RunStore(self._settings.state_dir)
+        for run_id in store.line_of(self.run_id):
+            why = _ANOTHER_INPUT
+            try:
+                if (report := await self._go_on(run_id, session, limiter, progress)) is not None:
+                    return report
+            except ResumeRefused as refusal:
+                if refusal.reason == "refused":
+                    continue
+                if refusal.reason not in _LEFT:
+                    raise
+                why = _LEFT[refusal.reason]
+            progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
+            break
+        await look_first(session, progress)
+        with ExitStack() as stack:
+            options = replace(self.arguments.options, run_id=store.next_in_line(self.run_id))
+            run = start_run(replace(self.arguments, options=options), stack)
+            return await execute(run, session, limiter=limiter, progress=progress)
+
+    async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
+        """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
+        with ExitStack() as stack:
+            run = reopen_run(run_id, self._settings, stack, self.sources)
+            report = ended(run)
+            if not run.is_as_asked(self.sources, self.arguments.target, self.arguments.keywords, self._settings):
+                return None
+            if report is None:
+                progress.tell(f"run {run_id} goes on: {run.earlier.confirmed:,} requests are confirmed")
+                return await execute(run, session, limiter=limiter, progress=progress)
+            if not await is_unchanged(run, progress):
+                return None
+            progress.tell(f"run {run_id} is complete, and its source is the same: nothing is left to send")
+            return report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remaining:
+    """Requests that are not confirmed, of those `planned`, with their records and bytes."""
+
+    run_id: str
+    requests: int
+    planned: int
+    records: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """The same for people."""
+        if not self.requests:
+            return f"run {self.run_id}: nothing is left to send"
+        size = f"{self.records:,} records, {measured(self.bytes, 'bytes')}"
+        return f"run {self.run_id}: would send {self.requests:,} of {self.planned:,} requests: {size}"
+
+
+async def find_remaining_async(
+    run: str, *, settings: Settings, progress: Progress, new_address: bool = False
+) -> Remaining:
+    """The rest that `resume_async` would send. The source is read again and compared; nothing is sent.
+
+    Raises what refuses to resume the run.
+    """
+    with ExitStack() as stack:
+        reopened = reopen_run(RunStore(settings.state_dir).find(run), settings, stack)
+        if (report := ended(reopened)) is not None:
+            return Remaining(run_id=report.run_id, requests=0, planned=report.requests_planned, records=0, bytes=0)
+        stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
+        read = await plan_again(reopened, progress, stack)
+        requests = read.planned.requests
+        if read.planned.refusals:
+            raise read.planned.refusals[0]
+        if reopened.plan is not None and (difference := reopened.plan.difference(read.facts)) is not None:
+            raise cannot_resume(*difference)
+        confirmed = reopened.journal.confirmed_numbers()
+        left = [request for request in requests if request.number not in confirmed]
+        return Remaining(
+            run_id=reopened.facts.run_id,
+            requests=len(left),
+            planned=len(requests),
+            records=sum(request.records for request in left),
+            bytes=sum(request.body_bytes for request in left),
+        )
 
 
 async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:

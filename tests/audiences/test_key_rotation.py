@@ -24,8 +24,8 @@ from audiencekit.machine.keyrotation import ROTATION, changing_key
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, upload_async
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
+from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.file import read_memory
 from audiencekit.settings import Settings
 from tests.fakekeyring import install_keyring

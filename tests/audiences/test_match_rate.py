@@ -42,9 +42,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.pipeline import upload_async
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.runorder import BEGUN
-from audiencekit.runs.store import RunStore, new_run_id
+from audiencekit.runs.store import BEGUN, RunStore, TargetLock, new_run_id
 from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.stepclock import StepClock

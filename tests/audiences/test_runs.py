@@ -19,13 +19,13 @@ from audiencekit.errors import AudienceBusy, InputOutputFailed, NotFinished, Pla
 from audiencekit.machine.keys import StateKey
 from audiencekit.pipeline import resume_async as resume_run_async, upload_async
 from audiencekit.reporting.report import Report
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.purge.receipt import PURGES
+from audiencekit.runs.purge import PURGES
+from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.erasure.test_receipt import ID, RECORDS, _receipt
 from tests.runs.begun import EndsAfter
-from tests.runs.purge.state import NOW, make_run, set_age
+from tests.runs.state import NOW, make_run, set_age
 
 # --- A purge of runs and erasures together ---
 

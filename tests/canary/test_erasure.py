@@ -15,7 +15,7 @@ from audiencekit.audiences.erasure.verification import verify_erasures
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.exports import export_memory, import_memory, list_imports, recipient_of, sender_of
 from audiencekit.settings import Settings
 from tests.canary.markers import DIGITS, WORD, leaks_by_place

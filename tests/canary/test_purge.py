@@ -47,7 +47,7 @@ async def test_a_purge_shows_nothing_and_leaves_nothing(
         raise PermissionError(13, "Permission denied", WORD)
 
     with monkeypatch.context() as patched:
-        patched.setattr("audiencekit.runs.purge.removal.shutil.rmtree", refuse)
+        patched.setattr("audiencekit.runs.purge.shutil.rmtree", refuse)
         with pytest.raises(AudiencekitError) as failed:
             purge(ORDER, settings, now)
     shown["failure"] = frames_of(failed.value) + failed.value.hint.encode() + json.dumps(failed.value.document).encode()

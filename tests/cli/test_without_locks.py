@@ -18,7 +18,7 @@ from audiencekit.delivery.limiter.host import WaitingLineFile
 from audiencekit.errors import FileHeld, InputOutputFailed
 from audiencekit.machine import filelocks
 from audiencekit.machine.filelocks import check_locks, locked
-from audiencekit.runs.journal import schema
+from audiencekit.runs.journal import file as schema
 from audiencekit.runs.journal.file import JournalFile
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS

@@ -88,10 +88,10 @@ def make_requests_small() -> None:
 def make_settling_short() -> None:
     """A moment in place of the quarter of an hour after which no attempt of a dead process is applied any more."""
     from audiencekit.delivery.options import Waits
-    from audiencekit.runs import doubts, rundelivery
+    from audiencekit.runs import first_pass, second_pass
 
-    rundelivery.deliver = functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS))  # type: ignore[assignment]
-    doubts.SETTLE_SECONDS = SETTLE_SECONDS  # type: ignore[misc]
+    second_pass.deliver = functools.partial(second_pass.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS))  # type: ignore[assignment]
+    first_pass.SETTLE_SECONDS = SETTLE_SECONDS  # type: ignore[misc]
 
 
 def fix_run_id() -> None:

@@ -19,7 +19,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import NotFinished
 from audiencekit.machine import cancellation
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied

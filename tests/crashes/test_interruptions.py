@@ -24,7 +24,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.machine.cancellation import interruptible
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.start import KEPT
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import Source, check_finished, environment, log_of, requests_in_flight, upload_command

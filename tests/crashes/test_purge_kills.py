@@ -19,8 +19,8 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.machine.crashpoints import PURGE_POINTS
-from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.journal.file import JOURNAL
+from audiencekit.runs.start import KEPT
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Source, environment, upload_command
 

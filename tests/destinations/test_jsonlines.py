@@ -31,8 +31,8 @@ from audiencekit.pipeline import check, resume_async
 from audiencekit.reporting.page.page import plan_page, report_page
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.reporting.text import render_report
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs.reports import list_runs, read_report
+from audiencekit.runs.store import TargetLock
 from audiencekit.runs.uploads import upload_to
 from audiencekit.settings import Settings, load_settings
 from tests.destinations.jsonlines import LOST, REFUSED, REVOKED, JsonLines, Mailbox, registered

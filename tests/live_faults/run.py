@@ -24,8 +24,8 @@ from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_ATTEMPTS
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.runs import execution, rundelivery
-from audiencekit.runs.runclock import RunClock
+from audiencekit.runs import execution, second_pass
+from audiencekit.runs.run import RunClock
 from audiencekit.settings import Settings, load_settings
 from tests.live_faults.cases import At, Case
 from tests.moments import IN_HALF_A_YEAR
@@ -149,9 +149,9 @@ async def live_run(tmp_path: Path, *, is_single: bool, is_silent: bool = False) 
             mock.patch.object(BodyLimits, "within", return_value=limits),
             mock.patch.object(execution, "RunClock", functools.partial(RunClock, FastClock())),
             mock.patch.object(
-                rundelivery,
+                second_pass,
                 "deliver",
-                functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS)),
+                functools.partial(second_pass.deliver, waits=Waits(settle_seconds=SETTLE_SECONDS)),
             ),
             mock.patch(CLIENT_TRANSPORT, functools.partial(HttpTransport, timeouts=timeouts)),
         ):

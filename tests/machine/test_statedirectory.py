@@ -24,8 +24,7 @@ from audiencekit.machine.credentialstore import CredentialStore, StoredCredentia
 from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.machine.statedirectory import check_root, check_writable, make_directory, safe_child
 from audiencekit.personal import Secret
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.store import RunStore
+from audiencekit.runs.store import RunStore, TargetLock
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.snapshots.store import SnapshotStore
 

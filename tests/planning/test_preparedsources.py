@@ -16,7 +16,7 @@ from audiencekit.cli import cli
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused, SourceRefused, UsageError
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
 from audiencekit.settings import Settings
 from tests.moments import TODAY
 

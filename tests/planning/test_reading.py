@@ -33,7 +33,7 @@ from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.tally import ColumnTally
 from audiencekit.profile import SPEC, find_profile
-from audiencekit.runs.planfacts import facts_for_journal
+from audiencekit.runs.first_pass import facts_for_journal
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger, slots_of

@@ -12,8 +12,8 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import find_state_key
 from audiencekit.pipeline import upload_async
-from audiencekit.runs.journal.schema import JOURNAL
-from audiencekit.runs.storedreports import opened_journal
+from audiencekit.runs.journal.file import JOURNAL
+from audiencekit.runs.reports import opened_journal
 from audiencekit.settings import Settings
 from tests.runs.journal.conftest import rewrite
 

@@ -8,10 +8,8 @@ from typing import Any
 
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
-from audiencekit.runs.run import Run
-from audiencekit.runs.runkeywords import RunOptions
+from audiencekit.runs.run import Run, RunArguments, RunOptions
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings, load_settings
 

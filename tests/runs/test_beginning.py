@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import AudienceBusy, NotFinished, ResumeRefused
-from audiencekit.runs.arguments import settings_of
 from audiencekit.runs.beginning import hold_target, reopen_run
 from audiencekit.runs.endings import complete, ended, fail
 from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.locks import at_work
-from audiencekit.runs.purge.expired import kind_of
-from audiencekit.runs.reports import report_of
-from audiencekit.runs.storedreports import summary_of
+from audiencekit.runs.purge import kind_of
+from audiencekit.runs.reports import report_of, summary_of
+from audiencekit.runs.run import settings_of
+from audiencekit.runs.store import at_work
 from audiencekit.settings import Settings
 from tests.runs.started import ACCOUNT, AUDIENCE, offline, start
 

@@ -103,7 +103,7 @@ async def test_other_rules_are_refused(
     """A profile that would write the same people in another way."""
     run_id = await begin(source, emulator, settings)
     other = replace(settings.profile, phone_form="digits")
-    monkeypatch.setattr("audiencekit.runs.arguments.find_profile", lambda name: other)
+    monkeypatch.setattr("audiencekit.runs.run.find_profile", lambda name: other)
     with pytest.raises(ResumeRefused, match="phone_form") as caught:
         await resume_async(run_id, settings=settings)
     assert caught.value.reason == "options"

@@ -13,10 +13,9 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished,
 from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.runs.endings import complete, ended, fail, leave_untouched, untouched
 from audiencekit.runs.journal.facts import Sums
-from audiencekit.runs.reports import report_of, store_report
-from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.reports import read_report, report_of, store_report
 from audiencekit.runs.run import Run
-from audiencekit.runs.storedreports import read_report
+from audiencekit.runs.start import KEPT
 from tests.runs.started import offline, start
 
 

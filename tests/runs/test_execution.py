@@ -14,7 +14,7 @@ from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.pipeline import upload_async
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs import execution
-from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.run import RunClock
 from audiencekit.settings import load_settings
 from tests.runs.begun import ROWS, Listener
 

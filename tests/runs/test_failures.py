@@ -35,11 +35,11 @@ from audiencekit.errors import (
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.planning import plan as plan_module, planner
 from audiencekit.reporting.text import render_report
-from audiencekit.runs import rundelivery
+from audiencekit.runs import second_pass
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.journal.writer import RunJournal
-from audiencekit.runs.storedreports import read_report
+from audiencekit.runs.reports import read_report
 from audiencekit.settings import Settings, load_settings
 from tests.delivery.scripted import Upload, busy, interrupted, lost, plan
 from tests.runs.begun import ROWS
@@ -217,7 +217,7 @@ async def test_no_memory_is_no_bug(
     def exhausted(*_: Any, **__: Any) -> Any:
         raise MemoryError
 
-    for module, name in ((planner, "open_source"), (plan_module, "pack_requests"), (rundelivery, "deliver")):
+    for module, name in ((planner, "open_source"), (plan_module, "pack_requests"), (second_pass, "deliver")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, exhausted)
             with pytest.raises(InputOutputFailed, match="not enough memory") as caught:

@@ -12,8 +12,8 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.runs.resumption import KEPT
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
+from audiencekit.runs.start import KEPT
 from audiencekit.settings import Settings
 from tests.runs.begun import HEADER, LINES, ROWS, begin, members
 

@@ -23,10 +23,10 @@ from audiencekit.personal import Secret
 from audiencekit.pipeline import resume_async, upload_async
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.report import Report
-from audiencekit.runs import rundelivery
-from audiencekit.runs.journal.senttimes import this_moment
-from audiencekit.runs.remaining import find_remaining_async
-from audiencekit.runs.storedreports import list_runs, read_report
+from audiencekit.runs import second_pass
+from audiencekit.runs.journal.facts import this_moment
+from audiencekit.runs.reports import list_runs, read_report
+from audiencekit.runs.uploads import find_remaining_async
 from audiencekit.settings import Settings
 from tests.runs.begun import ROWS, EndsAfter, begin, members, rewrite_journal, sent
 
@@ -166,7 +166,7 @@ async def test_attempts_that_earlier_processes_left_on_their_way_are_waited_for(
     lines = [f"{person},h{number},update" for number, person in enumerate(people)]
     lines += [f"{person},,delete" for person in people[:3]]
     source.write_text("\n".join(["email,handle,what", *lines]) + "\n")
-    monkeypatch.setattr(rundelivery, "deliver", functools.partial(rundelivery.deliver, waits=Waits(settle_seconds=1.0)))
+    monkeypatch.setattr(second_pass, "deliver", functools.partial(second_pass.deliver, waits=Waits(settle_seconds=1.0)))
     run_id = await begin(source, emulator, settings, operation_column="what")
     if seconds_ago is not None:
         moment = this_moment()

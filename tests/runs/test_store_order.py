@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.runs.runorder import BEGUN
-from audiencekit.runs.store import RunStore, new_run_id
+from audiencekit.runs.store import BEGUN, RunStore, new_run_id
 from tests.runs.started import create_begun
 from tests.runs.storedruns import NEW, NEWEST, OLD, store
 

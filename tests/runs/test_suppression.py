@@ -12,7 +12,7 @@ import pytest
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.runs.storedreports import read_report
+from audiencekit.runs.reports import read_report
 from audiencekit.settings import Settings
 from tests.runs.begun import EndsAfter, requests_received
 

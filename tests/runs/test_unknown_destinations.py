@@ -18,12 +18,11 @@ from audiencekit.machine.keys import existing_state_key
 from audiencekit.pipeline import resume_async
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.text import render_report, render_runs
-from audiencekit.runs.doubts import EarlierRuns
-from audiencekit.runs.journal.senttimes import this_moment
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.remaining import find_remaining_async
-from audiencekit.runs.storedreports import list_runs, read_report
-from audiencekit.runs.uploads import upload_to
+from audiencekit.runs.first_pass import EarlierRuns
+from audiencekit.runs.journal.facts import this_moment
+from audiencekit.runs.reports import list_runs, read_report
+from audiencekit.runs.store import TargetLock
+from audiencekit.runs.uploads import find_remaining_async, upload_to
 from audiencekit.settings import Settings, load_settings
 from tests.destinations.jsonlines import LOST, REVOKED, registered
 

@@ -41,16 +41,12 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import reopen_run, start_run
-from audiencekit.runs.doubts import EarlierRuns
 from audiencekit.runs.execution import execute
-from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.journal.senttimes import Moment
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.run import Run
-from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.runkeywords import RunOptions
+from audiencekit.runs.first_pass import EarlierRuns
+from audiencekit.runs.journal.facts import SYNC, Moment
+from audiencekit.runs.run import Run, RunArguments, RunClock, RunOptions
+from audiencekit.runs.store import TargetLock
 from audiencekit.settings import load_settings
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind

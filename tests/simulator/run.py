@@ -23,8 +23,7 @@ from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs.failures import failure_of
-from audiencekit.runs.journal.facts import Sums
-from audiencekit.runs.journal.senttimes import Moment, seconds_in_the_past
+from audiencekit.runs.journal.facts import Moment, Sums, seconds_in_the_past
 from tests.simulator.faults import DISK, EFFECTS, PROCESS
 from tests.simulator.service import Service
 from tests.simulator.sources import SOURCES, Keys, Planned, planned_source

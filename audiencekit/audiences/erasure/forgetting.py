@@ -23,8 +23,8 @@ from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, heard_by
-from audiencekit.runs.resumption import refuse_another_service
-from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.run import RunClock
+from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource

@@ -16,10 +16,9 @@ from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.keys import StateKey
-from audiencekit.runs.doubts import Doubts, EarlierRuns
-from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.locks import TargetLock
-from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.first_pass import Doubts, EarlierRuns, in_thread
+from audiencekit.runs.run import RunClock
+from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.settings import Settings
 from audiencekit.shown import shown

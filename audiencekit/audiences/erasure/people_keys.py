@@ -13,7 +13,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.reporting.progress import Progress, Stoppable
-from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.first_pass import in_thread
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
 

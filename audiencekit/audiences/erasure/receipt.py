@@ -22,11 +22,8 @@ from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plantimes import format_time, pin_list_times
-from audiencekit.runs.locks import at_work, erasure_lock
-from audiencekit.runs.purge.expired import LEFT, Expired, PurgeCandidates
-from audiencekit.runs.purge.receipt import ERASURE_FILES, ERASURES, RECEIPTS
-from audiencekit.runs.purge.removal import leftovers
-from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, time_of
+from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expired, PurgeCandidates, leftovers
+from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
 from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown

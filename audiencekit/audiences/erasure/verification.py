@@ -24,8 +24,8 @@ from audiencekit.pipeline import check
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.recordbits import Bools
-from audiencekit.runs.purge.removal import leftovers, name_of
-from audiencekit.runs.resumption import KEPT
+from audiencekit.runs.purge import leftovers, name_of
+from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore
 from audiencekit.selection.forgotten.memoryacceptance import describe_memory
 from audiencekit.selection.forgotten.people import Forgotten, read_forgotten

@@ -28,16 +28,13 @@ from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.planner import Planner
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.endings import refuse
 from audiencekit.runs.execution import execute
-from audiencekit.runs.inthread import in_thread
-from audiencekit.runs.journal.file import JournalFile
-from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.reports import store_report
-from audiencekit.runs.run import Run
-from audiencekit.runs.runclock import RunClock
+from audiencekit.runs.run import Run, RunArguments, RunClock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings

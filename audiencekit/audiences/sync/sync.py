@@ -24,11 +24,10 @@ from audiencekit.planning.plan import to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import hold_target
-from audiencekit.runs.firstlook import look_first
 from audiencekit.runs.journal.facts import RENEW, SYNC
-from audiencekit.runs.runkeywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
+from audiencekit.runs.run import RUN_DEFAULTS, RunArguments, RunOptions, SyncPlanKeywords, SyncRunKeywords
+from audiencekit.runs.start import look_first
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore

@@ -16,7 +16,7 @@ from audiencekit.integrations.airflow.taskrun import run_id_of
 from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report
-from audiencekit.runs.inthread import in_thread
+from audiencekit.runs.first_pass import in_thread
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 

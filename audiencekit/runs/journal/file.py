@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,13 +17,12 @@ from audiencekit.machine.checkeddocuments import read_json, write_json
 from audiencekit.machine.crashpoints import pass_point
 from audiencekit.machine.filelocks import lock_failure
 from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, hint_for, sync_directory
-from audiencekit.runs.journal.digests import DOCUMENTS, digest_of
-from audiencekit.runs.journal.facts import Ending, PlanFacts, PlannedBody, RunFacts, Sums
-from audiencekit.runs.journal.refusals import another_key, damaged
-from audiencekit.runs.journal.schema import connect, connect_new, has_tables, without_beginning
-from audiencekit.runs.journal.seals import Seals
-from audiencekit.runs.journal.senttimes import Moment
+from audiencekit.machine.openfiles import NEW_FILE
+from audiencekit.machine.privatefiles import explained, hint_for, read_file, sync_directory
+from audiencekit.optiontext import option
+from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
+from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
+from audiencekit.runs.store import RUN_HOME, Succession, time_of
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
@@ -289,3 +289,178 @@ def _explained(path: Path, what: str) -> Iterator[None]:
             f"the journal cannot be {what}: {str(path)!r}: {error} ({name or type(error).__name__})",
             hint=hint_for(None, "check the space and the health of the disk that holds the state directory"),
         ) from None
+
+
+WHAT_WAS_SENT: Final = "whether anything was sent"
+NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
+
+
+def damaged(directory: Path, what: str = "the journal is damaged") -> ResumeRefused:
+    """The refusal of a run in `directory` whose file is no sound journal."""
+    return ResumeRefused(what, reason="damaged", hint=f"restore it; or {how_to_repeat(directory)}")
+
+
+def another_key(directory: Path) -> ResumeRefused:
+    """The refusal of a journal that this state key does not fit."""
+    return ResumeRefused(
+        "the journal was written under another state key, or was changed",
+        reason="key",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of that time; or {how_to_repeat(directory)}",
+    )
+
+
+def without_key(directory: Path) -> ResumeRefused:
+    """The refusal of a run whose state key is not there, or is none: a new one would be of no use."""
+    return ResumeRefused(
+        "the state key that the journal was written under is gone, or cannot be read",
+        reason="key",
+        hint=f"give the AUDIENCEKIT_KEY, keyring or key file of that time; or {how_to_repeat(directory)}",
+    )
+
+
+def another_schema(directory: Path, version: int, known: int) -> ResumeRefused:
+    """The refusal of a journal whose header names another schema than the one `known` to this version."""
+    return ResumeRefused(
+        f"the journal says that it has schema {version}, and this version reads schema {known} only",
+        reason="schema",
+        hint="resume with the version of audiencekit that began the run; if this one did, the journal is damaged: "
+        f"{how_to_repeat(directory)}",
+    )
+
+
+def without_journal() -> ResumeRefused:
+    """The refusal of a run that ended before it had a journal."""
+    return ResumeRefused(
+        "the run has no journal: nothing was sent", reason="no_journal", hint="upload the source again"
+    )
+
+
+def not_begun() -> ResumeRefused:
+    """The refusal of a run that ended before its journal said anything."""
+    return ResumeRefused(
+        "the run ended before it began: nothing was sent", reason="not_begun", hint="upload the source again"
+    )
+
+
+def how_to_repeat(directory: Path) -> str:
+    """The hint for a run in `directory` that cannot go on: upload the same once more, with the same times."""
+    plan_time = _plan_time(directory)
+    again = option("plan_time", plan_time) if plan_time else "`plan_time=` of the run"
+    if plan_time is None and (begun_at := time_of(directory.name)) is not None:
+        again = f"{option('plan_time', begun_at)}, or the one that it was given"
+    return f"upload the source again with {again}: a repeated Update or Delete changes nothing"
+
+
+def _plan_time(directory: Path) -> str | None:
+    try:
+        found = RUN_HOME.read(directory).get("plan_time")
+    except InputOutputFailed:
+        return None
+    return found if isinstance(found, str) else None
+
+
+JOURNAL: Final = "journal.sqlite"
+APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
+VERSION: Final = 3
+BUSY_SECONDS: Final = 5.0  # another process looks into the journal
+# Where the file format of SQLite (sqlite.org/fileformat) keeps what we need before SQLite itself looks at a file.
+_MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES, _VERSION_AT, _APPLICATION_AT = 100, 60, 68
+
+# `left_boot`, `left_seconds`: when the bytes last left; null once no attempt can still be applied late.
+# `success_count`, `total_count`: what the service last said of it; null until it did. `seal`: see `seals`.
+# Never an identifier, neither raw nor hashed: counts, numbers of rows, keyed digests, words of the service.
+_SCHEMA: Final = f"""
+PRAGMA application_id={APPLICATION_ID};
+PRAGMA user_version={VERSION};
+CREATE TABLE documents (name TEXT PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE requests (
+    number INTEGER PRIMARY KEY,
+    wave INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    body_bytes INTEGER NOT NULL,
+    first_row INTEGER,
+    last_row INTEGER,
+    digest BLOB,
+    left_boot TEXT,
+    left_seconds REAL,
+    state TEXT NOT NULL DEFAULT 'planned'
+        CHECK (state IN ('planned', 'intended', 'confirmed', 'refused', 'unknown')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    rate_limited INTEGER NOT NULL DEFAULT 0,
+    success_count INTEGER,
+    total_count INTEGER,
+    seal BLOB NOT NULL
+);
+CREATE TABLE refused (
+    row INTEGER PRIMARY KEY,
+    number INTEGER NOT NULL,
+    codes TEXT NOT NULL
+);
+"""
+
+
+def connect_new(path: Path) -> sqlite3.Connection:
+    """A new journal at `path`, its tables in an open transaction."""
+    os.close(os.open(path, NEW_FILE, 0o600))
+    return _connect(path, f"PRAGMA journal_mode=DELETE; BEGIN IMMEDIATE;{_SCHEMA}")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """The journal at `path`. A transaction that a kill left open is undone when something is read.
+
+    Raises ResumeRefused, with the file untouched, when there is none or when it is of another schema.
+    """
+    _check_header(path)
+    return _connect(path)
+
+
+def has_tables(connection: sqlite3.Connection) -> bool:
+    """Whether its first transaction was written."""
+    return connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+
+
+def without_beginning(path: Path) -> ResumeRefused:
+    """The refusal of a journal that is empty or not there.
+
+    Nothing was sent, unless there is something else of the run, or the list of what was begun has it: both are written
+    after what the run was begun with.
+    """
+    is_there = os.path.lexists(path)
+    with explained("the directory of the run cannot be read", path.parent):
+        others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
+    if not others and not Succession(path.parents[2]).knows(path.parent.name):
+        return not_begun() if is_there else without_journal()
+    what = "damaged: it is empty" if is_there else "gone"
+    return damaged(path.parent, f"the journal is {what}, and the run had begun: it is not known {WHAT_WAS_SENT}")
+
+
+def _connect(path: Path, first: str = "") -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # never makes a file
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=16
+    )
+    try:
+        # FULL does not sync the directory: without EXTRA the last commit can be undone by a loss of power.
+        connection.executescript("PRAGMA synchronous=EXTRA; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;")
+        connection.executescript(first)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_header(path: Path) -> None:
+    if not os.path.lexists(path):
+        raise without_beginning(path)
+    with explained("the journal cannot be read", path):
+        header = read_file(path, _HEADER_BYTES)
+    if not header:
+        raise without_beginning(path)
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise damaged(path.parent)
+    if int.from_bytes(header[_APPLICATION_AT : _APPLICATION_AT + 4], "big") != APPLICATION_ID:
+        raise damaged(path.parent)
+    version = int.from_bytes(header[_VERSION_AT : _VERSION_AT + 4], "big")
+    if version != VERSION:
+        raise another_schema(path.parent, version, VERSION)

@@ -16,10 +16,9 @@ from audiencekit.machine.eventloop import to_its_end
 from audiencekit.machine.keys import SubKey
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, without_frames
-from audiencekit.runs.journal.digests import BODIES, KeyedDigest
+from audiencekit.runs.journal.digests import BODIES, KeyedDigest, Seals
+from audiencekit.runs.journal.facts import Moment, this_moment
 from audiencekit.runs.journal.file import Entry, JournalFile
-from audiencekit.runs.journal.seals import Seals
-from audiencekit.runs.journal.senttimes import Moment, this_moment
 
 # An attempt that a crash cut short counts as one.
 _INTEND = """

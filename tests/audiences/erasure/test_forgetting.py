@@ -36,7 +36,7 @@ from audiencekit.errors import (
 )
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings, load_settings
 

@@ -32,7 +32,7 @@ from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.privatefiles import replace_file
 from audiencekit.selection.forgotten.notes import RECEIPT
-from tests.runs.purge.state import NOW, set_age
+from tests.runs.state import NOW, set_age
 
 RECEIPT_RECEIPT = Receipt(
     erasure_id="forget-20261121-120000-abcdef00", account_id="18ce54d4x5t", profile="spec",

@@ -25,7 +25,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import prepare, upload_async
-from audiencekit.runs.purge.removal import ASIDE
+from audiencekit.runs.purge import ASIDE
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings
 from audiencekit.snapshots.facts import SnapshotFacts

@@ -20,12 +20,9 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.reporting.report import Report
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
-from audiencekit.runs.journal.facts import SYNC
-from audiencekit.runs.journal.senttimes import Moment
-from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.runkeywords import RunOptions
+from audiencekit.runs.journal.facts import SYNC, Moment
+from audiencekit.runs.run import RunArguments, RunClock, RunOptions
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]

@@ -20,12 +20,10 @@ from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.report import Report
-from audiencekit.runs.arguments import RunArguments
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
-from audiencekit.runs.runclock import RunClock
-from audiencekit.runs.runkeywords import RunOptions
-from audiencekit.runs.storedreports import read_report
+from audiencekit.runs.reports import read_report
+from audiencekit.runs.run import RunArguments, RunClock, RunOptions
 from tests.audiences.sync.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]

@@ -21,7 +21,7 @@ import pytest
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.match_rate import read_readiness
 from audiencekit.pipeline import upload
-from audiencekit.runs.storedreports import list_runs
+from audiencekit.runs.reports import list_runs
 from tests.integrations.airflow.conftest import ROOT, Call, Service
 from tests.moments import PATIENCE_SECONDS
 

@@ -13,7 +13,7 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import UsageError
-from audiencekit.runs.locks import TargetLock
+from audiencekit.runs.store import TargetLock
 from tests.integrations.airflow.conftest import Service, emulator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]

@@ -13,9 +13,8 @@ import pytest
 
 from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.errors import Bug, InputOutputFailed, Outcome, ResumeRefused
-from audiencekit.runs.journal.facts import Sums
+from audiencekit.runs.journal.facts import Moment, Sums
 from audiencekit.runs.journal.file import Entry, JournalFile
-from audiencekit.runs.journal.senttimes import Moment
 from audiencekit.runs.journal.writer import RunJournal
 from tests.runs.journal.conftest import KEY, RUN_ID, packed, result_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import ResumeRefused
-from audiencekit.runs.resumption import KEPT, can_resume, given_again, refuse_what_came_once
+from audiencekit.runs.start import KEPT, can_resume, given_again, refuse_what_came_once
 from audiencekit.sources.frames.frames import Frame, OpenFile
 from tests.runs.journal.conftest import FACTS
 

@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from audiencekit.runs.journal.facts import Ending
-from audiencekit.runs.journal.file import JournalFile
-from audiencekit.runs.journal.schema import JOURNAL
+from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.store import RunStore
 from tests.runs.journal.conftest import FACTS, PLAN, STATE_KEY
-from tests.runs.test_storedreports import PLANNED
+from tests.runs.test_reports import PLANNED
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SALT = "5a17" * 8

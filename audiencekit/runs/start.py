@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from audiencekit.delivery.retry import RetryPolicy, SystemClock
+from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import INSTALL
-from audiencekit.errors import ResumeRefused
+from audiencekit.errors import NotFinished, ResumeRefused
 from audiencekit.machine.keptspool import KeptSpool, destroy_spool
 from audiencekit.machine.keys import SubKey
 from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.optiontext import option
+from audiencekit.reporting.progress import Progress
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.settings import Settings
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
@@ -164,3 +168,17 @@ def refuse_changes(facts: RunFacts) -> None:
             reason="changes",
             hint=f"{facts.again} sends what is left",
         )
+
+
+async def look_first(session: Session, progress: Progress) -> None:
+    """Return when the target of `session` is there and may be written.
+
+    Raises the error that refuses the run, and NotFinished for a cancellation. No run is kept of it.
+    """
+    policy = RetryPolicy.seeded(SystemClock())
+    try:
+        await session.look(policy=policy, tell=progress.tell)
+        return
+    except asyncio.CancelledError:
+        interrupted = NotFinished("interrupted before the source was read: nothing was sent")
+    raise interrupted
