@@ -1,1 +1,0 @@
-"""Runs that go for good: which are old enough, how one goes, and the receipt of it."""
