@@ -26,7 +26,7 @@ from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.planner import preview
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Plan, Report
-from audiencekit.runs.run import RUN_DEFAULTS, RunOptions, UploadKeywords
+from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 

@@ -20,7 +20,7 @@ from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.first_pass import in_thread
-from audiencekit.runs.run import RUN_DEFAULTS, RunOptions, UploadKeywords
+from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.runs.uploads import upload_with
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings

@@ -1,4 +1,4 @@
-"""Requests of earlier runs that may still be applied to a target, because their answers were lost."""
+"""Pass one of a run: it is checked, what earlier runs left in doubt is found, the plan is made and accepted."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from audiencekit.runs.run import Run, RunClock
 from audiencekit.runs.start import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.sources.patience import WAIT_ON
+
+# --- Requests of earlier runs that may still be applied to a target, because their answers were lost ---
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
 # A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
@@ -142,6 +144,9 @@ def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
     return until < until_now - _SAME_END
 
 
+# --- Digests of what a run has read, by which a resumed run knows that its sources are the same ---
+
+
 class Fingerprints:
     """Digests of all records that were read: those of the source, and those of suppression sources.
 
@@ -165,6 +170,9 @@ class Fingerprints:
     def finish(self) -> tuple[str, str]:
         """Both, in hex."""
         return self._records.finish(), self._suppressed.finish()
+
+
+# --- Pass one of a run: its sources read and planned on the terms that it was begun with ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +245,8 @@ async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan
     raise NotFinished("interrupted while the source was read: nothing was sent")
 
 
+# --- Work in a thread of its own, for those who await it: a cancellation stops it, and comes when it has ended ---
+
 T = TypeVar("T")
 
 
@@ -264,6 +274,8 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
         working.exception()
         raise
 
+
+# --- Between the passes: a plan is journalled, compared with the one before, and accepted, or the run ends here ---
 
 # The last step before the first request of a plan.
 Accept = Callable[[PlannedRun], Awaitable[None]]
@@ -316,6 +328,9 @@ def _earlier_runs(run: Run, time: RunClock) -> EarlierRuns:
     return EarlierRuns(
         run.store.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
     )
+
+
+# --- The facts of a plan for the journal: counts, names of columns, times. Never a value ---
 
 
 def _fields_of(column: MappedColumn) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""The receipt of a purge: counts by kind, and ages. It names no run, no audience and no person.
-
-purges/<id>.json    kept before the first thing goes, and once more at the end; for good
-"""
+"""The purge: which runs and erasures are old enough, how one goes, and the receipt of it."""
 
 from __future__ import annotations
 
@@ -29,6 +26,8 @@ from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
 from audiencekit.runs.store import RUNS, RunStore, Succession, TargetLock, at_work, new_run_id, nothing_at_work
+
+# --- Which runs last changed before a time, and of what kind each is: by it a purge takes or leaves them ---
 
 COMPLETE, REFUSED, NOT_BEGUN, NOT_RESUMABLE = "complete", "refused", "not_begun", "not_resumable"
 RESUMABLE, DAMAGED, RUNNING, LEFT = "resumable", "damaged", "running", "leftovers"
@@ -105,6 +104,10 @@ def kept_until(state_dir: Path, run: Mapping[str, Any], retention: timedelta) ->
     except (OSError, OverflowError):  # it was purged meanwhile; or never
         return None
 
+
+# --- The receipt of a purge: counts by kind, and ages. It names no run, no audience and no person ---
+#
+# purges/<id>.json kept before the first thing goes, and once more at the end; for good
 
 PURGES: Final = "purges"
 PREFIX: Final = "purge-"
@@ -206,6 +209,9 @@ def write_receipt(state_dir: Path, receipt: PurgeReceipt) -> None:
         replace_file(path, encode_checked(receipt.to_json(), FORM))
 
 
+# --- One purge: what was found goes, oldest first, between the two writings of its receipt ---
+
+
 @contextmanager
 def only_purge(state_dir: Path) -> Iterator[None]:
     """No other purge of this state directory is at work meanwhile. Raises AudienceBusy, and InputOutputFailed."""
@@ -266,6 +272,11 @@ def _told(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutp
         first.hint += f"; {more:,} more could not be purged"
     return first.bare()
 
+
+# --- How one thing goes for good: out of sight in one step, then what opens its files, then the files ---
+#
+# After a kill it is whole, or no command sees it any more; the next purge removes what was left. Once the salts are
+# overwritten, no key opens what is sealed, and no digest in the journal can be compared with anything.
 
 ASIDE: Final = ".purged-"  # which no id of a run or erasure begins with
 _SEALED: Final = "*.sealed"
@@ -362,6 +373,8 @@ def _destroy(path: Path) -> None:
     elif path.name.startswith(JOURNAL):  # it holds the salt of its digests; what SQLite wrote beside it may, too
         overwrite_file(path)
 
+
+# --- The setting `retention`: runs that have ended go at the start of the next one, once they are old enough ---
 
 _MOST_SECONDS: Final = 1.0  # for all that goes at one start; the rest goes at the next
 

@@ -1,4 +1,4 @@
-"""The stored reports of runs, brought up to date with their journals, and whether they can be resumed."""
+"""The stored reports of runs: written, read, and brought up to date with their journals."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from audiencekit.runs.run import Run
 from audiencekit.runs.start import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
+
+# --- The stored reports of runs, brought up to date with their journals, and whether they can be resumed ---
 
 _MOST_LISTED: Final = 20  # runs in one message
 
@@ -272,6 +274,9 @@ def _unknown_destination(summary: Mapping[str, Any]) -> dict[str, str]:
 
 def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: document[name] for name in ("rows", "requests") if name in document}
+
+
+# --- The report of a run as things stand: what was planned, what the journal says of it, when it ended ---
 
 
 def report_of(

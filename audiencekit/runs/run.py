@@ -1,30 +1,30 @@
-"""The arguments of a run, and what its journal keeps of them."""
+"""One run: its arguments, its clock, and what its journal keeps of them."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, Self, TypedDict, Unpack, cast
+from typing import Any, Final, cast
 
 from audiencekit import __version__
-from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.delivery.retry import Clock, RetryPolicy, SystemClock
 from audiencekit.destinations.target import Target
 from audiencekit.machine.keys import SubKey
-from audiencekit.planning.options import Keywords, SyncKeywords, read_keywords
+from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.preparation.plantimes import format_time, parse_time
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
 from audiencekit.runs.journal.file import JournalFile
+from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.store import RunStore
-from audiencekit.settings import Settings, load_settings
+from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, stored_path
 from audiencekit.sources.frames.frames import Frame
+
+# --- The arguments of a run, and what its journal keeps of them ---
 
 REJECTIONS: Final = "rejections.csv"
 _SALT_BYTES: Final = 16
@@ -75,6 +75,10 @@ def settings_of(facts: RunFacts, settings: Settings) -> Settings:
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
 
 
+# --- The time of a run: the clock that its waits go by, and the moments in its journal, which other processes
+# read
+
+
 @dataclass(frozen=True, slots=True)
 class RunClock:
     """The clock of waits, and the one of departures, which outlives a process. By default those of this machine."""
@@ -91,68 +95,7 @@ class RunClock:
         return RetryPolicy.seeded(self.clock)
 
 
-class PlanKeywords(TypedDict, total=False):
-    """How a plan is made, which is sent or not."""
-
-    settings: Settings | None
-    rejections: FilePath | None
-    progress: Progress | None
-
-
-class SendKeywords(PlanKeywords, total=False):
-    """How a run is made."""
-
-    limiter: RateLimiter | None
-
-
-class RunKeywords(SendKeywords, total=False):
-    """How a run is made that its caller may name, and whose records may be kept."""
-
-    run_id: str | None
-    keep_spool: bool
-
-
-class SyncPlanKeywords(PlanKeywords, SyncKeywords, total=False):
-    """How the plan of a sync is made, and of what."""
-
-
-class SyncRunKeywords(SendKeywords, SyncKeywords, total=False):
-    """How a sync is made, and of what."""
-
-
-class UploadKeywords(RunKeywords, Keywords, total=False):
-    """How an upload is made, and of what."""
-
-
-RUN_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
-    {"settings": None, "rejections": None, "progress": None, "limiter": None, "run_id": None, "keep_spool": False}
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """The checked form of RunKeywords: with the settings of the environment and a listener where none were given."""
-
-    settings: Settings
-    progress: Progress
-    rejections: FilePath | None = None
-    limiter: RateLimiter | None = None
-    run_id: str | None = None
-    keep_spool: bool = False
-
-    @classmethod
-    def of(cls, **given: Unpack[RunKeywords]) -> Self:
-        """The options that are `given`, with those of the class and of the environment for the others."""
-        settings, progress = given.pop("settings", None), given.pop("progress", None)
-        own: dict[str, Any] = {**given}
-        return cls(settings=settings or load_settings(), progress=heard_by(progress), **own)
-
-    @classmethod
-    def split(cls, given: UploadKeywords | SyncRunKeywords | SyncPlanKeywords) -> tuple[Self, Keywords]:
-        """The options of the run among all that was `given`, and the keywords about its source."""
-        own = {name: value for name, value in given.items() if name in RUN_DEFAULTS}
-        about_source = {name: value for name, value in given.items() if name not in RUN_DEFAULTS}
-        return cls.of(**cast("RunKeywords", own)), cast("Keywords", about_source)
+# --- One run, as it was begun or opened again: its id, directory, journal, keys and sources ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Pass two for people: notes before it begins, its progress, and its pace for the report."""
+"""Pass two of a run: its requests are delivered, with progress, and its end is written."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from audiencekit.runs.journal.facts import Sums, seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run, RunClock
 from audiencekit.shown import shown
+
+# --- Pass two for people: notes before it begins, its progress, and its pace for the report ---
 
 MOST_STEPS: Final = 60  # of a pace: as many as a picture shows
 
@@ -99,6 +101,10 @@ class SendingProgress:
         }
 
 
+# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
+# journal
+
+
 async def deliver_run(
     run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
 ) -> Delivered:
@@ -124,6 +130,9 @@ async def deliver_run(
 def _earlier(run: Run, time: RunClock) -> Earlier:
     left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
     return Earlier(run.earlier.confirmed, left_seconds_ago)
+
+
+# --- Pass two of a run: its plan is sent, and what the journal says then decides whether it is complete ---
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them."""
+"""Before a run begins: a first look at its place, and whether a run can be resumed, and from what."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from audiencekit.sources.databases.databasequery import DatabaseQuery
 from audiencekit.sources.files import FilePath, absolute_path, stored_path
 from audiencekit.sources.frames.frames import Frame, OpenFile
 from audiencekit.sources.remote.address import is_stored_whole
+
+# --- Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them ---
 
 KEPT: Final = "spool.sealed"
 # Sources that cannot be read again, in words, and the reason of the refusal.
@@ -168,6 +170,9 @@ def refuse_changes(facts: RunFacts) -> None:
             reason="changes",
             hint=f"{facts.again} sends what is left",
         )
+
+
+# --- The look at a target before a run is begun: a wrong target or secret is told before the source is read ---
 
 
 async def look_first(session: Session, progress: Progress) -> None:

@@ -1,7 +1,4 @@
-"""The locks of a state directory: a target has one run at work on it, and the directory one erasure.
-
-The kernel gives them back when their holder ends, however it ends. The files stay; what they say is for messages only.
-"""
+"""The store of runs in a state directory: their directories, their locks, their order."""
 
 from __future__ import annotations
 
@@ -28,6 +25,11 @@ from audiencekit.machine.privatefiles import explained, read_file, replace_file,
 from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
+
+# --- The locks of a state directory: a target has one run at work on it, and the directory one erasure ---
+#
+# The kernel gives them back when their holder ends, however it ends. The files stay; what they say is for messages
+# only.
 
 LOCKS: Final = "locks"
 ERASURE_LOCK: Final = ".lock"
@@ -130,6 +132,13 @@ def _read(words: bytes) -> dict[str, Any]:
     return holder if isinstance(holder, dict) else {}
 
 
+# --- In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as
+# it is
+#
+# The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the
+# kernel gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in
+# it, as after a kill or with its line damaged, has its place by its time, behind the last of those with an earlier one.
+
 BEGUN: Final = "begun"
 UNSURE: Final = "?"  # behind an id that may never have begun
 MAX_BYTES: Final = 64_000_000
@@ -229,6 +238,12 @@ def _merged(listed: Iterable[str], moments: Mapping[str, float]) -> list[str]:
 
     return sorted(numbers.keys() | moments.keys(), key=rank)
 
+
+# --- The runs and erasures that this machine has made: one directory each under the state directory, with its
+# document
+#
+# runs/<id>/report.json the report of a run; beside it its journal, and its spool when that is kept
+# erasures/<id>/receipt.json the receipt of an erasure; beside it the keys of its people until it is complete
 
 RUNS: Final = "runs"
 REPORT: Final = "report.json"

@@ -1,8 +1,4 @@
-"""A run under an id that its caller chose: begun, gone on with, or found to be complete.
-
-A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
-need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
-"""
+"""An upload from its arguments to its report; also under an id that its caller chose."""
 
 from __future__ import annotations
 
@@ -25,12 +21,18 @@ from audiencekit.runs.endings import ended, untouched
 from audiencekit.runs.execution import execute
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.first_pass import is_unchanged, plan_again
+from audiencekit.runs.keywords import RunOptions, UploadKeywords
 from audiencekit.runs.reports import list_runs, the_resumable
-from audiencekit.runs.run import RunArguments, RunOptions, UploadKeywords
+from audiencekit.runs.run import RunArguments
 from audiencekit.runs.start import look_first
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+
+# --- A run under an id that its caller chose: begun, gone on with, or found to be complete ---
+#
+# A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
+# need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
 
 _ANOTHER_INPUT: Final = "was begun with another input"
 # Why a run is left as it is and the next one begins.
@@ -97,6 +99,9 @@ class NamedRun:
             return report
 
 
+# --- The rest of a run that ended early: what `resume` would send ---
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
     """Requests that are not confirmed, of those `planned`, with their records and bytes."""
@@ -147,6 +152,9 @@ async def find_remaining_async(
             records=sum(request.records for request in left),
             bytes=sum(request.body_bytes for request in left),
         )
+
+
+# --- Uploads to any target, from their arguments to their report: begun, gone on with under an id, or resumed ---
 
 
 async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:

@@ -9,7 +9,8 @@ from typing import Any
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.runs.beginning import start_run
-from audiencekit.runs.run import Run, RunArguments, RunOptions
+from audiencekit.runs.keywords import RunOptions
+from audiencekit.runs.run import Run, RunArguments
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings, load_settings
 

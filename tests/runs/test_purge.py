@@ -54,6 +54,8 @@ from audiencekit.settings import Settings
 from tests.runs.journal.conftest import FACTS, STATE_KEY
 from tests.runs.state import KINDS, NOW, SALT, make_run, names
 
+# --- The receipt of a purge counts, and names nothing ---
+
 DAY = 86_400
 
 
@@ -104,6 +106,8 @@ def test_every_kind_has_words() -> None:
     """And no other."""
     assert set(WORDS) == {*REMOVABLE, *KEEPABLE}
 
+
+# --- Which runs a purge takes, and which it leaves ---
 
 AGE = timedelta(days=30)
 BEFORE = (NOW - AGE).timestamp()
@@ -182,6 +186,9 @@ def test_runs_say_until_when_they_are_kept(tmp_path: Path, kind: str) -> None:
     assert kept_until(tmp_path, run, timedelta(weeks=900_000)) is None
     assert kept_until(tmp_path, {**run, "operation": "forget"}, AGE) is None
     assert kept_until(tmp_path / "elsewhere", run, AGE) is None
+
+
+# --- One purge between the two writings of its receipt ---
 
 
 def _purge(state_dir: Path, *, unfinished: bool = False) -> PurgeReceipt:
@@ -294,6 +301,8 @@ def test_the_first_goes_however_little_time_there_is(tmp_path: Path) -> None:
     assert [path.exists() for path in paths] == [False, True, True]
     assert json.loads(json.dumps(receipt.to_json()["removed"])) == _removed(complete=1)
 
+
+# --- A directory goes for good: hidden, its keys destroyed, then its files ---
 
 _FORGOTTEN: list[str] = []
 SPOOL_KEY = SubKey(b"k" * 32)
@@ -469,6 +478,8 @@ def test_a_sealed_file_that_goes_alone_is_opened_by_no_key(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir() if path.name != "copy"] == ["other"]
     assert (tmp_path / "other").read_bytes() == b"stays"
 
+
+# --- The setting `retention` at the start of a run ---
 
 RETENTION = timedelta(days=30)
 

@@ -28,6 +28,8 @@ from audiencekit.settings import Settings
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
 from tests.runs.started import create_begun
 
+# --- The reports of runs that ended early, or never got far ---
+
 SUMS = Sums(confirmed=1, records_confirmed=10, success_count=10, total_count=10, attempts=2)
 PLANNED: dict[str, Any] = Report(
     run_id=RUN_ID,
@@ -219,6 +221,9 @@ def test_a_run_that_is_purged_meanwhile_is_not_listed(
 
     monkeypatch.setattr("audiencekit.runs.reports.summary_of", and_purge)
     assert [run["run_id"] for run in list_runs(tmp_path)] == [RUN_ID]
+
+
+# --- The report of a run as things stand ---
 
 
 def _set_clock(monkeypatch: pytest.MonkeyPatch, module: Any, time: str) -> None:

@@ -13,10 +13,13 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.runs.run import RUN_DEFAULTS, Run, RunKeywords, RunOptions
+from audiencekit.runs.keywords import RUN_DEFAULTS, RunKeywords, RunOptions
+from audiencekit.runs.run import Run
 from audiencekit.settings import Settings
 from tests.runs.journal.conftest import FACTS
 from tests.runs.started import AUDIENCE, arguments, offline, start
+
+# --- `audiencekit.runs.runkeywords` ---
 
 
 def test_every_keyword_of_a_run_has_a_default() -> None:
@@ -44,6 +47,9 @@ def test_options_that_are_not_given_have_defaults(monkeypatch: pytest.MonkeyPatc
         assert options.settings.account_id == "18ce54d4x5t"
         options.progress.tell("a listener is there")
         assert (options.run_id, options.keep_spool, options.rejections, options.limiter) == (None, False, None, None)
+
+
+# --- A run: the arguments that it was begun with, and the places of its files ---
 
 
 @pytest.mark.parametrize(

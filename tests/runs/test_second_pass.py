@@ -21,6 +21,8 @@ from audiencekit.runs.run import RunClock
 from audiencekit.runs.second_pass import MOST_STEPS, SendingProgress, Sent, send_plan
 from tests.runs.started import offline, start
 
+# --- The pace of pass two, by a clock of the test ---
+
 
 class Clock:
     """Stands still until it is set."""
@@ -70,6 +72,9 @@ def test_long_runs_have_longer_steps(last: int, step: int) -> None:
     pace = sending.pace()
     assert (pace["step_seconds"], sum(pace["requests"])) == (step, last + 1)
     assert len(pace["requests"]) <= MOST_STEPS
+
+
+# --- Pass two of a run: how it ended, by the journal ---
 
 
 @dataclass

@@ -29,6 +29,8 @@ from tests.moments import PATIENCE_SECONDS
 from tests.processes import start
 from tests.runs.storedruns import NEW, OLD, REPORT, mode_of, store
 
+# --- One run at a time on one audience, and nothing to clean up after a kill ---
+
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time
@@ -196,6 +198,9 @@ def test_a_change_of_all_waits_for_none(tmp_path: Path, holder: str) -> None:
         pass
 
 
+# --- The order in which runs were begun, which no clock tells ---
+
+
 def _begin(state_dir: Path, *ids: str) -> None:
     for run_id in ids:
         (state_dir / "runs").mkdir(exist_ok=True)
@@ -284,6 +289,8 @@ def test_a_list_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputOutputFailed, match="cannot be written"):
         Succession(tmp_path / "nowhere").begin("run", {})
 
+
+# --- Runs on disk: private, whole at every moment, listed ---
 
 __all__ = ["store"]
 

@@ -37,7 +37,12 @@ from audiencekit.settings import Settings
 from tests.destinations.jsonlines import JsonLines, registered
 from tests.runs.begun import EndsAfter, Listener, requests_received
 
+# --- A caller that is started again gives the same id, and nothing is sent twice ---
+
 RUN = "20261121-000000-task"
+
+# --- A run on a do-not-reach list is a run like any other: journalled, locked, resumed, reported ---
+
 ROWS = 30
 
 

@@ -45,7 +45,8 @@ from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.execution import execute
 from audiencekit.runs.first_pass import EarlierRuns
 from audiencekit.runs.journal.facts import SYNC, Moment
-from audiencekit.runs.run import Run, RunArguments, RunClock, RunOptions
+from audiencekit.runs.keywords import RunOptions
+from audiencekit.runs.run import Run, RunArguments, RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.settings import load_settings
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys

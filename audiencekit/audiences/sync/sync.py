@@ -26,7 +26,8 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
-from audiencekit.runs.run import RUN_DEFAULTS, RunArguments, RunOptions, SyncPlanKeywords, SyncRunKeywords
+from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
+from audiencekit.runs.run import RunArguments
 from audiencekit.runs.start import look_first
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of

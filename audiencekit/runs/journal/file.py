@@ -24,6 +24,8 @@ from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, Succession, time_of
 
+# --- The journal of one run as a file: what is written is durable when a method returns ---
+
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
 
@@ -291,6 +293,9 @@ def _explained(path: Path, what: str) -> Iterator[None]:
         ) from None
 
 
+# --- Why a journal cannot be trusted, and what to do then: with the plan time of the run, where its report tells
+# it
+
 WHAT_WAS_SENT: Final = "whether anything was sent"
 NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
 
@@ -358,6 +363,8 @@ def _plan_time(directory: Path) -> str | None:
         return None
     return found if isinstance(found, str) else None
 
+
+# --- How a journal is kept on disk: one SQLite file, known by its header, in schema 3 ---
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"

@@ -22,7 +22,8 @@ from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.reporting.report import Report
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import SYNC, Moment
-from audiencekit.runs.run import RunArguments, RunClock, RunOptions
+from audiencekit.runs.keywords import RunOptions
+from audiencekit.runs.run import RunArguments, RunClock
 from audiencekit.settings import Settings, load_settings
 
 Entry = frozenset[tuple[str, str]]

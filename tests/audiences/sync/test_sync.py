@@ -22,8 +22,9 @@ from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
+from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.reports import read_report
-from audiencekit.runs.run import RunArguments, RunClock, RunOptions
+from audiencekit.runs.run import RunArguments, RunClock
 from tests.audiences.sync.service import AUDIENCE, NEVER, Entry, Owner, entries_of
 
 SOON = [(str(number), str(number)) for number in range(5)]

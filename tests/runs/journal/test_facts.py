@@ -15,6 +15,8 @@ from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
 from audiencekit.runs.journal.facts import Moment, PlannedBody, Sums, seconds_in_the_past, this_moment
 from tests.runs.journal.conftest import FACTS, PLAN, result_of
 
+# --- Plans are compared; sums are added ---
+
 
 @pytest.mark.parametrize(
     ("change", "reason", "words"),
@@ -76,6 +78,8 @@ def test_a_run_has_a_key_of_its_own() -> None:
     assert len(keys) == 3
     assert facts.salt not in facts.idempotency_key
 
+
+# --- How long ago bytes left: never more than is certain ---
 
 HERE = Moment("this start", 10_000.0)
 

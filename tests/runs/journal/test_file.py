@@ -26,6 +26,8 @@ from audiencekit.runs.store import RUN_HOME
 from tests.moments import PATIENCE_SECONDS
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 
+# --- A journal on disk: durable, private, and refused untouched when it is not what it should be ---
+
 KILLED_IN_A_COMMIT = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -340,6 +342,9 @@ def test_the_plan_lists_every_request(planned: JournalFile) -> None:
     plan = planned.plan()
     assert plan is not None
     assert plan.requests == tuple(PlannedBody(number, 0, 10, 1_000) for number in (1, 2, 3))
+
+
+# --- The file of a journal, before anything of it is believed ---
 
 
 @pytest.mark.parametrize(
