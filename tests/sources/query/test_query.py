@@ -266,7 +266,6 @@ def test_several_files_need_the_same_names(tmp_path: Path, rows_of: Rows) -> Non
 def test_standard_input_can_be_queried_once(monkeypatch: pytest.MonkeyPatch, rows_of: Rows) -> None:
     """A query that reads a long input twice is told why it cannot."""
     code = (
-        "from audiencekit.machine.librarystartup import leave_out_pandas; leave_out_pandas()\n"
         "import sys; from audiencekit.sources.sourceopening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "source = open_source('-', SourceOptions(sql=sys.argv[1]))\n"
@@ -292,7 +291,6 @@ def test_the_order_of_rows_is_the_same_in_every_process(write: Callable[..., Pat
     ]
     path = write(b"email,n\n" + b"".join(b"p%d@example.com,%d\n" % (n * 7919 % 5000, n % 10) for n in range(2_000)))
     code = (
-        "from audiencekit.machine.librarystartup import leave_out_pandas; leave_out_pandas()\n"
         "import hashlib, sys; from audiencekit.sources.sourceopening import open_source; "
         "from audiencekit.sources.options import SourceOptions\n"
         "for sql in sys.argv[2:]:\n"
