@@ -52,9 +52,7 @@ def main() -> None:
 def import_everything() -> None:
     """Import the modules that commands import, at their start or inside their functions."""
     import audiencekit
-    from audiencekit.machine.librarystartup import leave_out_pandas
 
-    leave_out_pandas()  # as a command does
     for module in pkgutil.walk_packages(audiencekit.__path__, "audiencekit."):
         if not module.name.startswith(LEFT_OUT):
             importlib.import_module(module.name)

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TypeVar
 import click
 
 from audiencekit.cli.globaloptions import manner, note_command, whole_tool_options
+from audiencekit.machine.memoryreserve import ask_for_memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,8 +86,9 @@ class Command(click.Command):
         return [*super().get_params(ctx), *whole_tool_options()]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, which the log names."""
+        """Run the command, which the log names. Raises MemoryError where it may not have enough to begin with."""
         note_command(ctx)
+        ask_for_memory()
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

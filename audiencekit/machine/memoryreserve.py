@@ -1,4 +1,4 @@
-"""Addresses that are kept back, for a process to say that it found no more memory, and to end in good order."""
+"""Addresses: those to begin with, and some kept back for a process that finds no more to end in good order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,24 @@ import contextlib
 import mmap
 from typing import Final
 
+# Of numpy, Arrow and their threads, before they have read anything.
+STARTUP_BYTES: Final = 200_000_000
 RESERVE_BYTES: Final = 8_000_000
 # Nothing else can be had on Windows.
 _NEVER_WRITTEN: Final = {"flags": mmap.MAP_PRIVATE, "prot": mmap.PROT_READ} if hasattr(mmap, "MAP_PRIVATE") else {}
 _kept: list[mmap.mmap] = []
+
+
+def ask_for_memory() -> None:
+    """Raises MemoryError where the process may not have the memory that numpy and Arrow begin with.
+
+    Their libraries would end the process by themselves, with codes of their own, or wait for ever. For a process of our
+    own, before it imports them.
+    """
+    try:
+        mmap.mmap(-1, STARTUP_BYTES, **_NEVER_WRITTEN).close()
+    except OSError:
+        raise MemoryError from None
 
 
 def keep_reserve() -> None:

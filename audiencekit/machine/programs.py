@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,6 +73,22 @@ def withhold_settings() -> None:
     for name in [name for name in os.environ if name.upper().startswith(OURS)]:
         _withheld[name] = os.environ.pop(name)
     os.environ[_PATH] = _without_relative_entries(os.environ.get(_PATH, os.defpath))
+
+
+@contextmanager
+def without_path() -> Iterator[None]:
+    """Libraries find no program by PATH in this context.
+
+    asyncssh looks for two libraries by `gcc` and `ld` when it is imported, and these look into the working directory.
+    """
+    before = os.environ.get(_PATH)
+    os.environ[_PATH] = _NO_ENTRY
+    try:
+        yield
+    finally:
+        del os.environ[_PATH]
+        if before is not None:
+            os.environ[_PATH] = before
 
 
 def _absolute_entries(path: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import date
-from difflib import get_close_matches
 from functools import partial, wraps
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, ParamSpec, TypeAlias, TypedDict, TypeVar
@@ -66,6 +65,8 @@ def refuse_unknown_keywords(given: Iterable[str], known: Collection[str], functi
         hint = f"the keywords are: {', '.join(sorted(known))}"
         if name in ABOUT:
             raise UsageError(f"`{function}` does not take `{name}`", hint=hint)
+        from difflib import get_close_matches  # 0.2 MB, which only this mistake needs
+
         near = get_close_matches(name, known, n=1)
         instead = ELSEWHERE.get(name) or (f"perhaps `{near[0]}`" if near else "")
         raise UsageError(f"there is no `{name}`" + (f"; {instead}" if instead else ""), hint=hint)

@@ -23,7 +23,6 @@ import time
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
-from audiencekit.machine.librarystartup import leave_out_pandas
 from tests.forking import import_everything
 
 MAX_BODY_BYTES = 1_000  # so that a few rows are several requests
@@ -33,7 +32,6 @@ RUN_ID = "20261121-013000-1f3a9c00"
 
 def main() -> None:
     if len(sys.argv) > 1:
-        leave_out_pandas()  # as a command does
         run(json.loads(sys.argv[1]))
     import_everything()
     gc.collect()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.machine.ownprocess import limit_blas_threads
+
 SEARCHES = """
 import gc
 from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
@@ -93,3 +95,31 @@ def test_messages_that_can_be_taken_are(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, env=environment)
     assert done.stderr == b"caf\xc3\xa9 \\udc80\n"
+
+
+@pytest.mark.parametrize(("said", "threads"), [(None, "1"), ("3", "3")])
+def test_numpy_starts_no_thread_unless_told(monkeypatch: pytest.MonkeyPatch, said: str | None, threads: str) -> None:
+    """The environment's own setting of them holds."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
+    if said is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    limit_blas_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads
+
+
+UNCHANGED = """
+import builtins, ctypes.util, importlib, re, sys
+
+before = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile
+from audiencekit.machine.ownprocess import set_up_own_process
+
+set_up_own_process()
+after = [*sys.meta_path], [*sys.path_hooks], builtins.__import__, ctypes.util.find_library, re.compile
+print(before == after)
+"""
+
+
+def test_libraries_are_loaded_as_they_are() -> None:
+    """Nothing of ours takes part in their imports."""
+    done = subprocess.run([sys.executable, "-c", UNCHANGED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]

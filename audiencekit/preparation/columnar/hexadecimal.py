@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -22,18 +23,23 @@ from audiencekit.preparation.columnar.buffers import (
     hash_matrix,
 )
 
-# The two digits of each byte as they stand in memory, the four of each pair of bytes, and back.
+# The two digits of each byte as they stand in memory, and back.
 _OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
-_OF_PAIR: Final = _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].view(np.uint32)
 _BYTES: Final = np.zeros(2**16, dtype=np.uint8)
 _BYTES[_OF_BYTE] = np.arange(256, dtype=np.uint8)
 _IS_DIGIT: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdef", dtype=np.uint8))
 
 
+@cache
+def _of_pair() -> npt.NDArray[np.uint32]:
+    """The four digits of each pair of bytes, as they stand in memory. A list that is only checked needs none."""
+    return _OF_BYTE[np.arange(2**16, dtype=np.uint16).view(np.uint8)].view(np.uint32)
+
+
 def hex_digits(matrix: Matrix) -> Matrix:
     """The lower-case digits of each hash."""
     # Every index is within the table: clipping asks for nothing, and is twice as fast as the check.
-    return np.take(_OF_PAIR, matrix.view(np.uint16), mode="clip").view(np.uint8)
+    return np.take(_of_pair(), matrix.view(np.uint16), mode="clip").view(np.uint8)
 
 
 def to_hex(hashes: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
@@ -21,10 +20,7 @@ class ArrowReader:
     def __init__(self, wanted: WantedCells) -> None:
         self._wanted = wanted
         self._names = [f"c{place}" for place in range(wanted.width)]
-        kept = [self._names[place] for place in wanted.positions]
-        self._convert = pacsv.ConvertOptions(
-            include_columns=kept, column_types=dict.fromkeys(kept, pa.string()), strings_can_be_null=False
-        )
+        self._kept = [self._names[place] for place in wanted.positions]
 
     def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
         """The cells by position (pa.StringArray) as Arrow reads them, or None when anything calls for a careful look.
@@ -45,13 +41,18 @@ class ArrowReader:
         return dict(zip(self._wanted.positions, columns, strict=True))
 
     def _parse(self, piece: bytes, has_quotes: bool) -> Any | None:
+        import pyarrow.csv as pacsv  # 0.4 MB; the kernels read most pieces
+
         read = pacsv.ReadOptions(use_threads=False, column_names=self._names, block_size=len(piece) + 1)
         parse = pacsv.ParseOptions(
             delimiter=self._wanted.delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=True
         )
+        convert = pacsv.ConvertOptions(
+            include_columns=self._kept, column_types=dict.fromkeys(self._kept, pa.string()), strings_can_be_null=False
+        )
         try:
             return pacsv.read_csv(
-                pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=self._convert
+                pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=convert
             )
         except pa.ArrowInvalid:
             # Ragged rows: the careful reader says which. The exception quotes cells and is dropped here.

@@ -18,8 +18,7 @@ from urllib.parse import unquote
 from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
-from audiencekit.machine.librarystartup import search_no_libraries
-from audiencekit.machine.programs import own_environment
+from audiencekit.machine.programs import own_environment, without_path
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, missing
 
@@ -39,7 +38,7 @@ class SftpConnection:
     def __init__(self, address: SourceAddress) -> None:
         if importlib.util.find_spec("asyncssh") is None:
             raise UsageError("a list behind SFTP needs the package asyncssh", hint="pip install 'audiencekit[sftp]'")
-        with search_no_libraries():
+        with without_path():
             importlib.import_module("asyncssh")
         self._address = address
         self._path = path_of(address)
