@@ -264,7 +264,7 @@ class ServiceError(ExchangeError):
     """The service answered with an error. `codes` are its stable words.
 
     Its messages may quote values. `service_words` keeps them, bounded, only of endpoints that carry no people's data
-    (`api.refusals.read_words`), and no message of ours repeats them. `operation_errors` maps the index of an operation
+    (`api.answers.read_words`), and no message of ours repeats them. `operation_errors` maps the index of an operation
     to the codes given for it. `is_of_service` says whether the answer has the form in which the service refuses; any
     other may be of a gateway in between, and its `outcome` is unknown.
     """

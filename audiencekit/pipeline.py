@@ -117,7 +117,7 @@ async def resume_async(
     """Finish what `upload` began: `run` is its id, the beginning of just one, or `last`, the only one that can be
     resumed. The report of the whole run.
 
-    `audiencekit.resume` knows erasures, too (`audiences.resumption`).
+    `audiencekit.resume` knows erasures, too (`audiences.runs`).
 
     The source, or the spool that was kept of it, is read again, and what was not confirmed is sent, the same bytes as
     before. A run that is complete already is not touched: its report comes back. Raises ResumeRefused, with nothing

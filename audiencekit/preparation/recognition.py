@@ -1,4 +1,4 @@
-"""The kinds that many cells say they are: what `identifiers/recognition.py` says of each, decided in bulk."""
+"""The kinds that many cells say they are: what `identifiers/kind_table.py` says of each, decided in bulk."""
 
 from __future__ import annotations
 

@@ -34,8 +34,6 @@ from audiencekit.settings import Settings
 from tests.audiences.stepclock import StepClock
 from tests.moments import PATIENCE_SECONDS
 
-# --- `audiencekit.audiences.donotreachlist` ---
-
 LOST = TransportFailed("the answer was lost", sent=True)
 NEVER_SENT = TransportFailed("no server is there", sent=False)
 SECOND = RequestRefused("there is one", status=400, codes=("INVALID",))

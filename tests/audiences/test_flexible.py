@@ -21,8 +21,6 @@ from audiencekit.audiences.flexible import (
 )
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
 
-# --- `audiencekit.audiences.flexible.document` ---
-
 LEAF = {"audience": "abc1", "lookback": 30}
 
 TOML = """
@@ -211,8 +209,6 @@ def test_a_file_that_is_not_there_is_an_input_fault(tmp_path: Path) -> None:
     with pytest.raises(InputOutputFailed, match=r"nowhere\.toml"):
         read_document(tmp_path / "nowhere.toml")
 
-
-# --- `audiencekit.audiences.flexible.words` ---
 
 A = Leaf(audience_id="a1", lookback_days=30)
 B = Leaf(audience_id="b2", lookback_days=1, frequency=2, comparator=Comparator.MORE_THAN)

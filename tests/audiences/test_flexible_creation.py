@@ -30,8 +30,6 @@ from audiencekit.errors import (
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.stepclock import StepClock
 
-# --- `audiencekit.audiences.flexible.creation` ---
-
 OURS = {"id": "abc1", "name": "Buyers", "deleted": False}
 GONE = {"id": "abc2", "name": "Old", "deleted": True}
 THEIRS = {"id": "abc3", "name": "Partners", "deleted": False}
@@ -336,9 +334,6 @@ async def test_the_service_counts_the_leaves_of_a_flexible_leaf(
             await create_audiences(document, client, clock=StepClock())
         assert "the service says: A flexible audience has at most 10 leaves" in caught.value.hint
         assert "outer" not in await _names(client)
-
-
-# --- `audiencekit.audiences.flexible.wire` ---
 
 
 def test_every_disputed_default_is_written_out() -> None:

@@ -246,8 +246,6 @@ def test_nothing_was_done_yet(tmp_path: Path) -> None:
         find_in_history(tmp_path, "last")
 
 
-# --- `audiencekit.audiences.readiness` ---
-
 PROCESSING = {"targetable": False, "reasons_not_targetable": ["PROCESSING", "TOO_SMALL"], "audience_size": None}
 READY = {"targetable": True, "reasons_not_targetable": [], "audience_size": 61_204}
 

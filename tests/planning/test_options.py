@@ -23,8 +23,6 @@ from audiencekit.planning.options import (
 from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.profile import SPEC, find_profile
 
-# --- `audiencekit.planning.unfitoptions` ---
-
 
 def _refused(destination: Destination, *paths: str, **keywords: Any) -> str:
     """Why they are refused; empty when they are not."""

@@ -41,8 +41,6 @@ from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings
 from tests.planning.withheld import write
 
-# --- `audiencekit.planning.plandocument` ---
-
 WITHOUT_COUNTRY = [f"p{number}@example.com,0301234{number:04}" for number in range(200)]
 
 
@@ -85,8 +83,6 @@ def test_the_manifest_lists_the_sizes_of_each_request(tmp_path: Path) -> None:
     assert "@example.com" not in str(manifest)
 
 
-# --- `audiencekit.planning.plannedrequests` ---
-
 NAMES = [*(f"p{number}" for number in range(40)), "p0"]  # the last row is a duplicate of the first
 
 
@@ -121,8 +117,6 @@ def test_the_records_that_are_sent_are_known_by_their_places(planned: PlannedReq
     assert places.tolist() == list(range(40))
     assert records.unwrap().num_rows >= 40
 
-
-# --- `audiencekit.planning.planrefusals` ---
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
 

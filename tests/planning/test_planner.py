@@ -50,8 +50,6 @@ def test_rejections_are_not_written_over_the_source(source: Path) -> None:
     assert source.read_bytes() == before
 
 
-# --- `audiencekit.planning.planner` ---
-
 FEW = "too few"
 PROFILE = find_profile("spec")
 

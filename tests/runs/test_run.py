@@ -19,8 +19,6 @@ from audiencekit.settings import Settings
 from tests.runs.journal.conftest import FACTS
 from tests.runs.started import AUDIENCE, arguments, offline, start
 
-# --- `audiencekit.runs.runkeywords` ---
-
 
 def test_every_keyword_of_a_run_has_a_default() -> None:
     """By these names the keywords of a run are told from those of its source."""

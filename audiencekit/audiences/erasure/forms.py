@@ -29,9 +29,9 @@ from audiencekit.snapshots.store import SnapshotStore
 # hashes
 #
 # Each rule is a row of FORMS, with its source; a kind without a row has its normal form alone. Most are the normal
-# forms under the switches of `identifiers.rules`, of which a profile or an option may have chosen any; the others are
-# what the same documentation has led other tools to send. A form that could be another person's is never made: national
-# digits without their country are not.
+# forms under the switches of `identifiers.kinds.Rules`, of which a profile or an option may have chosen any; the
+# others are what the same documentation has led other tools to send. A form that could be another person's is never
+# made: national digits without their country are not.
 
 Forms: TypeAlias = frozenset[str]
 
@@ -85,7 +85,7 @@ FORMS: Final = (
     ),
     IdentifierForm(
         kind=Kind.HANDLE, words="in lower case without @",
-        source="the rule of identifiers.handle; X, audience user data", of=str,
+        source="the rule of identifiers.accounts; X, audience user data", of=str,
     ),
     IdentifierForm(
         kind=Kind.HANDLE, words="in lower case with @",
@@ -93,7 +93,7 @@ FORMS: Final = (
     ),
     IdentifierForm(
         kind=Kind.PLATFORM_ID, words="digits without leading zeros",
-        source="the rule of identifiers.platform_id", of=str,
+        source="the rule of identifiers.accounts", of=str,
     ),
     IdentifierForm(
         kind=Kind.PARTNER_USER_ID, words="as it is written",

@@ -32,7 +32,7 @@ _LESSER: Final = f"[1-{int(str(MAX_PLATFORM_ID)[0]) - 1}]"
 _PLAIN: Final = rf"\A(?:[1-9][0-9]{{0,{_MAX_DIGITS - 2}}}|{_LESSER}[0-9]{{{_MAX_DIGITS - 1}}})\z"
 _MARKED: Final = r"""\A(?:'|="[^"]*"\z)"""
 
-# Numbers as spreadsheets mangle them: the same forms as in identifiers/excel.py.
+# Numbers as spreadsheets mangle them: the same forms as in identifiers/texts.py.
 _MANGLED: Final = (
     r"\A[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+\z",
     r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z",

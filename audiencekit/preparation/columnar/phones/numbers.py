@@ -29,7 +29,7 @@ from audiencekit.preparation.columnar.phones.digits import MAX_WRITTEN_BYTES, TW
 from audiencekit.preparation.columnar.signs import signs
 
 # Forms of a text that is not read as digits, in the definition's order; the second and third are those of
-# identifiers/excel.py.
+# identifiers/texts.py.
 _MANGLED: Final = r"(?s)\A(?:[+-]?[0-9]+(?:[.,][0-9]*)?e[+-]?[0-9]+|#{2,}|=.*|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,})\z"
 _ROUNDED: Final = r"(?s)\A(?:[+-]?[0-9]{5,}[.,]0{1,6}|.*[0-9][.,]0)\z"
 _WRITTEN: Final = r"\A[(\[ ]*\+{0,2}[0-9\-/()\[\].~ ]+\z"
