@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -91,4 +92,4 @@ async def test_a_wait_within_the_run_is_told_after_a_storm(
     told = lines.getvalue().splitlines()
     assert any(seconds > 800 for seconds in SoonOver.waited)
     assert sum(line.startswith("request ") for line in told) == len(faults)
-    assert any(line.startswith("waiting 900 s before requests that overrule earlier ones") for line in told)
+    assert any(re.match(r"waiting \d+ s before requests that overrule earlier ones", line) for line in told)
