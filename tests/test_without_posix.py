@@ -23,7 +23,6 @@ SUITE = (
     "tests/runs/test_resume.py",
     "tests/runs/test_start.py",
     "tests/runs/test_store.py",
-    "tests/runs/test_store.py",
     "tests/runs/journal",
     "tests/machine/test_keptspool.py",
 )
@@ -33,6 +32,7 @@ _OF_POSIX = (
     "test_a_planted_lock_is_a_failure",
     "test_files_are_not_overwritten_or_followed",
     "test_a_full_disk_is_said",
+    "test_open_directory_of_runs_is_closed",
 )
 _AUDIENCEKIT = ("-m", "tests.withoutposix", "audiencekit")
 _HOLD = """

@@ -44,8 +44,8 @@ def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, argume
     json.loads(done.stdout)
 
 
-# Libraries that a short list needs nothing of, and modules that libraries load for their readers.
-UNNEEDED = {"aiohttp", "duckdb", "html.entities", "numpy.ma", "pydoc", "tenacity", "tomllib"}
+# Libraries, and a module of one, that a short list needs nothing of.
+UNNEEDED = {"aiohttp", "duckdb", "html.entities", "tenacity", "tomllib"}
 
 
 def test_a_short_list_is_checked_without_what_it_does_not_need(tmp_path: Path) -> None:
