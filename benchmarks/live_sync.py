@@ -14,6 +14,7 @@ from pathlib import Path
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
 from audiencekit.machine.keys import find_state_key
+from audiencekit.machine.programs import own_environment
 from audiencekit.settings import load_settings
 from audiencekit.snapshots import changes
 from audiencekit.snapshots.store import SnapshotStore
@@ -25,7 +26,7 @@ def run_sync(path: Path, *, all_anew: bool = False) -> Figures:
     """From the file to the new snapshot. With `all_anew` that is written as a whole, as once in some days."""
     if all_anew:
         vars(changes)["SNAPSHOT_WHOLE_DAYS"] = 0  # not an option: what is due is not for people to decide
-    settings, audience = load_settings(os.environ), os.environ[AUDIENCE]
+    settings, audience = load_settings(own_environment()), os.environ[AUDIENCE]
     started = time.perf_counter()
     report = asyncio.run(sync_async(path, audience_id=audience, settings=settings, limiter=Unlimited(), replace=True))
     seconds = time.perf_counter() - started

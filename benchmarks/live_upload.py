@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audiencekit.delivery.limiter import Unlimited
+from audiencekit.machine.programs import own_environment
 from audiencekit.pipeline import upload_async
 from audiencekit.settings import load_settings
 from benchmarks.emulator_process import AUDIENCE
@@ -40,7 +41,7 @@ def run_live(path: Path) -> Figures:
     """From the file to the report of a complete run. Sending is everything after the last row: plan, pack, wire."""
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="audiencekit-benchmark-") as directory:
-        settings = load_settings(os.environ, directory=Path(directory), state_dir=Path(directory))
+        settings = load_settings(own_environment(), directory=Path(directory), state_dir=Path(directory))
         upload = upload_async(
             path, audience_id=os.environ[AUDIENCE], settings=settings, progress=watch, limiter=Unlimited()
         )
