@@ -7,6 +7,7 @@ seen what came on it: before the request had left, and behind the answer.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sized
 from typing import Final
 
@@ -15,7 +16,9 @@ from aiohttp.connector import Connection
 
 _MAX_HEAD_BYTES: Final = 262_144
 _END_OF_HEAD: Final = b"\r\n\r\n"
-_LAST_CHUNK: Final = b"\r\n0\r\n\r\n"  # also that of an empty body, behind the head
+_END_BYTES: Final = 8_192
+# The last chunk and its trailers (RFC 9112, section 7.1), with nothing behind them; also that of an empty body.
+_LAST_CHUNK: Final = re.compile(rb"\r\n0+(?:;[^\r\n]*)?\r\n(?:[!-9;-~]+:[^\r\n]*\r\n)*\r\n\Z")
 _WITHOUT_BODY: Final = (204, 304)  # RFC 9110, section 6.4.1
 
 
@@ -56,7 +59,7 @@ class ProvenAnswer(aiohttp.ClientResponse):
         if not self.content.is_eof():  # it broke off
             return True
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
-            return received.end == _LAST_CHUNK
+            return _LAST_CHUNK.search(received.end) is not None
         length = self.headers.get("Content-Length")
         if length is None:  # it ends with the connection
             return True
@@ -66,8 +69,8 @@ class ProvenAnswer(aiohttp.ClientResponse):
 class Received(asyncio.Protocol):
     """Hands on to `reader` what a connection receives, and measures it.
 
-    `all_bytes` were received, `end` are the last of them; `head_bytes` are those of the head and of interim answers
-    (RFC 9110, section 15.2) before it, 0 until it was received whole.
+    `all_bytes` were received, `end` are the last 8,192 of them; `head_bytes` are those of the head and of interim
+    answers (RFC 9110, section 15.2) before it, 0 until it was received whole.
     """
 
     def __init__(self, reader: asyncio.Protocol) -> None:
@@ -79,7 +82,7 @@ class Received(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Called by the connection, as are the others."""
         self.all_bytes += len(data)
-        self.end = (self.end + data)[-len(_LAST_CHUNK) :]
+        self.end = (self.end + data[-_END_BYTES:])[-_END_BYTES:]
         if not self.head_bytes and len(self._start) <= _MAX_HEAD_BYTES:
             self._start += data
             self.head_bytes = _head_bytes(self._start)

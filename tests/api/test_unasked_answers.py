@@ -140,14 +140,16 @@ async def test_two_answers_in_one_packet_are_in_doubt(
 
 
 @pytest.mark.parametrize("rest", [b"x", b"\r\n\r\nno HTTP", b"\n", b"\r\n", b"HTTP/1.1", b"HTTP/1.1 200 OK\r\nDate"])
-@pytest.mark.parametrize("form", ["length", "chunks", "interim"])
+@pytest.mark.parametrize("form", ["length", "chunks", "trailers", "interim"])
 async def test_a_byte_behind_an_answer_leaves_a_doubt(
     form: str, rest: bytes, listening: Any, answer_bytes: Any, make_transport: Any
 ) -> None:
     """It begins another answer, or it belongs to nothing. Without it there is no doubt."""
     answer = _kept(answer_bytes(200, GOOD))
-    if form == "chunks":
+    if form in ("chunks", "trailers"):
         answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(GOOD), GOOD)
+    if form == "trailers":  # they are allowed, and rare
+        answer = answer.removesuffix(b"0\r\n\r\n") + b"00;x=y\r\nServer-Timing: a;dur=1\r\n\r\n"
     elif form == "interim":
         answer = b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" + answer
     answers = iter([answer, answer + rest])
