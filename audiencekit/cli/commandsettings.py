@@ -30,8 +30,6 @@ def command_settings(**given: Any) -> Settings:
 
     environment = own_environment()
     if any(name.upper().startswith(PREFIX) and not is_read(name) for name in environment):
-        from audiencekit.cli.variables import unread_variables
-
         for note in unread_variables(environment):
             _tell_once(note)
     settings = load_settings(**given)

@@ -44,7 +44,6 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     import asyncio
     import tempfile
 
-    from audiencekit.cli.emulator import faults_of
     from audiencekit.machine.cancellation import interruptible
 
     if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it

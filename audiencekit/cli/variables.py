@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import Final
 
 from audiencekit.settings import PREFIX, SECRET_NAMES, VARIABLES, is_read, own_prefix
@@ -33,4 +32,6 @@ def _nearest(variable: str) -> str:
 
 
 def _likeness(one: str, other: str) -> float:
+    from difflib import SequenceMatcher
+
     return SequenceMatcher(None, one, other).ratio()

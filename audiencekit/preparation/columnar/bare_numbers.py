@@ -26,12 +26,12 @@ from audiencekit.identifiers.bare_numbers import (
 )
 from audiencekit.identifiers.kinds import DEFAULT_RULES
 from audiencekit.identifiers.texts import plain_signs
-from audiencekit.preparation.columnar.buffers import arrow_array, text_buffers
+from audiencekit.preparation.columnar.buffers import Bools, arrow_array, text_buffers
 from audiencekit.preparation.columnar.checks import are_ascii, matches, trim_texts
 from audiencekit.preparation.columnar.decisions import UNDECIDED, VALID, put
 from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
 from audiencekit.preparation.columnar.shapes import ODD, shapes_of
-from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.tally import BareNumbers
 
 _WRITTEN: Final = rf"\A(?:{WRITTEN})\z"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -35,7 +35,7 @@ class AnyRows:
     `merged` are the ranges of merged cells, such as `A1:B2`.
     """
 
-    def __init__(self, wanted: Container[int] | None, *, behind: int = 0) -> None:
+    def __init__(self, wanted: Collection[int] | None, *, behind: int = 0) -> None:
         self._wanted = wanted
         self._number, self._ended, self._position, self._width, self._hidden = behind, behind, -1, 0, 0
         self._attributes: Attributes = {}

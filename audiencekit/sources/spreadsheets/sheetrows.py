@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from audiencekit.sources.spreadsheets.anyrows import AnyRows
@@ -21,7 +21,7 @@ class SheetRowReader:
     `merged`, the ranges of merged cells, are known when all rows were read.
     """
 
-    def __init__(self, blocks: Iterator[bytes], wanted: Container[int] | None) -> None:
+    def __init__(self, blocks: Iterator[bytes], wanted: Collection[int] | None) -> None:
         self._blocks, self._wanted = blocks, wanted
         self._last = 0
         self.merged: list[str] = []
