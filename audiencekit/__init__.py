@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from audiencekit.destinations.ads import AUDIENCE as AUDIENCE, DO_NOT_REACH_LIST as DO_NOT_REACH_LIST
     from audiencekit.destinations.destination import Destination as Destination
     from audiencekit.errors import *  # noqa: F403
-    from audiencekit.machine.coredumps import prevent_dumps as prevent_dumps
     from audiencekit.pipeline import check as check, prepare as prepare, upload as upload, upload_async as upload_async
     from audiencekit.planning.options import Keywords as Keywords
+    from audiencekit.process.startup import prevent_dumps as prevent_dumps
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Plan as Plan, Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
@@ -72,7 +72,7 @@ _NAMES = {
         "SnapshotRefused SourceRefused TemporarilyUnavailable TransportFailed "
         "Unauthorized UsageError"
     ),
-    "audiencekit.machine.coredumps": "prevent_dumps",
+    "audiencekit.process.startup": "prevent_dumps",
     "audiencekit.pipeline": "check prepare upload upload_async",
     "audiencekit.planning.options": "Keywords",
     "audiencekit.reporting.progress": "NoProgress Progress",

@@ -1,6 +1,6 @@
 """`audiencekit` and `python -m audiencekit`: signals first, then the command line."""
 
-from audiencekit.machine.firstsignals import heed_first_signals
+from audiencekit.process.signals import heed_first_signals
 
 
 def start() -> None:

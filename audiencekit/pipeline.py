@@ -20,10 +20,10 @@ from typing import Unpack
 from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination
-from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.planning.options import Keywords, with_keywords
 from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.planner import preview
+from audiencekit.process.event_loop import blocking, cancellable
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords

@@ -26,13 +26,13 @@ from audiencekit.limits import (
     PACED_REQUESTS_PER_MINUTE,
     REQUESTS_PER_WINDOW,
 )
-from audiencekit.machine.credentialstore import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
-from audiencekit.machine.keycommand import COMMAND_VARIABLE, GivenKey, KeyCommand
-from audiencekit.machine.privatefiles import read_file
-from audiencekit.machine.programs import own_environment
-from audiencekit.machine.userdirectories import user_directory
 from audiencekit.personal import Secret
+from audiencekit.process.programs import own_environment
 from audiencekit.profile import Profile, find_profile
+from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
+from audiencekit.state.directory import user_directory
+from audiencekit.state.files import read_file
+from audiencekit.state.key_command import COMMAND_VARIABLE, GivenKey, KeyCommand
 
 PREFIX: Final = "AUDIENCEKIT_"
 SETTINGS_FILE: Final = "audiencekit.toml"

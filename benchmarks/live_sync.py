@@ -13,11 +13,11 @@ from pathlib import Path
 
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.machine.keys import find_state_key
-from audiencekit.machine.programs import own_environment
+from audiencekit.process.programs import own_environment
 from audiencekit.settings import load_settings
 from audiencekit.snapshots import changes
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import find_state_key
 from benchmarks.emulator_process import AUDIENCE
 from benchmarks.trials import Figures, trial_arguments
 

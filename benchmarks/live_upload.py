@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audiencekit.delivery.limiter import Unlimited
-from audiencekit.machine.programs import own_environment
 from audiencekit.pipeline import upload_async
+from audiencekit.process.programs import own_environment
 from audiencekit.settings import load_settings
 from benchmarks.emulator_process import AUDIENCE
 from benchmarks.trials import Figures, trial_arguments

@@ -8,7 +8,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-from audiencekit.machine.ownprocess import set_up_own_process
+from audiencekit.process.startup import set_up_own_process
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 import phonenumbers
 
-from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones.compiledplans import CACHED
 from audiencekit.preparation.columnar.phones.tables import PhoneTables
+from audiencekit.state.directory import Cache
 
 
 def compiled_plans() -> bytes:

@@ -114,7 +114,7 @@ PAGES: Final = (
     Page(
         "settings.md",
         "Settings and safety",
-        ("settings", "machine.coredumps"),
+        ("settings", "process.startup"),
         "Guides: [settings](../commands.md#settings), [privacy](../privacy.md).",
     ),
     Page(

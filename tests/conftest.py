@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.emulator import Emulator, EmulatorOptions
-from audiencekit.machine.workers import cores
+from audiencekit.process.workers import cores
 from audiencekit.settings import Settings, load_settings
 from tests.crashes.killing import Driver
 from tests.processes import BEGUN, Commands, end_those_begun

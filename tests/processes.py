@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from audiencekit.machine.firstsignals import ENDINGS
+from audiencekit.process.signals import ENDINGS
 from tests.moments import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,7 +13,6 @@ from audiencekit import settings
 from audiencekit.api.opening import open_client
 from audiencekit.errors import CredentialsRefused, HostRefused, UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY
-from audiencekit.machine.credentialstore import TOKEN, StoredCredentials
 from audiencekit.personal import Secret
 from audiencekit.settings import (
     ADDRESSES,
@@ -27,6 +26,7 @@ from audiencekit.settings import (
     is_read,
     load_settings,
 )
+from audiencekit.state.credentials import TOKEN, StoredCredentials
 
 SETTABLE = {*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, KEY_NAME}
 SECRETS = {

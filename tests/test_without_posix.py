@@ -24,7 +24,7 @@ SUITE = (
     "tests/runs/test_start.py",
     "tests/runs/test_store.py",
     "tests/runs/journal",
-    "tests/machine/test_keptspool.py",
+    "tests/state/test_spool.py",
 )
 # They change, or look at, what is taken away; or their other processes lock as Linux does.
 _OF_POSIX = (
@@ -40,7 +40,7 @@ import sys
 from pathlib import Path
 from tests.withoutposix import take_away
 take_away()
-from audiencekit.machine.filelocks import locked, write_holder
+from audiencekit.state.locks import locked, write_holder
 with locked(Path(sys.argv[1]), wait=False, is_directory=sys.argv[2] == "directory") as file:
     write_holder(file, b"this one")
     print("held", flush=True)
@@ -51,7 +51,7 @@ import sys
 from pathlib import Path
 from tests.withoutposix import take_away
 take_away()
-from audiencekit.machine.filelocks import holder_of, locked
+from audiencekit.state.locks import holder_of, locked
 path, is_directory = Path(sys.argv[1]), sys.argv[2] == "directory"
 try:
     with locked(path, wait=False, is_directory=is_directory):

@@ -28,9 +28,9 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.limits import CALLBACK_READ_SECONDS, LOGIN_SECONDS, MAX_CALLBACK_BYTES
-from audiencekit.machine.credentialstore import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, StoredCredentials
 from audiencekit.personal import Secret, guarded
 from audiencekit.settings import PREFIX, Origin, Settings
+from audiencekit.state.credentials import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, StoredCredentials
 
 # --- Where the browser comes back to: a server on loopback that takes one answer and shows a page without secrets ---
 

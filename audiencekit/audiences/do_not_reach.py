@@ -14,9 +14,9 @@ from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.destinations.target import Target
 from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outcome, Refused, RequestRefused
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
-from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
+from audiencekit.process.event_loop import blocking, cancellable
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.first_pass import in_thread

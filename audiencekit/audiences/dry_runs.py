@@ -26,7 +26,6 @@ from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.errors import Refused
-from audiencekit.machine.keys import existing_state_key
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, SourceKeywords, plain_keywords, read_keywords
 from audiencekit.planning.plan import known_members, to_plan
@@ -39,6 +38,7 @@ from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.start import look_first
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
+from audiencekit.state.keys import existing_state_key
 
 # --- The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered ---
 

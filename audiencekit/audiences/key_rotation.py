@@ -14,19 +14,11 @@ from typing import TypeAlias
 from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.audiences.sync.rekeying import write_under
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
-from audiencekit.machine.credentialstore import CredentialStore
-from audiencekit.machine.erasurewitness import Mark, Witness
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keyentry import read_entry_name
-from audiencekit.machine.keyplaces import KeyPlace, place_of_key, put_next
-from audiencekit.machine.keyrotation import READY, begin_rotation, changing_key, commit, settle, undo
-from audiencekit.machine.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
-from audiencekit.machine.privatefiles import make_private_directory
 from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.reports import opened_journal
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore, nothing_at_work
+from audiencekit.selection.erasure_witness import Mark, Witness
 from audiencekit.selection.forgotten.file import (
     new_tag_key,
     only_writer,
@@ -37,6 +29,13 @@ from audiencekit.selection.forgotten.file import (
 )
 from audiencekit.selection.forgotten.notes import needs_key
 from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
+from audiencekit.state.credentials import CredentialStore
+from audiencekit.state.files import make_private_directory
+from audiencekit.state.key_command import GivenKey, read_entry_name
+from audiencekit.state.key_places import KeyPlace, place_of_key, put_next
+from audiencekit.state.key_rotation import READY, begin_rotation, changing_key, commit, settle, undo
+from audiencekit.state.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
+from audiencekit.state.spool import KeptSpool
 
 # --- Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it ---
 #

@@ -24,12 +24,12 @@ from audiencekit.errors import (
     TransportFailed,
 )
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
-from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.reports import list_runs, the_resumable
 from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, Succession, find_id
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+from audiencekit.state.keys import StateKey
 
 # --- The match rate of an audience, as the service defines it: users active in the last 90 days over users
 # provided

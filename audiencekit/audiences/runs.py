@@ -15,14 +15,14 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id
 from audiencekit.errors import AudienceBusy, InputOutputFailed
-from audiencekit.machine.eventloop import blocking, cancellable
-from audiencekit.machine.keys import known_state_key
 from audiencekit.pipeline import resume_async as resume_run_async
+from audiencekit.process.event_loop import blocking, cancellable
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
+from audiencekit.state.keys import known_state_key
 
 # --- `purge`: runs, and files of erasures, that this machine has kept for long enough ---
 

@@ -17,10 +17,10 @@ from audiencekit.cli.globaloptions import begin_manner, end_manner, whole_tool_o
 from audiencekit.cli.output import complain, insist, say_failure, take_any_letter, unwritten
 from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError, Bug, UsageError
-from audiencekit.machine.firstsignals import INTERRUPTED, hand_over_interrupt
-from audiencekit.machine.memoryreserve import release_reserve
-from audiencekit.machine.ownprocess import end_own_process, set_up_own_process
 from audiencekit.personal import shortage_of
+from audiencekit.process.memory import release_reserve
+from audiencekit.process.signals import INTERRUPTED, hand_over_interrupt
+from audiencekit.process.startup import end_own_process, set_up_own_process
 from audiencekit.shown import shown
 
 # Each command and its module, with its name there where that is another; in the order and the groups of `--help`.

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from audiencekit.machine.firstsignals import ENDINGS
-from audiencekit.machine.openfiles import NEW_FILE
-from audiencekit.machine.programs import start_program
+from audiencekit.process.programs import start_program
+from audiencekit.process.signals import ENDINGS
+from audiencekit.state.files import NEW_FILE
 
 _SILENT: Final = tuple(ending for ending in ENDINGS if ending != signal.SIGINT)  # Ctrl-C raises
 # In a process without our secrets, which the browser would have from this one for as long as it is open.

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, TypeVar
 import click
 
 from audiencekit.cli.globaloptions import manner, note_command, whole_tool_options
-from audiencekit.machine.memoryreserve import ask_for_memory
+from audiencekit.process.memory import ask_for_memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 

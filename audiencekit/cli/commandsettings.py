@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.output import tell
-from audiencekit.machine.programs import own_environment
+from audiencekit.process.programs import own_environment
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:

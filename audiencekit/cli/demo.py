@@ -44,7 +44,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     import asyncio
     import tempfile
 
-    from audiencekit.machine.cancellation import interruptible
+    from audiencekit.process.event_loop import interruptible
 
     if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
         tell(warning)

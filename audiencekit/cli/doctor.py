@@ -105,7 +105,7 @@ def _lists() -> Iterator[DoctorCheck]:
     """The forms of lists that are read, and those that need an extra which is not installed."""
     from importlib.util import find_spec
 
-    from audiencekit.machine.programs import find_program
+    from audiencekit.process.programs import find_program
     from audiencekit.sources.bytes.compressions import COMPRESSIONS
     from audiencekit.sources.formats import FORMATS
 
@@ -127,7 +127,7 @@ def _lists() -> Iterator[DoctorCheck]:
 def _state(settings: Settings) -> Iterator[DoctorCheck]:
     import shutil
 
-    from audiencekit.machine.keys import check_state
+    from audiencekit.state.keys import check_state
 
     place = shown(settings.state_dir)
     try:

@@ -16,7 +16,7 @@ from audiencekit.cli.output import insist, print_json, print_told, say
 from audiencekit.errors import MemoryRefused
 
 if TYPE_CHECKING:
-    from audiencekit.machine.keycommand import GivenKey
+    from audiencekit.state.key_command import GivenKey
 
 
 @click.group(cls=CommandGroup)

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 from audiencekit.cli.commandsettings import silent_settings
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
-from audiencekit.machine.cancellation import interruptible
-from audiencekit.machine.firstsignals import ENDINGS, let_end
-from audiencekit.machine.loopsignals import hold_back, is_detached_from, let_through, on_ending
+from audiencekit.process.event_loop import hold_back, interruptible, is_detached_from, let_through, on_ending
+from audiencekit.process.signals import ENDINGS, let_end
 
 T = TypeVar("T")
 

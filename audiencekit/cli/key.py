@@ -12,11 +12,11 @@ from audiencekit.cli.commandsettings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
 from audiencekit.errors import Refused
-from audiencekit.machine.programs import own_environment
 from audiencekit.personal import Secret
+from audiencekit.process.programs import own_environment
 
 if TYPE_CHECKING:
-    from audiencekit.machine.keyplaces import KeyPlace
+    from audiencekit.state.key_places import KeyPlace
 
 _NEW = "AUDIENCEKIT_NEW_KEY"
 _PLACES = ("environment", "command", "keyring", "file")
@@ -59,8 +59,8 @@ def move_key(place: KeyPlace, as_json: bool) -> None:
     It stays the same key, and is destroyed where it was. To `environment` and `command` you bring it yourself first:
     the move finds it there, and destroys the others.
     """
-    from audiencekit.machine.credentialstore import CredentialStore
-    from audiencekit.machine.keyplaces import move_key as move
+    from audiencekit.state.credentials import CredentialStore
+    from audiencekit.state.key_places import move_key as move
 
     settings = command_settings()
     left = move(settings.state_dir, settings.key, place)
@@ -80,8 +80,8 @@ def rotate_key(as_json: bool) -> None:
     AUDIENCEKIT_NEW_KEY.
     """
     from audiencekit.audiences.key_rotation import rotate_key as rotate
-    from audiencekit.machine.keyplaces import key_fingerprint
-    from audiencekit.machine.keys import parse_key
+    from audiencekit.state.key_places import key_fingerprint
+    from audiencekit.state.keys import parse_key
 
     settings, given = command_settings(), own_environment().get(_NEW, "").strip()
     fresh = parse_key(Secret(given), _NEW) if given else None
@@ -96,8 +96,8 @@ def rotate_key(as_json: bool) -> None:
 
 def _describe() -> dict[str, Any]:
     from audiencekit.audiences.key_rotation import count_sealed
-    from audiencekit.machine.keyplaces import key_fingerprint, place_of_key
-    from audiencekit.machine.keys import existing_state_key
+    from audiencekit.state.key_places import key_fingerprint, place_of_key
+    from audiencekit.state.keys import existing_state_key
 
     settings = command_settings()
     found = existing_state_key(settings.state_dir, settings.key)

@@ -14,7 +14,7 @@ import click
 from audiencekit.cli.globaloptions import manner, note_json_said, stderr_is_coloured
 from audiencekit.cli.spelling import spelled, spelled_document
 from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFailed, UsageError
-from audiencekit.machine.memoryreserve import release_reserve
+from audiencekit.process.memory import release_reserve
 from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
 
 

@@ -26,9 +26,9 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     """
     from audiencekit.audiences.match_rate import list_history
     from audiencekit.cli.timeorage import moment_of
-    from audiencekit.machine.keys import known_state_key
     from audiencekit.reporting.text import render_runs, runs_to_json
     from audiencekit.runs.purge import kept_until
+    from audiencekit.state.keys import known_state_key
 
     settings = command_settings()
     found = list_history(settings.state_dir, known_state_key(settings.state_dir, settings.key))
@@ -58,8 +58,8 @@ def report(run: str, html: str | None, as_json: bool) -> None:
     RUN is an id, the beginning of one, or `last`.
     """
     from audiencekit.audiences.match_rate import find_in_history
-    from audiencekit.machine.keys import known_state_key
     from audiencekit.runs.reports import read_report
+    from audiencekit.state.keys import known_state_key
 
     settings = command_settings()
     run_id, is_erasure = find_in_history(settings.state_dir, run)

@@ -43,8 +43,8 @@ def pace_options(function: F) -> F:
 
 def sending_settings(**given: Any) -> Settings:
     """The settings of a command that seals files; a state key that will lie beside these is told once, at first."""
-    from audiencekit.machine.keyplaces import place_of_key
-    from audiencekit.machine.statedirectory import make_directory
+    from audiencekit.state.directory import make_directory
+    from audiencekit.state.key_places import place_of_key
 
     settings = command_settings(**given)
     if place_of_key(settings.state_dir, settings.key) is None:

@@ -125,7 +125,7 @@ def resume(
     RUN is an id, the beginning of one, or `last`, the only run that can be resumed. The same bytes are sent as before.
     """
     from audiencekit.audiences.match_rate import find_resumable
-    from audiencekit.machine.keys import known_state_key
+    from audiencekit.state.keys import known_state_key
 
     found = command_settings()
     run_id, is_erasure = find_resumable(found.state_dir, run, known_state_key(found.state_dir, found.key))

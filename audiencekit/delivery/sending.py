@@ -16,9 +16,9 @@ from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
 from audiencekit.limits import TOLD_WAIT_SECONDS
-from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
+from audiencekit.process.crash_points import pass_point
 
 # --- The gate before every exchange: one 429 shuts it for all workers of the run ---
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from audiencekit.destinations.audience_look import as_of_a_run, offered
 from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
-from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
-from audiencekit.machine.privatefiles import read_file, replace_file
-from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.serviceids import is_service_id
+from audiencekit.state.directory import check_root, make_directory
+from audiencekit.state.files import decode_checked, encode_checked, read_file, replace_file
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from audiencekit.machine.privatefiles import replace_file
+from audiencekit.state.files import replace_file
 
 # --- Certificates: who holds one, who signs it, and the server that shows it ---
 

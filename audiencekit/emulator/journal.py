@@ -18,7 +18,7 @@ import orjson
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.emulator.answers import format_time
-from audiencekit.machine.openfiles import open_unnamed, read_at, write_at
+from audiencekit.state.files import open_unnamed, read_at, write_at
 
 # --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
 #

@@ -18,7 +18,6 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import FEW_PEOPLE
-from audiencekit.machine.keys import find_state_key
 from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
@@ -38,6 +37,7 @@ from audiencekit.profile import Profile
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
+from audiencekit.state.keys import find_state_key
 
 if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Self
 
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
-from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.chunks import RecordChunk
@@ -24,6 +23,7 @@ from audiencekit.selection.suppression import KeyMemory
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.source import Source
+from audiencekit.state.spool import KeptSpool
 
 if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore

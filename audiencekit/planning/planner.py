@@ -7,9 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TypeAlias
 
-from audiencekit.machine.heap import give_back
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.planning.options import refuse_options, refuse_other_kinds, refuse_written_over
 from audiencekit.planning.plan import (
     PlannedRun,
@@ -37,6 +34,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.refusalbounds import judge
+from audiencekit.process.memory import give_back
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.keysets import KeySets
@@ -45,6 +43,7 @@ from audiencekit.selection.sharedvalues import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.sourceopening import open_source
+from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
 # --- The end of pass one: requests are made of all that was gathered, and reasons not to send them are found ---
 

@@ -18,21 +18,20 @@ import pyarrow.parquet as pq
 
 from audiencekit.destinations.requests.packing import BodyRoom, pack_request
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.machine.filelocks import locked
-from audiencekit.machine.heap import give_back, giving_back
-from audiencekit.machine.largefiles import make_room, write_file
-from audiencekit.machine.privatefiles import explained, open_new
-from audiencekit.machine.statedirectory import make_missing
-from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import guarded
 from audiencekit.planning.plan import PlannedRun, to_manifest, to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.batches import OPERATION, ROW
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
+from audiencekit.process.memory import give_back, giving_back
+from audiencekit.process.workers import one_ahead
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
+from audiencekit.state.directory import make_missing
+from audiencekit.state.files import explained, make_room, open_new, write_file
+from audiencekit.state.locks import locked
 
 # --- The prepared directory: what `upload` would send, on disk ---
 #

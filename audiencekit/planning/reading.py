@@ -18,9 +18,6 @@ from audiencekit.destinations.destination import RequestForm
 from audiencekit.destinations.requests.request_plan import PlannedRequest, Sizes, sizes_from_bytes, sizes_to_bytes
 from audiencekit.errors import Bug, ResumeRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.machine.workers import Memo, cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.suppression import SuppressedPeople
@@ -30,6 +27,7 @@ from audiencekit.preparation.optiontrials import examine
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
+from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection import taggedrows
 from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, candidates_in_records
@@ -40,6 +38,7 @@ from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Places, Slots, Tagger
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
+from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
 # --- The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections ---
 

@@ -16,7 +16,6 @@ from audiencekit.destinations.requests.request_plan import Sizes
 from audiencekit.errors import PlanRefused, Refused
 from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plan_inputs import Terms
@@ -26,6 +25,7 @@ from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, li
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
+from audiencekit.process.workers import one_ahead
 from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.strippedrecords import count_remembered, without_values
 from audiencekit.selection.tags import TAG, Tags

@@ -12,8 +12,6 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, PlanRefused
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
-from audiencekit.machine.spool import Spool
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options, about_lists
 from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
@@ -21,6 +19,7 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.records import UPDATE, prepare_batch
+from audiencekit.process.workers import cores, in_order
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.candidates import SharedValues
 from audiencekit.selection.keysets import KeySets
@@ -30,6 +29,7 @@ from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
+from audiencekit.state.spool import Spool
 
 # --- The people of suppression sources, kept until it is known which of their values many share ---
 

@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.machine.openfiles import NEW_FILE
-from audiencekit.machine.privatefiles import hint_for
 from audiencekit.preparation.columnar.buffers import text_buffers
+from audiencekit.state.files import NEW_FILE, hint_for
 
 HEADER = ("row", "column", "reason")
 

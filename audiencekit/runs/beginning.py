@@ -19,7 +19,6 @@ from audiencekit.errors import (
     ResumeRefused,
     UsageError,
 )
-from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
 from audiencekit.runs.purge import let_expire, remove
 from audiencekit.runs.reports import known_of, paces_of, read_report
@@ -34,6 +33,7 @@ from audiencekit.runs.start import (
 from audiencekit.runs.store import RunStore, Succession, TargetLock, new_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.state.keys import SPOOL, existing_state_key, find_state_key
 
 
 def start_run(arguments: RunArguments, stack: ExitStack) -> Run:

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.destinations.destination import Session
-from audiencekit.machine.heap import give_back
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.planner import Planner, plan_run
+from audiencekit.process.memory import give_back
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.endings import conclude, refuse

@@ -14,18 +14,17 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused
-from audiencekit.machine.checkeddocuments import encode_checked
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import taken
-from audiencekit.machine.keptspool import destroy_spool
-from audiencekit.machine.keys import StateKey
-from audiencekit.machine.privatefiles import explained, overwrite_file, replace_file, sync_directory
-from audiencekit.machine.statedirectory import make_directory
 from audiencekit.preparation.plantimes import format_time
+from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
 from audiencekit.runs.store import RUNS, RunStore, Succession, TargetLock, at_work, new_run_id, nothing_at_work
+from audiencekit.state.directory import make_directory
+from audiencekit.state.files import encode_checked, explained, overwrite_file, replace_file, sync_directory
+from audiencekit.state.keys import StateKey
+from audiencekit.state.locks import taken
+from audiencekit.state.spool import destroy_spool
 
 # --- Which runs last changed before a time, and of what kind each is: by it a purge takes or leaves them ---
 

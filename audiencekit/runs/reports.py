@@ -14,7 +14,6 @@ from audiencekit.delivery.results import RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.machine.keys import StateKey
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts, rows_among
@@ -24,6 +23,7 @@ from audiencekit.runs.run import Run
 from audiencekit.runs.start import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
+from audiencekit.state.keys import StateKey
 
 # --- The stored reports of runs, brought up to date with their journals, and whether they can be resumed ---
 

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 from audiencekit import __version__
 from audiencekit.delivery.retry import Clock, RetryPolicy, SystemClock
 from audiencekit.destinations.target import Target
-from audiencekit.machine.keys import SubKey
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.preparation.plantimes import format_time, parse_time
 from audiencekit.profile import find_profile
@@ -23,6 +22,7 @@ from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, stored_path
 from audiencekit.sources.frames.frames import Frame
+from audiencekit.state.keys import SubKey
 
 # --- The arguments of a run, and what its journal keeps of them ---
 

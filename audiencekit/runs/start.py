@@ -12,9 +12,6 @@ from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
-from audiencekit.machine.keptspool import KeptSpool, destroy_spool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.optiontext import option
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.journal.facts import RunFacts
@@ -24,6 +21,8 @@ from audiencekit.sources.databases.databasequery import DatabaseQuery
 from audiencekit.sources.files import FilePath, absolute_path, stored_path
 from audiencekit.sources.frames.frames import Frame, OpenFile
 from audiencekit.sources.remote.address import is_stored_whole
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
 
 # --- Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them ---
 

@@ -18,13 +18,20 @@ import orjson
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, Bug, InputOutputFailed, UsageError
-from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES, decode_checked, encode_checked
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import holder_of, locked, read_holder, taken, write_holder
-from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
-from audiencekit.machine.statedirectory import check_root, make_directory, safe_child
 from audiencekit.preparation.plantimes import format_time
+from audiencekit.process.crash_points import pass_point
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
+from audiencekit.state.directory import check_root, make_directory, safe_child
+from audiencekit.state.files import (
+    MOST_DOCUMENT_BYTES,
+    decode_checked,
+    encode_checked,
+    explained,
+    read_file,
+    replace_file,
+    sync_directory,
+)
+from audiencekit.state.locks import holder_of, locked, read_holder, taken, write_holder
 
 # --- The locks of a state directory: a target has one run at work on it, and the directory one erasure ---
 #

@@ -11,7 +11,6 @@ from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import Target
 from audiencekit.errors import ResumeRefused
-from audiencekit.machine.keys import known_state_key
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords
 from audiencekit.reporting.position import measured
 from audiencekit.reporting.progress import Progress
@@ -28,6 +27,7 @@ from audiencekit.runs.start import look_first
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
+from audiencekit.state.keys import known_state_key
 
 # --- A run under an id that its caller chose: begun, gone on with, or found to be complete ---
 #

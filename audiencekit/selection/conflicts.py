@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.preparation.recordbits import Bits, Indices
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.partitions import Entries, Partitions, last_of_tag, records_of, repeated
 
 _BLOCK: Final = 100_000  # keys that are Python numbers at a time

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 from audiencekit.errors import Bug
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
 from audiencekit.preparation.recordbits import Bits, Bools, Indices, bools_of
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.conflicts import find_conflicts
 from audiencekit.selection.partitions import (
     ENTRY,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from audiencekit.errors import PlanRefused
 from audiencekit.kernels.library import kernels
-from audiencekit.machine.heap import zeros_by_page
+from audiencekit.process.memory import zeros_by_page
 from audiencekit.selection.tagkernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import Places, Tags, are_among
 

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.machine.workers import Memo
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
+from audiencekit.process.workers import Memo
 
 Wave: TypeAlias = tuple[int, bool]  # its number, and whether its Deletes are meant or its Updates
 

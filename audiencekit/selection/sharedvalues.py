@@ -16,10 +16,10 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.machine.heap import give_back
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.recordbits import Bools
+from audiencekit.process.memory import give_back
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.candidates import (
     NO_CANDIDATES,
     NO_CHUNK,

@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
-from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.buffers import hash_matrix, list_offsets
 from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.selection.tagkernels import TagKernels
+from audiencekit.state.keys import SubKey
 
 TAG_BYTES: Final = 16
 TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])

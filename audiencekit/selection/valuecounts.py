@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.library import kernels
-from audiencekit.machine.heap import zeros
-from audiencekit.machine.workers import cores, in_order
+from audiencekit.process.memory import zeros
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.tagkernels import PartOfSlots, TagKernels
 from audiencekit.selection.tags import Places, Slots
 

@@ -22,17 +22,13 @@ import pyarrow as pa
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.privatefiles import explained, sync_directory
-from audiencekit.machine.spool import Spool
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.process.crash_points import pass_point
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import SelectionLayout, Wave
 from audiencekit.selection.tags import Tagger, tags_of_sets
@@ -57,6 +53,9 @@ from audiencekit.snapshots.members import (
     with_days,
 )
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.files import explained, sync_directory
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import KeptSpool, Spool
 
 # --- The changes that a run is about to make: noted beside the snapshot before its first byte leaves, so none is lost
 #

@@ -10,8 +10,8 @@ from typing import Final, Self
 import orjson
 
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
-from audiencekit.machine.keptspool import MARK, OtherSpoolFormat
 from audiencekit.snapshots.members import DOUBTFUL
+from audiencekit.state.spool import MARK, OtherSpoolFormat
 
 FORM: Final = 2
 REBUILD_HINT: Final = (

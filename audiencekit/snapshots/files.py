@@ -15,11 +15,9 @@ from typing import Final, Self
 
 import numpy as np
 
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.snapshots.facts import SnapshotFacts, trusted
 from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
@@ -37,6 +35,8 @@ from audiencekit.snapshots.members import (
     to_identifier_bytes,
     with_days,
 )
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import KeptSpool
 
 # --- One file of a snapshot: members in parts, by the first byte of their marks, and in each in the order of the
 # marks ---

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 
 from audiencekit.errors import PlanRefused, SnapshotRefused
-from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
 from audiencekit.selection.tags import TAG, Tagger, Tags
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.spool import Spool
 
 _MOST_ASKED: Final = 1_000_000  # tags at a time: 16 MB, and one reading of the snapshot
 

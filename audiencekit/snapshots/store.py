@@ -19,15 +19,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import SnapshotRefused
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, read_file, replace_file, sync_directory
-from audiencekit.machine.spool import NONCE_BYTES
-from audiencekit.machine.statedirectory import make_directory, safe_child
+from audiencekit.process.crash_points import pass_point
 from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.facts import REBUILD_HINT, SnapshotFacts, untrusted
 from audiencekit.snapshots.files import NewParts, PartsFile, Snapshot, write_parts
+from audiencekit.state.directory import make_directory, safe_child
+from audiencekit.state.files import explained, read_file, replace_file, sync_directory
+from audiencekit.state.keys import StateKey, SubKey
+from audiencekit.state.spool import NONCE_BYTES, KeptSpool
 
 SNAPSHOTS: Final = "snapshots"
 SNAPSHOT, RECENT, SERIAL, CHANGES = "snapshot", "recent", "serial", "changes"

@@ -1,4 +1,4 @@
-"""Connections by a proxy that was named on purpose, and by authorities of one's own: real sockets, real TLS."""
+"""The address of a proxy: read, and never shown with its password."""
 
 from __future__ import annotations
 
@@ -12,17 +12,40 @@ from typing import Any
 
 import pytest
 
+from audiencekit.api.connections import Connections, open_tls, read_proxy
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.errors import CertificateRefused, CredentialsRefused, TransportFailed, UsageError
-from audiencekit.machine.connections import Connections, open_tls
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.api.cleanliness import CANARY, assert_clean
 from tests.authorities import Authority
 from tests.connectproxy import ConnectProxy, proxying
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://HOST", "https://HOST:1", "HOST:3128", "http://HOST:3128/x", "http://HOST:99999", "socks5://HOST:1",
+     "http://HOST@h:1", "http://a:HOST@h", "http://a:b@HOST@h:1", "http://[HOST]:1", "http://[::zz]:1", "HOST",
+     "http://a:HOST\n@h:1"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused_and_not_shown(address: str) -> None:
+    """It may hold a password."""
+    with pytest.raises(UsageError, match="AUDIENCEKIT_PROXY") as caught:
+        read_proxy(Secret(address.replace("HOST", "invented-word")))
+    assert "invented-word" not in f"{caught.value}{caught.value.hint}"
+
+
+def test_a_proxy_shows_no_password() -> None:
+    """Only its header has it."""
+    proxy = read_proxy(Secret("http://ann:invented%3Aword@proxy.example.com:3128/"))
+    assert "invented" not in repr(proxy) + str(proxy.url)
+    sent = proxy.headers["Proxy-Authorization"].removeprefix("Basic ")
+    assert base64.b64decode(sent) == b"ann:invented:word"
+    assert read_proxy(Secret("http://[::1]:3128")).headers == {}
+
 
 HOST = "ads.example.com"  # which no machine resolves to loopback: only the proxy knows it
 PATH = "/12/accounts/abc1/custom_audiences"

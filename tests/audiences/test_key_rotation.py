@@ -17,17 +17,17 @@ from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, CredentialsRefused, PlanRefused, UsageError
-from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
-from audiencekit.machine.keyplaces import move_key
-from audiencekit.machine.keyrotation import ROTATION, changing_key
-from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, upload_async
+from audiencekit.process.crash_points import set_hook
 from audiencekit.runs.reports import list_runs
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.file import read_memory
 from audiencekit.settings import Settings
+from audiencekit.state.credentials import CredentialStore, StoredCredentials
+from audiencekit.state.key_places import move_key
+from audiencekit.state.key_rotation import ROTATION, changing_key
+from audiencekit.state.keys import StateKey, find_state_key
 from tests.fakekeyring import install_keyring
 
 PEOPLE = [f"person{number}@example.org" for number in range(30)]

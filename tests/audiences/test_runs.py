@@ -16,13 +16,13 @@ from audiencekit.audiences.runs import PurgeOrder, plan_purge, purge, resume_asy
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, InputOutputFailed, NotFinished, PlanRefused, ResumeRefused, UsageError
-from audiencekit.machine.keys import StateKey
 from audiencekit.pipeline import resume_async as resume_run_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import PURGES
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.notes import RECEIPT
 from audiencekit.settings import Settings, load_settings
+from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.test_receipt import ID, RECORDS, _receipt
 from tests.runs.begun import EndsAfter
 from tests.runs.state import NOW, make_run, set_age

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.machine import openfiles, spool
+from audiencekit.state import files, spool
 from tests.canary.witnesses import Printed, Recorder
 
 
@@ -31,7 +31,7 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> bytearray:
 
     def write_at(file: int, content: Any, offset: int) -> int:
         written.extend(content)
-        return openfiles.write_at(file, content, offset)
+        return files.write_at(file, content, offset)
 
     monkeypatch.setattr(spool, "write_at", write_at)
     return written

@@ -13,7 +13,7 @@ import pytest
 
 from audiencekit.cli.interruption import run_until_interrupted
 from audiencekit.errors import NotFinished, UsageError
-from audiencekit.machine.ownprocess import ENDINGS
+from audiencekit.process.startup import ENDINGS
 from audiencekit.settings import load_settings
 from tests.virtualtime import run_virtually
 

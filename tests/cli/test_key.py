@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from audiencekit.audiences.key_rotation import count_sealed
-from audiencekit.machine.credentialstore import CredentialStore, StoredCredentials
-from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import Secret
+from audiencekit.state.credentials import CredentialStore, StoredCredentials
+from audiencekit.state.keys import find_state_key
 from tests.cli.conftest import Run, Service
 
 KINDS = {"memory of erased people", "snapshots", "journals", "spools", "unfinished erasures"}

@@ -16,10 +16,10 @@ import pytest
 from audiencekit.delivery.limiter import host
 from audiencekit.delivery.limiter.host import WaitingLineFile
 from audiencekit.errors import FileHeld, InputOutputFailed
-from audiencekit.machine import filelocks
-from audiencekit.machine.filelocks import check_locks, locked
 from audiencekit.runs.journal import file as schema
 from audiencekit.runs.journal.file import JournalFile
+from audiencekit.state import locks as filelocks
+from audiencekit.state.locks import check_locks, locked
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import environment

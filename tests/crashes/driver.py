@@ -120,7 +120,7 @@ def set_clock_ahead(seconds: float) -> None:
 
 def arm(kill: dict[str, Any] | None) -> None:
     """Have this process killed as `kill` says."""
-    from audiencekit.machine.crashpoints import set_hook
+    from audiencekit.process.crash_points import set_hook
 
     if kill is None:
         return

@@ -22,8 +22,8 @@ from audiencekit.audiences.sync.sync import renew_async, sync_async
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
-from audiencekit.machine.cancellation import interruptible
 from audiencekit.pipeline import resume_async, upload_async
+from audiencekit.process.event_loop import interruptible
 from audiencekit.runs.reports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.machine.crashpoints import POINTS
+from audiencekit.process.crash_points import POINTS
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import (
     CONCURRENCY,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.machine.crashpoints import POINTS
+from audiencekit.process.crash_points import POINTS
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, upload_command

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.machine.crashpoints import PURGE_POINTS
+from audiencekit.process.crash_points import PURGE_POINTS
 from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.start import KEPT
 from tests.crashes.killing import Driver

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from audiencekit.emulator import Emulator
-from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS
+from audiencekit.process.crash_points import POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Entry, environment, log_of
 

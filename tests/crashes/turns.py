@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults.orders import read_faults
-from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS
+from audiencekit.process.crash_points import POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import Entry, environment, log_of, members_of
 

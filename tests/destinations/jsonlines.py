@@ -23,11 +23,11 @@ from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRe
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.crashpoints import pass_point
 from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.plantimes import PlanTimes
+from audiencekit.process.crash_points import pass_point
 from audiencekit.profile import Profile
 from audiencekit.settings import Settings
 

@@ -14,11 +14,11 @@ import orjson
 from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.erasurewitness import Witness
-from audiencekit.machine.keys import StateKey
 from audiencekit.personal import HashedRecords, Secret
+from audiencekit.process.crash_points import set_hook
+from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.forgotten.people import read_forgotten, remember
+from audiencekit.state.keys import StateKey
 
 GIVEN = Secret("6b" * 32)
 KEY = StateKey(b"k" * 32)

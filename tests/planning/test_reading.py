@@ -19,9 +19,6 @@ from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.errors import Bug, ResumeRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan import PlannedRun, to_plan
@@ -39,6 +36,8 @@ from audiencekit.selection.taggedrows import TaggedRows
 from audiencekit.selection.tags import Tagger, slots_of
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.sourceopening import open_source
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import KeptSpool, Spool
 from tests.preparation.conftest import hashed_records
 
 # --- Batches in the spool, by their records or by their tags ---

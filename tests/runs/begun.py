@@ -10,11 +10,11 @@ import pytest
 
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
-from audiencekit.machine.keys import find_state_key
 from audiencekit.pipeline import upload_async
 from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.reports import opened_journal
 from audiencekit.settings import Settings
+from audiencekit.state.keys import find_state_key
 from tests.runs.journal.conftest import rewrite
 
 ROWS = 30

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, PlanRefused, ResumeRefused, UsageError
-from audiencekit.machine.keptspool import KeptSpool
 from audiencekit.runs.endings import complete, ended, fail, leave_untouched, untouched
 from audiencekit.runs.journal.facts import Sums
 from audiencekit.runs.reports import read_report, report_of, store_report
 from audiencekit.runs.run import Run
 from audiencekit.runs.start import KEPT
+from audiencekit.state.spool import KeptSpool
 from tests.runs.started import offline, start
 
 

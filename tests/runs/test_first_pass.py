@@ -9,11 +9,11 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
-from audiencekit.machine.keys import SubKey
 from audiencekit.runs.first_pass import EarlierRuns
 from audiencekit.runs.journal.facts import Moment, PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.store import RunStore
+from audiencekit.state.keys import SubKey
 
 ACCOUNT, TARGET, KEY = "18ce54d4x5t", Target.audience("1a2b"), SubKey(b"k" * 32)
 RUN = "20261121-120000-abcdef00"

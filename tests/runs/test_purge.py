@@ -18,12 +18,8 @@ import pytest
 from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudienceBusy, InputOutputFailed
-from audiencekit.machine.checkeddocuments import decode_checked
-from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.spool import SpoolDamaged
 from audiencekit.pipeline import upload_async
+from audiencekit.process.crash_points import set_hook
 from audiencekit.runs import purge as removal
 from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.purge import (
@@ -51,6 +47,9 @@ from audiencekit.runs.reports import list_runs, summary_of
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import BEGUN, RunStore, TargetLock
 from audiencekit.settings import Settings
+from audiencekit.state.files import decode_checked
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import KeptSpool, SpoolDamaged
 from tests.runs.journal.conftest import FACTS, STATE_KEY
 from tests.runs.state import KINDS, NOW, SALT, make_run, names
 

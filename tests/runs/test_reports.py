@@ -15,7 +15,6 @@ import pytest
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.emulator import Emulator
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.keys import StateKey
 from audiencekit.pipeline import upload_async
 from audiencekit.reporting.report import Report, RowCounts
 from audiencekit.reporting.text import render_report
@@ -25,6 +24,7 @@ from audiencekit.runs.journal.file import JOURNAL, JournalFile
 from audiencekit.runs.reports import list_runs, read_report, summary_of, updated
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
+from audiencekit.state.keys import StateKey
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, rewrite
 from tests.runs.started import create_begun
 

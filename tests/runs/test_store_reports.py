@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import Bug, InputOutputFailed
-from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.runs.store import RunStore
+from audiencekit.state.files import encode_checked
 from tests.runs.storedruns import NEW, OLD, REPORT, store
 
 __all__ = ["store"]

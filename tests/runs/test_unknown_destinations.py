@@ -14,7 +14,6 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import CredentialsRefused, ResumeRefused
 from audiencekit.limits import SETTLE_SECONDS
-from audiencekit.machine.keys import existing_state_key
 from audiencekit.pipeline import resume_async
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.text import render_report, render_runs
@@ -24,6 +23,7 @@ from audiencekit.runs.reports import list_runs, read_report
 from audiencekit.runs.store import TargetLock
 from audiencekit.runs.uploads import find_remaining_async, upload_to
 from audiencekit.settings import Settings, load_settings
+from audiencekit.state.keys import existing_state_key
 from tests.destinations.jsonlines import LOST, REVOKED, registered
 
 ACCOUNT, ROWS, NAMED = "18ce54d4x5t", 1_500, "a-run-of-ours"

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array
 from audiencekit.selection import tags as tags_module
 from audiencekit.selection.tags import TAG, Tagger, slots_of, sum_of_keys, tags_of_sets, tags_with
+from audiencekit.state.keys import SubKey
 
 Make = Callable[..., HashedRecords]
 

@@ -36,7 +36,6 @@ from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
-from audiencekit.machine.keys import StateKey
 from audiencekit.planning.options import Keywords, plain_keywords
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
@@ -49,6 +48,7 @@ from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.run import Run, RunArguments, RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.settings import load_settings
+from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.account import ACCOUNT, Account, Keys
 from tests.virtualtime import VirtualClock, VirtualLoop, leaving_nothing_behind
 

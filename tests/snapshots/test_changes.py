@@ -17,9 +17,6 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.audiences.sync.difference import records_at
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import find_state_key
-from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.selection.partitions import part_of
@@ -32,6 +29,8 @@ from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, UNSURE, identifiers_of, joined_members
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.state.keys import find_state_key
+from audiencekit.state.spool import KeptSpool, Spool
 from tests.audiences.sync.people import TAGGER, days, members, records, store
 from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Person
 from tests.examples import examples

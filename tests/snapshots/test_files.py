@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SnapshotRefused
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SubKey, find_state_key
 from audiencekit.personal import Secret
 from audiencekit.selection.tags import tags_of_sets
 from audiencekit.snapshots.facts import SnapshotFacts
@@ -22,6 +20,8 @@ from audiencekit.snapshots.files import PARTS, NewParts, PartIndex, PartsFile, w
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, chosen, days_of, joined_members, with_days
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.state.keys import SubKey, find_state_key
+from audiencekit.state.spool import KeptSpool
 from tests.audiences.sync.people import TAGGER, days, members, names
 from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Owner, Person, entries_of
 

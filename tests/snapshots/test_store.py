@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
-from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.keys import find_state_key
+from audiencekit.process.crash_points import set_hook
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import NewParts
 from audiencekit.snapshots.store import CHANGES, RECENT, SERIAL, SNAPSHOT, SNAPSHOTS, SnapshotStore
+from audiencekit.state.keys import find_state_key
 
 KEPT = (SNAPSHOT, RECENT, SERIAL)
 

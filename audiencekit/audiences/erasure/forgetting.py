@@ -17,10 +17,9 @@ from audiencekit.audiences.erasure.people_keys import read_people
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
-from audiencekit.machine.eventloop import blocking, cancellable, closed_to_its_end
-from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
+from audiencekit.process.event_loop import blocking, cancellable, closed_to_its_end
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.runs.run import RunClock
@@ -28,6 +27,7 @@ from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
+from audiencekit.state.keys import StateKey, find_state_key
 
 # --- Read this first: people -> every form of their identifiers -> out of every audience of the account, and kept
 # out

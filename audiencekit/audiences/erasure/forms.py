@@ -15,7 +15,6 @@ from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.email import lower
 from audiencekit.identifiers.kinds import Kind, Reason, Rules, accept_hashed
 from audiencekit.identifiers.texts import trim
-from audiencekit.machine.keys import DIGESTS, StateKey
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.chunks import to_chunk
@@ -24,6 +23,7 @@ from audiencekit.preparation.columnar.hexadecimal import from_hex
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.snapshots.shared_keys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import DIGESTS, StateKey
 
 # --- Every form that an identifier can have been sent in: what an erasure has to name, since a Delete goes by
 # hashes

@@ -15,13 +15,13 @@ from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DRAIN_SECONDS
-from audiencekit.machine.keys import StateKey
 from audiencekit.runs.first_pass import Doubts, EarlierRuns, in_thread
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+from audiencekit.state.keys import StateKey
 
 # --- The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots ---
 

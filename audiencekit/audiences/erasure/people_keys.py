@@ -10,12 +10,12 @@ from typing import TypeVar
 from audiencekit.audiences.erasure.forms import refuse_shared_in_any, to_records
 from audiencekit.audiences.erasure.people import Asked, People
 from audiencekit.errors import NotFinished
-from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.runs.first_pass import in_thread
 from audiencekit.selection.forgotten.people import read_forgotten
 from audiencekit.settings import Settings
+from audiencekit.state.keys import find_state_key
 
 T = TypeVar("T")
 

@@ -15,18 +15,18 @@ from typing import Any, Final, Literal, TypeAlias
 from audiencekit.audiences.erasure.forms import count_by_kind, keys_fingerprint
 from audiencekit.audiences.erasure.people import Asked
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keptspool import KeptSpool, destroy_spool
-from audiencekit.machine.keys import SPOOL, StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, sync_directory
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.plantimes import format_time, pin_list_times
+from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expired, PurgeCandidates, leftovers
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
 from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
+from audiencekit.state.files import explained, sync_directory
+from audiencekit.state.keys import SPOOL, StateKey, SubKey
+from audiencekit.state.spool import KeptSpool, destroy_spool
 
 # --- The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier ---
 

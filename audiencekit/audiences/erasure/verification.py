@@ -17,8 +17,6 @@ from audiencekit.audiences.erasure.receipt import ErasureStore
 from audiencekit.audiences.sync.run import settle_left
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
-from audiencekit.machine.keptspool import KeptSpool
-from audiencekit.machine.keys import SPOOL, StateKey, SubKey, find_state_key
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
 from audiencekit.preparation.batches import IS_DELETE
@@ -33,6 +31,8 @@ from audiencekit.settings import Settings
 from audiencekit.snapshots.changes import Changes, whole_part
 from audiencekit.snapshots.files import PARTS, NewParts, Snapshot
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import SPOOL, StateKey, SubKey, find_state_key
+from audiencekit.state.spool import KeptSpool
 
 # --- Whether people who were erased still stand in files of the state directory, in prepared directories, or in
 # lists

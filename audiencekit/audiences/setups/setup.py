@@ -12,13 +12,19 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
-from audiencekit.machine.fileowners import is_ours, others_may
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
-from audiencekit.machine.statedirectory import check_root, make_directory
 from audiencekit.optiontext import option
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
+from audiencekit.state.directory import check_root, make_directory
+from audiencekit.state.files import (
+    decode_checked,
+    encode_checked,
+    explained,
+    is_ours,
+    others_may,
+    read_file,
+    replace_file,
+)
 
 # --- A setup: the audiences that one file describes, each with its list and its account ---
 

@@ -15,8 +15,6 @@ from audiencekit.audiences.sync.removals import as_records
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
-from audiencekit.machine.spool import SealedFile, Spool
-from audiencekit.machine.workers import Memo, cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.reading import BatchResults
@@ -24,6 +22,7 @@ from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
+from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS
@@ -42,6 +41,7 @@ from audiencekit.snapshots.members import (
     to_bytes,
 )
 from audiencekit.sources.table import Description, SourcePart
+from audiencekit.state.spool import SealedFile, Spool
 
 # --- A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon ---
 

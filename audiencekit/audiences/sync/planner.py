@@ -31,8 +31,6 @@ from audiencekit.audiences.sync.removals import (
 )
 from audiencekit.errors import PlanRefused, Refused, UsageError
 from audiencekit.limits import MAX_LOST_SHARE, MIN_TARGETABLE_PEOPLE, PROCESSING_HOURS, TOLERATED_LOST_MEMBERS
-from audiencekit.machine.spool import Spool
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.plan_inputs import Means, Terms
@@ -40,6 +38,7 @@ from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.preparation.recordbits import Bits, Indices
+from audiencekit.process.workers import cores, in_order
 from audiencekit.reporting.report import RowCounts, rows_among
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger
@@ -48,6 +47,7 @@ from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import Snapshot
 from audiencekit.snapshots.members import MemberChunk, day_of, from_bytes
 from audiencekit.sources.files import AnySource, Item
+from audiencekit.state.spool import Spool
 
 # --- The records that a sync sends of all that it has read: additions and renewals, removals, then people put
 # back

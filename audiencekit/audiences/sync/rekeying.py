@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from audiencekit.audiences.sync.stamp import KnownStamps
-from audiencekit.machine.keys import StateKey
-from audiencekit.machine.spool import Spool
 from audiencekit.snapshots.changes import Effects, Successor
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.members import DOUBTFUL
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import StateKey
+from audiencekit.state.spool import Spool
 
 Home: TypeAlias = tuple[Path, StateKey]
 

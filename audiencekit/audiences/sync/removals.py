@@ -14,7 +14,6 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import RETURN_SHARE
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.buffers import (
     Bytes,
@@ -28,6 +27,7 @@ from audiencekit.preparation.columnar.buffers import (
 )
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.process.workers import cores, in_order
 from audiencekit.selection.tagkernels import TagKernels
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.mark_kernels import Halves, MarkKernels

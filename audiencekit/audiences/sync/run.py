@@ -21,8 +21,6 @@ from audiencekit.delivery.options import take_back_cancellation
 from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ResumeRefused, SnapshotRefused
-from audiencekit.machine.keys import StateKey, SubKey, find_state_key
-from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.planner import Planner
@@ -43,6 +41,8 @@ from audiencekit.snapshots.facts import SnapshotFacts, untrusted
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import day_of
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import StateKey, SubKey, find_state_key
+from audiencekit.state.spool import Spool
 
 # --- The snapshot of an audience under the lock of a run: opened, judged, and brought up to date when the run
 # ends

@@ -19,11 +19,11 @@ from audiencekit.api.stamps import REMOVAL, Stamp, description_of, find_stamp, w
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.audience_look import is_answered
 from audiencekit.errors import ExchangeError, SnapshotRefused, UsageError
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.keys import SubKey
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
-from audiencekit.machine.spool import NONCE_BYTES
+from audiencekit.process.crash_points import pass_point
 from audiencekit.snapshots.facts import untrusted
+from audiencekit.state.files import explained, read_file, replace_file
+from audiencekit.state.keys import SubKey
+from audiencekit.state.spool import NONCE_BYTES
 
 # --- Whether the snapshot is the last state of its audience: asked of the service before a run changes anything ---
 #

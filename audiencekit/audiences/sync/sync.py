@@ -17,11 +17,10 @@ from audiencekit.destinations.target import Target
 from audiencekit.durations import parse_duration
 from audiencekit.errors import PlanRefused
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK, RENEW_BEFORE_DAYS
-from audiencekit.machine.eventloop import blocking, cancellable
-from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.options import Keywords, SyncKeywords, Time, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.plan import to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.process.event_loop import blocking, cancellable
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.beginning import hold_target
@@ -33,6 +32,7 @@ from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
 from audiencekit.sources.files import AnySource, items_of
+from audiencekit.state.keys import find_state_key
 
 # --- `expiry`: when the members of an audience under sync expire, unless they are renewed ---
 

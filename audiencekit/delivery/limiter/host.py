@@ -31,10 +31,9 @@ from audiencekit.limits import (
     RATE_FLOOR_SHARE,
     RATE_RECOVERY_PER_MINUTE,
 )
-from audiencekit.machine.filelocks import HELD_HINT, lock_failure
-from audiencekit.machine.openfiles import NEW_FILE
-from audiencekit.machine.privatefiles import hint_for
-from audiencekit.machine.statedirectory import make_directory
+from audiencekit.state.directory import make_directory
+from audiencekit.state.files import NEW_FILE, hint_for
+from audiencekit.state.locks import HELD_HINT, lock_failure
 
 # --- Time since the machine started: no clock step moves it, a suspend counts, and all processes of the host agree
 

@@ -27,8 +27,8 @@ from audiencekit.limits import (
     REDIS_RETRY_SECONDS,
     REDIS_TIMEOUT_SECONDS,
 )
-from audiencekit.machine.eventloop import to_its_end
 from audiencekit.personal import Secret
+from audiencekit.process.event_loop import to_its_end
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

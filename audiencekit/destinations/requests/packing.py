@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from audiencekit.destinations.requests.entries import Chosen, Octets, measure_entries
 from audiencekit.destinations.requests.request_plan import PlannedRequest
-from audiencekit.machine.workers import cores, in_order
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.chunks import Counts
 from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.process.workers import cores, in_order
 from audiencekit.profile import Profile
 
 # Fewer than one in so many records of a batch are taken out of it.

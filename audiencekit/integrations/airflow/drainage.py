@@ -8,8 +8,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from audiencekit.machine.cancellation import interruptible
-from audiencekit.machine.loopsignals import all_held_back
+from audiencekit.process.event_loop import all_held_back, interruptible
 
 T = TypeVar("T")
 

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.errors import InputOutputFailed
-from audiencekit.machine.privatefiles import make_private_directory
-from audiencekit.machine.programs import start_program
-from audiencekit.machine.statedirectory import make_missing
-from audiencekit.machine.userdirectories import user_directory
+from audiencekit.process.programs import start_program
 from audiencekit.reporting.page.page_parts import Picture
+from audiencekit.state.directory import make_missing, user_directory
+from audiencekit.state.files import make_private_directory
 
 # Its modules are those of this process, and none of the working directory, which is another one there.
 _BOOT: Final = """

@@ -13,7 +13,7 @@ from audiencekit.delivery.results import Delivered, Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS
-from audiencekit.machine.keys import DIGESTS, StateKey, SubKey
+from audiencekit.state.keys import DIGESTS, StateKey, SubKey
 
 # --- The facts of a run in its journal: its input, its plan, its progress. Counts and names only ---
 

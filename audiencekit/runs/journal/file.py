@@ -13,16 +13,14 @@ from typing import Any, Final, Self
 from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.machine.checkeddocuments import read_json, write_json
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.filelocks import lock_failure
-from audiencekit.machine.keys import StateKey, SubKey
-from audiencekit.machine.openfiles import NEW_FILE
-from audiencekit.machine.privatefiles import explained, hint_for, read_file, sync_directory
 from audiencekit.optiontext import option
+from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, Succession, time_of
+from audiencekit.state.files import NEW_FILE, explained, hint_for, read_file, read_json, sync_directory, write_json
+from audiencekit.state.keys import StateKey, SubKey
+from audiencekit.state.locks import lock_failure
 
 # --- The journal of one run as a file: what is written is durable when a method returns ---
 

@@ -11,14 +11,14 @@ from typing import Self
 
 from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.eventloop import to_its_end
-from audiencekit.machine.keys import SubKey
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import guarded, without_frames
+from audiencekit.process.crash_points import pass_point
+from audiencekit.process.event_loop import to_its_end
 from audiencekit.runs.journal.digests import BODIES, KeyedDigest, Seals
 from audiencekit.runs.journal.facts import Moment, this_moment
 from audiencekit.runs.journal.file import Entry, JournalFile
+from audiencekit.state.keys import SubKey
 
 # An attempt that a crash cut short counts as one.
 _INTEND = """

@@ -32,17 +32,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
-from audiencekit.machine.erasurewitness import Witness
-from audiencekit.machine.formatmarks import other_number
-from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey, find_state_key
-from audiencekit.machine.privatefiles import create_file, explained
 from audiencekit.personal import Personal, guarded
 from audiencekit.preparation.plantimes import format_time
+from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.forgotten.file import ImportedPeople, People, new_tag_key, no_people
 from audiencekit.selection.forgotten.log import append_line
 from audiencekit.selection.forgotten.people import change_memory, last_memory
 from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger
+from audiencekit.state.files import create_file, explained, other_number
+from audiencekit.state.key_command import GivenKey
+from audiencekit.state.keys import KEY_BYTES, StateKey, SubKey, find_state_key
 
 MARK: Final = b"AKFORGX2"
 MAX_EXPORT_BYTES: Final = 2_000_000_000  # of which about 125 million keys; the cipher takes a little more at once

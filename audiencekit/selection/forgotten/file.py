@@ -34,14 +34,13 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from audiencekit.errors import MemoryRefused
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.erasurewitness import Mark
-from audiencekit.machine.filelocks import locked
-from audiencekit.machine.formatmarks import other_number
-from audiencekit.machine.keys import KEY_BYTES, StateKey, SubKey
-from audiencekit.machine.privatefiles import explained, read_file, replace_file
-from audiencekit.machine.statedirectory import make_directory
+from audiencekit.process.crash_points import pass_point
+from audiencekit.selection.erasure_witness import Mark
 from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger, Tags
+from audiencekit.state.directory import make_directory
+from audiencekit.state.files import explained, other_number, read_file, replace_file
+from audiencekit.state.keys import KEY_BYTES, StateKey, SubKey
+from audiencekit.state.locks import locked
 
 FORGOTTEN: Final = "forgotten"
 SERIAL: Final = "forgotten.serial"

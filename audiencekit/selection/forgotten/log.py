@@ -10,10 +10,8 @@ from typing import Any, Final
 
 import orjson
 
-from audiencekit.machine.fileowners import own_user
-from audiencekit.machine.openfiles import CHANGE
-from audiencekit.machine.privatefiles import explained, read_file, sync_directory
 from audiencekit.preparation.plantimes import format_time
+from audiencekit.state.files import CHANGE, explained, own_user, read_file, sync_directory
 
 LOG: Final = "forgotten.log"
 _MOST_BYTES: Final = 16_000_000

@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
-from audiencekit.machine.erasurewitness import Witness
-from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keys import StateKey, find_state_key
-from audiencekit.machine.statedirectory import check_root
+from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.forgotten.file import (
     FORGOTTEN,
     new_identity,
@@ -25,6 +22,9 @@ from audiencekit.selection.forgotten.file import (
 from audiencekit.selection.forgotten.log import append_line, read_log
 from audiencekit.selection.forgotten.notes import check_memory, gather_notes, needs_key
 from audiencekit.selection.forgotten.people import note_memory
+from audiencekit.state.directory import check_root
+from audiencekit.state.key_command import GivenKey
+from audiencekit.state.keys import StateKey, find_state_key
 
 
 def describe_memory(state_dir: Path, given: GivenKey, witness: Witness | None = None) -> dict[str, Any]:

@@ -14,11 +14,10 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.errors import MemoryRefused
-from audiencekit.machine.checkeddocuments import MOST_DOCUMENT_BYTES
-from audiencekit.machine.erasurewitness import Mark, Witness, newest
-from audiencekit.machine.keys import StateKey
-from audiencekit.machine.privatefiles import explained, read_file
+from audiencekit.selection.erasure_witness import Mark, Witness, newest
 from audiencekit.selection.forgotten.file import FORGOTTEN, SERIAL, Memory, read_serial
+from audiencekit.state.files import MOST_DOCUMENT_BYTES, explained, read_file
+from audiencekit.state.keys import StateKey
 
 ERASURES: Final = "erasures"
 RECEIPT: Final = "receipt.json"

@@ -17,13 +17,10 @@ import numpy.typing as npt
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.crashpoints import pass_point
-from audiencekit.machine.erasurewitness import Mark, Witness
-from audiencekit.machine.keycommand import GivenKey
-from audiencekit.machine.keys import StateKey, find_state_key, read_earlier
-from audiencekit.machine.statedirectory import check_root
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.process.crash_points import pass_point
+from audiencekit.selection.erasure_witness import Mark, Witness
 from audiencekit.selection.forgotten.file import (
     Memory,
     People,
@@ -38,6 +35,9 @@ from audiencekit.selection.forgotten.notes import Notes, check_memory, gather_no
 from audiencekit.selection.suppression import KeyMemory
 from audiencekit.selection.tags import TAG, Tagger, Tags, are_among
 from audiencekit.settings import Settings
+from audiencekit.state.directory import check_root
+from audiencekit.state.key_command import GivenKey
+from audiencekit.state.keys import StateKey, find_state_key, read_earlier
 
 _MET: Final = "some rows are of people who were erased by `forget`: they are not put in, and count as suppressed"
 

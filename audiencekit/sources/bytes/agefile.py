@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.machine.programs import own_environment
+from audiencekit.process.programs import own_environment
 from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
 

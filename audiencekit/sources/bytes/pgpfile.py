@@ -14,7 +14,7 @@ from typing import IO, BinaryIO, Final, cast
 
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION
-from audiencekit.machine.programs import find_program, start_program
+from audiencekit.process.programs import find_program, start_program
 from audiencekit.sources.bytes.encryptedfile import DecryptedHandle, EncryptedFile
 from audiencekit.sources.bytes.gpgverdict import ASKS_A_PERSON, GpgStatus, by_passphrase, damaged_message
 from audiencekit.sources.bytes.inflation import inflated_too_far

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
-from audiencekit.machine.workers import cores
+from audiencekit.process.workers import cores
 from audiencekit.sources.delimited.arrowcells import ArrowReader
 from audiencekit.sources.delimited.cellkernels import CellKernels, Cells, LinesApart, Room, WantedCells
 from audiencekit.sources.delimited.counting import Patterns, cut

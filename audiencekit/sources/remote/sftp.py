@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
-from audiencekit.machine.programs import own_environment, without_path
+from audiencekit.process.programs import own_environment, without_path
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, missing
 

@@ -20,9 +20,9 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
+from audiencekit.api.connections import Proxy, check_authorities, open_tls, read_proxy
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
-from audiencekit.machine.connections import Proxy, check_authorities, open_tls, read_proxy
 from audiencekit.settings import load_settings
 from audiencekit.sources.remote.address import SourceAddress
 from audiencekit.sources.remote.connection import Lost, Version, changed, missing

@@ -43,10 +43,10 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.profile import SPEC, X
 from audiencekit.reporting.progress import NoProgress
+from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.account import ACCOUNT, PAGE, Account, Keys as Entry
 from tests.delivery.scripted import EXCHANGE_SECONDS, Counts, Packed, Step, lost
 from tests.virtualtime import EPOCH, VirtualClock, run_virtually

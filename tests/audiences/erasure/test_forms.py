@@ -28,11 +28,11 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import PlanRefused
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
-from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.preparation.batches import IS_DELETE
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.settings import Settings
 from audiencekit.snapshots.store import SERIAL, SnapshotStore
+from audiencekit.state.keys import StateKey, find_state_key
 
 # --- Every form that an identifier can have been sent in ---
 

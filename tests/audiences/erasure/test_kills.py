@@ -11,8 +11,8 @@ import pytest
 
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator
-from audiencekit.machine.crashpoints import ERASURE_POINTS
 from audiencekit.pipeline import upload_async
+from audiencekit.process.crash_points import ERASURE_POINTS
 from audiencekit.settings import Settings
 from tests.crashes.killing import Driver
 

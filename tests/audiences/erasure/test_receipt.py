@@ -28,10 +28,9 @@ from audiencekit.audiences.erasure.receipt import (
 )
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.checkeddocuments import encode_checked
-from audiencekit.machine.keys import StateKey
-from audiencekit.machine.privatefiles import replace_file
 from audiencekit.selection.forgotten.notes import RECEIPT
+from audiencekit.state.files import encode_checked, replace_file
+from audiencekit.state.keys import StateKey
 from tests.runs.state import NOW, set_age
 
 RECEIPT_RECEIPT = Receipt(

@@ -22,7 +22,6 @@ from audiencekit.audiences.sync.sync import plan_sync, renew_async, sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import prepare, upload_async
 from audiencekit.runs.purge import ASIDE
@@ -31,6 +30,7 @@ from audiencekit.settings import Settings
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import RECENT, SNAPSHOT, SnapshotStore
+from audiencekit.state.keys import find_state_key
 from tests.runs.begun import EndsAfter
 
 # --- Erased people leave the snapshot of an audience under sync ---

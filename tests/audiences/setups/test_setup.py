@@ -12,7 +12,7 @@ from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.setup import FILE, TrustedSetups, read_definition
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.machine.checkeddocuments import encode_checked
+from audiencekit.state.files import encode_checked
 
 # --- The file of a definition: all of it, or a reason ---
 

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.audiences.sync.removals import as_records
-from audiencekit.machine.keys import find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.tags import Tagger, tags_of_sets
@@ -19,6 +18,7 @@ from audiencekit.snapshots.files import PARTS, Index, Snapshot
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import MEMBER_SCHEMA, chosen, days_of
 from audiencekit.snapshots.store import SnapshotStore
+from audiencekit.state.keys import find_state_key
 from tests.audiences.sync.service import ACCOUNT, AUDIENCE, Person
 
 TAGGER = Tagger()

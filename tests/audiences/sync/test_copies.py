@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from audiencekit.errors import SnapshotRefused
-from audiencekit.machine.crashpoints import POINTS, SYNC_POINTS, set_hook
+from audiencekit.process.crash_points import POINTS, SYNC_POINTS, set_hook
 from tests.audiences.sync.service import Owner, Person, Service, entries_of
 
 OLD, NEW, NEXT = (range(10), range(5, 15), range(8))

@@ -15,7 +15,6 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.audiences.sync import difference, difference as module
 from audiencekit.audiences.sync.difference import Difference, Horizon, SentRecords, find_difference, records_at
-from audiencekit.machine.spool import Spool
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.selection.keysets import KeySets
@@ -25,6 +24,7 @@ from audiencekit.snapshots import marks
 from audiencekit.snapshots.files import Index
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, day_of, from_bytes
+from audiencekit.state.spool import Spool
 from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import Person
 from tests.examples import examples

@@ -20,7 +20,6 @@ from audiencekit.audiences.sync.planner import Revision, judge_size, warn_of_few
 from audiencekit.audiences.sync.sync import plan_sync
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.errors import PlanRefused
-from audiencekit.machine.spool import Spool
 from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.recordbits import Bits
@@ -29,6 +28,7 @@ from audiencekit.reporting.report import Plan
 from audiencekit.selection.keysets import KeySets
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.snapshots.facts import SnapshotFacts
+from audiencekit.state.spool import Spool
 from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import AUDIENCE, Owner, Person
 from tests.examples import examples

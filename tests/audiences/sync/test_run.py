@@ -16,11 +16,11 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.audiences.sync.run import HeldSnapshot, settle_left
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.errors import AudiencekitError, Bug, SnapshotRefused
-from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
-from audiencekit.machine.keys import find_state_key
+from audiencekit.process.crash_points import SYNC_POINTS, set_hook
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import joined_members
 from audiencekit.snapshots.store import RECENT, SERIAL, SNAPSHOT, SnapshotStore
+from audiencekit.state.keys import find_state_key
 from tests.audiences.sync.people import Killed, store
 from tests.audiences.sync.service import AUDIENCE, FINE, LATE, LOST, NEVER, Entry, Owner, Person, entries_of
 

@@ -19,7 +19,7 @@ from audiencekit.audiences.sync.stamp import STAMP
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.ads_session import overtake_sync
 from audiencekit.errors import AudiencekitError, RequestRefused, SnapshotRefused, TemporarilyUnavailable
-from audiencekit.machine.crashpoints import SYNC_POINTS, set_hook
+from audiencekit.process.crash_points import SYNC_POINTS, set_hook
 from tests.audiences.sync.service import (
     ACCOUNT,
     AUDIENCE,

@@ -13,11 +13,11 @@ import pytest
 from audiencekit.delivery.results import RequestResult
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
-from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.runs.journal.digests import Seals
 from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
+from audiencekit.state.keys import StateKey, SubKey
 
 RUN_ID = "20261121-013000-1f3a9c00"
 STATE_KEY = StateKey(bytes(range(32)))

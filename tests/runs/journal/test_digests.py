@@ -14,12 +14,12 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.chunks import RecordChunk, to_chunk
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.runs.journal import digests
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
+from audiencekit.state.keys import StateKey, SubKey
 from tests.runs.journal.conftest import KEY
 
 OTHER: SubKey = StateKey(bytes(32)).derive("digests", "another")

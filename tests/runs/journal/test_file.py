@@ -18,11 +18,11 @@ import pytest
 
 from audiencekit.delivery.results import RefusedRow
 from audiencekit.errors import InputOutputFailed, Outcome, ResumeRefused
-from audiencekit.machine.checkeddocuments import encode_checked
 from audiencekit.runs.journal.facts import Ending, PlannedBody, Sums
 from audiencekit.runs.journal.file import JournalFile, connect, connect_new
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.store import RUN_HOME
+from audiencekit.state.files import encode_checked
 from tests.moments import PATIENCE_SECONDS
 from tests.runs.journal.conftest import FACTS, KEY, PLAN, RUN_ID, STATE_KEY, packed, result_of
 

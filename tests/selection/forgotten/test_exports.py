@@ -17,10 +17,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.erasurewitness import Witness
-from audiencekit.machine.keys import StateKey, SubKey
 from audiencekit.personal import Secret
 from audiencekit.preparation.columnar.buffers import HASH_TYPE
+from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.forgotten import exports
 from audiencekit.selection.forgotten.exports import (
     export_memory,
@@ -35,6 +34,7 @@ from audiencekit.selection.forgotten.log import read_log
 from audiencekit.selection.forgotten.memoryacceptance import accept_memory
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.selection.tags import Tagger
+from audiencekit.state.keys import StateKey, SubKey
 from tests.planning.memories import Place, records_of
 
 

@@ -13,10 +13,9 @@ import pytest
 
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.crashpoints import set_hook
-from audiencekit.machine.erasurewitness import Mark
-from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.columnar.buffers import HASH_TYPE
+from audiencekit.process.crash_points import set_hook
+from audiencekit.selection.erasure_witness import Mark
 from audiencekit.selection.forgotten.file import (
     FORGOTTEN,
     SERIAL,
@@ -31,6 +30,7 @@ from audiencekit.selection.forgotten.file import (
     write_serial,
 )
 from audiencekit.selection.tags import TAG, Tagger, Tags
+from audiencekit.state.keys import StateKey
 
 KEY, OTHER_KEY = StateKey(b"k" * 32), StateKey(b"o" * 32)
 IDENTITY = "ab" * 16

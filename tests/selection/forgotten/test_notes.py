@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
-from audiencekit.machine.crashpoints import ERASURE_POINTS
-from audiencekit.machine.erasurewitness import Witness
+from audiencekit.process.crash_points import ERASURE_POINTS
+from audiencekit.selection.erasure_witness import Witness
 from audiencekit.selection.forgotten import people as forgotten
 from audiencekit.selection.forgotten.memoryacceptance import accept_memory, describe_memory
 from audiencekit.selection.forgotten.people import remember
@@ -241,7 +241,7 @@ def test_a_way_out_that_was_killed_is_gone_again(point: str, place: Place, tmp_p
 
 
 def _killed(point: str, work: Callable[[], Any]) -> None:
-    from audiencekit.machine.crashpoints import set_hook
+    from audiencekit.process.crash_points import set_hook
 
     def hook(passed: str) -> None:
         if passed == point:

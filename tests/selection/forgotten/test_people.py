@@ -14,10 +14,10 @@ from hypothesis import given, strategies as st
 from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.machine.keys import StateKey
 from audiencekit.personal import Secret
 from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.selection.tags import TAG, are_among
+from audiencekit.state.keys import StateKey
 
 GIVEN = Secret("6b" * 32)
 KEY = StateKey(b"k" * 32)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pkgutil
 from typing import Final
 
-from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones.planfile import CompiledPlan, PlanFile, compilers, written
+from audiencekit.state.directory import Cache
 
 # The file beside this module; compiled from the metadata of phonenumbers (Apache License 2.0) by `-m generators`.
 SUPPLIED: Final = "numbering-plans.bin"

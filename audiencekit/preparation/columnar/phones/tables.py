@@ -17,12 +17,12 @@ import numpy.typing as npt
 import phonenumbers
 
 from audiencekit.errors import Bug
-from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones.compiledplans import CompiledPlans, supplied_plans
 from audiencekit.preparation.columnar.phones.plans import NumberingPlan
 from audiencekit.preparation.columnar.phones.readings import International, National
 from audiencekit.preparation.columnar.phones.states import DIGITS, StateRows
 from audiencekit.preparation.columnar.phones.trunks import UNKNOWN, DigitOutcome, DigitReading, Trunks
+from audiencekit.state.directory import Cache
 
 WIDTH: Final = 16  # places of a row: ten digits, and what makes the row a power of two
 STAY: Final = 15  # the place of a row that leads to itself: for numbers that are shorter than those beside them

@@ -13,11 +13,11 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata
 
-from audiencekit.machine.caches import Cache
 from audiencekit.preparation.columnar.phones import compiledplans, planfile, tables as phone_tables
 from audiencekit.preparation.columnar.phones.compiledplans import CACHED, supplied_plans
 from audiencekit.preparation.columnar.phones.planfile import PlanFile
 from audiencekit.preparation.columnar.phones.tables import PhoneTables, Tables
+from audiencekit.state.directory import Cache
 from tests.conftest import ROOT
 
 REGIONS, CODES = ["DE", "US", "CA"], [49, 1, 800]
@@ -177,7 +177,7 @@ import sys
 from pathlib import Path
 import phonenumbers
 from phonenumbers import PhoneMetadata
-from audiencekit.machine.caches import Cache
+from audiencekit.state.directory import Cache
 from audiencekit.preparation.columnar.phones import tables as phone_tables
 
 def another(name):

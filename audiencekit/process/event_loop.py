@@ -1,0 +1,233 @@
+"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short.
+
+The door to `cancellation`, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from audiencekit.errors import AudiencekitError
+from audiencekit.limits import CANCELLATION_SECONDS
+from audiencekit.process.signals import ENDINGS
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """`function`, whose name ends in `_async`, for callers that do not await: its parameters, and its result.
+
+    Where an event loop is running, as in a notebook, the work is done in a thread of its own.
+    """
+
+    @functools.wraps(function)
+    def call(*given: P.args, **keywords: P.kwargs) -> T:
+        work = interruptible(function(*given, **keywords))
+        del given, keywords  # no traceback of what follows is to show a data frame, or identifiers
+        import asyncio  # 20 ms, which those who only check a list need not spend
+
+        return run_beside(work) if _a_loop_is_running() else asyncio.run(work)
+
+    call.__name__ = call.__qualname__ = function.__name__.removesuffix("_async")
+    beside = f"Inside an event loop this works in a thread of its own, and waits for it: see `{function.__name__}`."
+    call.__doc__ = f"{function.__doc__}\n    {beside}\n    "
+    return call
+
+
+def run_beside(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, from an event loop and a thread of its own. An interrupt of the caller cancels it.
+
+    Raises what the work raises, and KeyboardInterrupt when an interrupt has cancelled it and it said nothing more.
+    """
+    import asyncio
+    from concurrent.futures import Future
+
+    begun: Future[Callable[[], object]] = Future()
+    outcome: Future[T] = Future()
+
+    async def carry_out() -> T:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel if task else loop.stop))
+        return await work
+
+    def end() -> None:
+        try:
+            outcome.set_result(asyncio.run(carry_out()))
+        except BaseException as error:  # whatever it is, the caller is to have it
+            outcome.set_exception(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(end,), name="audiencekit")
+    while True:
+        try:
+            if thread.ident is None:
+                thread.start()
+            return outcome.result()
+        except KeyboardInterrupt:
+            with suppress(RuntimeError):  # of a loop that has ended meanwhile
+                begun.result()()
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+
+async def to_its_end(work: Awaitable[T]) -> T:
+    """The result of `work`. A cancellation meanwhile is too late to keep anything back: it is taken back.
+
+    For what ends by itself, and soon, as the last thing that the caller awaits.
+    """
+    import asyncio
+
+    working, caller = asyncio.ensure_future(work), asyncio.current_task()
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError:
+            if caller is not None:
+                caller.uncancel()
+    return working.result()
+
+
+@asynccontextmanager
+async def closed_to_its_end(manager: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """The opened `manager`. It is told of no exception, and a cancellation while it closes is taken back."""
+    opened = await manager.__aenter__()
+    try:
+        yield opened
+    finally:
+        await to_its_end(manager.__aexit__(None, None, None))
+
+
+def _a_loop_is_running() -> bool:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+_IS_INTERRUPTIBLE: ContextVar[bool] = ContextVar("_IS_INTERRUPTIBLE", default=False)
+_AGAIN_SECONDS = 1.0  # what has swallowed an interruption too late is interrupted once more
+_TOO_LATE = "all was done when the cancellation came"
+
+
+def cancellable(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """`function`, out of which a cancellation comes as CancelledError when its work has ended.
+
+    The first interrupts the work. A second one, or the end of CANCELLATION_SECONDS, interrupts it again. The cause of
+    the CancelledError is what the work raised: it says how far it came. Inside `interruptible` work nothing changes.
+    """
+
+    @functools.wraps(function)
+    async def call(*given: P.args, **keywords: P.kwargs) -> T:
+        work = function(*given, **keywords)
+        del given, keywords  # no traceback of what follows is to show a data frame, or identifiers
+        return await (work if _IS_INTERRUPTIBLE.get() else _cancelled_in_time(work))
+
+    return call
+
+
+async def interruptible(work: Awaitable[T]) -> T:
+    """The result of `work`, for a caller who takes what it raises as the answer to a cancellation."""
+    before = _IS_INTERRUPTIBLE.set(True)
+    try:
+        return await work
+    finally:
+        _IS_INTERRUPTIBLE.reset(before)
+
+
+async def _cancelled_in_time(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio  # as in `eventloop`
+
+    working = asyncio.ensure_future(interruptible(work))
+    try:
+        await asyncio.wait([working])
+        return working.result()
+    except asyncio.CancelledError as cancelled:
+        await _end(working)
+        _explain(cancelled, working)
+        raise  # the same one, by which its scope knows it
+    finally:
+        del working  # else what was raised would keep itself, by this frame
+
+
+async def _end(working: asyncio.Task[Any]) -> None:
+    """Return when `working` has ended. It is interrupted until then."""
+    import asyncio
+
+    seconds = CANCELLATION_SECONDS
+    if not working.cancelling():  # a loop that closes has cancelled all tasks
+        working.cancel()
+    while not working.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([working], timeout=seconds)
+        working.cancel()
+        seconds = _AGAIN_SECONDS
+
+
+def _explain(cancelled: asyncio.CancelledError, working: asyncio.Task[Any]) -> None:
+    """Say in `cancelled` what became of the work."""
+    failure = None if working.cancelled() else working.exception()
+    cancelled.__cause__ = failure.bare() if isinstance(failure, AudiencekitError) else failure
+    if failure is None and not working.cancelled():
+        cancelled.add_note(_TOO_LATE)
+
+
+def on_ending(loop: asyncio.AbstractEventLoop, ending: signal.Signals, call: Callable[[], Any]) -> Callable[[], Any]:
+    """Have `loop` call `call` for each signal `ending`. What comes back ends it."""
+    try:
+        loop.add_signal_handler(ending, call)
+    except NotImplementedError:
+        # A handler runs between two steps of the main thread; the loop, which may sleep then, is woken.
+        before = signal.signal(ending, lambda _ending, _frame: _wake(loop, call))
+        return lambda: signal.signal(ending, before)
+    return lambda: loop.remove_signal_handler(ending)
+
+
+def is_detached_from(ending: signal.Signals) -> bool:
+    """Whether the process was begun without a terminal that could hang up (`nohup`), and this is that signal."""
+    return ending.name == "SIGHUP" and signal.getsignal(ending) is signal.SIG_IGN
+
+
+def hold_back() -> None:
+    """No ending comes through to this thread until `let_through`, where the system can do so."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+
+
+def let_through() -> None:
+    """Endings come through again, those that were held back first."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+
+
+@contextlib.contextmanager
+def all_held_back() -> Iterator[None]:
+    """No signal at all comes through to this thread meanwhile, where the system can do so."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wake(loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:
+    with contextlib.suppress(RuntimeError):  # it has closed
+        loop.call_soon_threadsafe(call)
