@@ -12,10 +12,10 @@ from typing import Final
 
 import click
 
-from audiencekit.cli.commandhelp import Context, write_sections
-from audiencekit.cli.globaloptions import begin_manner, end_manner, whole_tool_options
+from audiencekit.cli.command_help import Context, write_sections
+from audiencekit.cli.interruption import say_version
+from audiencekit.cli.main import begin_manner, end_manner, whole_tool_options
 from audiencekit.cli.output import complain, insist, say_failure, take_any_letter, unwritten
-from audiencekit.cli.version import say_version
 from audiencekit.errors import AudiencekitError, Bug, UsageError
 from audiencekit.personal import shortage_of
 from audiencekit.process.memory import release_reserve

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.dryrun import unsent_told
+from audiencekit.cli.client import unsent_told
+from audiencekit.cli.command_help import CommandGroup
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, say_json, tell
 from audiencekit.errors import AudiencekitError

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_argument, audience_id_of, note_audiences
 from audiencekit.cli.client import with_client
-from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.confirmation import confirm, require_terminal
+from audiencekit.cli.command_help import CommandGroup
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, print_told, say, tell
+from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.shown import shown
 

@@ -1,15 +1,16 @@
-"""`check` and `prepare`: read everything, send nothing."""
+"""`hash`: the rules on single values, for trying them and for comparing with other tools."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
-from audiencekit.cli.commandhelp import Command
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import (
     OutputPath,
     as_keywords,
@@ -19,12 +20,54 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
-from audiencekit.cli.output import complain, leave_with, print_told, say_document
-from audiencekit.cli.webpages import html_option, write_plan_page
-from audiencekit.errors import AudiencekitError
+from audiencekit.cli.output import complain, leave_with, print_told, say, say_document
+from audiencekit.cli.web_pages import html_option, write_plan_page
+from audiencekit.errors import AudiencekitError, UsageError
+from audiencekit.identifiers.kinds import Kind
 
 if TYPE_CHECKING:
     from audiencekit.reporting.report import Plan
+
+
+@click.command(
+    "hash",
+    cls=Command,
+    examples=("hash email <<< '\"ada@example.com\"'", "hash phone_number --country DE < numbers.jsonl"),
+)
+@click.argument("kind", type=click.Choice([kind.value for kind in Kind if kind.is_hashed]))
+@click.option("--country", help="Country of phone numbers without a country code.")
+@click.option("--show-normalized", is_flag=True, help="Add what was hashed. It is personal data.")
+@click.option("--phone-validity", type=click.Choice(["valid", "possible"]), default="valid", show_default=True)
+def hash_values(kind: str, country: str | None, show_normalized: bool, phone_validity: Any) -> None:
+    """Hash JSON strings, one a line.
+
+    Each line of stdin gets an answer on stdout: {"sha256": …} or {"reason": …}.
+    """
+    from audiencekit.identifiers.definition import normalize_identifier
+    from audiencekit.identifiers.kinds import Hashable, Reason, hash_normalized
+    from audiencekit.planning.options import Keywords, read_keywords
+
+    keywords: Keywords = {"country": country, "phone_validity": phone_validity}
+    rules = read_keywords(keywords, command_settings().profile).rules
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        normalized = normalize_identifier(Kind(kind), _read_line(line, number), rules=rules)
+        if isinstance(normalized, Reason):
+            answer = {"reason": normalized.value}
+        else:
+            answer = {"sha256": hash_normalized(cast("Hashable", normalized))}
+            answer |= {"normalized": normalized} if show_normalized else {}
+        say(json.dumps(answer))
+
+
+def _read_line(line: bytes, number: int) -> str:
+    value: object = None
+    try:
+        value = json.loads(line) if line.strip() else ""
+    except ValueError:
+        value = None
+    if not isinstance(value, str):
+        raise UsageError(f"line {number} of stdin is not a JSON string", hint='write values like "someone@example.com"')
+    return value
 
 
 @click.command(cls=Command, examples=("check list.csv --country DE", "check list.csv --doctor"))
@@ -42,7 +85,7 @@ def check(
 
     It reads the list to its end, sends nothing and needs no credentials.
     """
-    from audiencekit.cli.commandprogress import command_progress
+    from audiencekit.cli.output import command_progress
     from audiencekit.pipeline import check as check_source
 
     try:
@@ -76,7 +119,7 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
     The directory gets records.parquet, manifest.json and rejections.csv.
     """
-    from audiencekit.cli.commandprogress import command_progress
+    from audiencekit.cli.output import command_progress
     from audiencekit.pipeline import prepare as prepare_source
 
     try:

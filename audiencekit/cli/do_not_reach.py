@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from audiencekit.cli.client import with_client
-from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.confirmation import confirm, require_terminal
-from audiencekit.cli.dryruns import foresee_do_not_reach, refuse_named_dry_run
+from audiencekit.cli.command_help import CommandGroup
+from audiencekit.cli.dry_runs import foresee_do_not_reach, refuse_named_dry_run
 from audiencekit.cli.options import (
     as_keywords,
     dry_run_option,
@@ -23,7 +22,8 @@ from audiencekit.cli.options import (
     source_options,
 )
 from audiencekit.cli.output import print_json, say, tell
-from audiencekit.cli.sendingcommands import pace_options, send, service_options
+from audiencekit.cli.sending_commands import pace_options, send, service_options
+from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:

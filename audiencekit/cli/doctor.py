@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from audiencekit.cli.commandhelp import Command
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.interruption import COMPILE, NOT_IN_USE, kernels_warning
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_told, say_document
-from audiencekit.cli.sendingcommands import service_options
-from audiencekit.cli.version import COMPILE, NOT_IN_USE, kernels_warning
+from audiencekit.cli.sending_commands import service_options
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
+
 
 FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool of some ten million records
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service

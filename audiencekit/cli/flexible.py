@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from audiencekit.cli.client import with_client
-from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.confirmation import confirm, require_terminal
+from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
+from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.flexible import Document
+
 
 _FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 

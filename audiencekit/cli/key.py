@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.commandhelp import CommandGroup
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import CommandGroup
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import json_option
 from audiencekit.cli.output import print_json, say
 from audiencekit.errors import Refused
@@ -17,6 +17,7 @@ from audiencekit.process.programs import own_environment
 
 if TYPE_CHECKING:
     from audiencekit.state.key_places import KeyPlace
+
 
 _NEW = "AUDIENCEKIT_NEW_KEY"
 _PLACES = ("environment", "command", "keyring", "file")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from audiencekit.cli.commandhelp import Command
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from audiencekit.api.login import Grant
     from audiencekit.personal import Secret
     from audiencekit.settings import Settings
+
 
 T = TypeVar("T")
 _profile_option = click.option("--profile", help="Which service: spec or x.")

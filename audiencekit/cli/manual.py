@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from audiencekit import __version__
-from audiencekit.cli.commandhelp import Command
+from audiencekit.cli.command_help import Command
 from audiencekit.cli.output import say
 
 EXIT_CODES: Final = {

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
 
-from audiencekit.cli.commandhelp import (
+from audiencekit.cli.command_help import (
     judgement_option,
     plan_option,
     reading_option,
@@ -19,8 +21,10 @@ from audiencekit.cli.commandhelp import (
     service_option,
     suppression_option,
 )
-from audiencekit.cli.completionwords import columns, columns_then, kinds_of_columns, runs
-from audiencekit.cli.databasesource import needs_source, perhaps_from_database
+from audiencekit.cli.completion import columns, columns_then, kinds_of_columns, runs
+from audiencekit.cli.output import leave_with
+from audiencekit.durations import parse_duration
+from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import (
     DEFAULT_MAX_REJECTED_COLUMN_SHARE,
@@ -30,6 +34,7 @@ from audiencekit.limits import (
     MIN_BODY_BYTES,
     SHARED_PEOPLE,
 )
+from audiencekit.preparation.plantimes import format_time, parse_time
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PEOPLE: Final = re.compile("[0-9]{1,18}")
@@ -356,3 +361,52 @@ def as_keywords(given: dict[str, Any]) -> dict[str, Any]:
     if keywords.pop("suppress_no_header", False):
         keywords["suppress_header"] = False
     return keywords
+
+
+def perhaps_from_database(function: F) -> F:
+    """`function` with the query to a database as its source, where there is one."""
+
+    @wraps(function)
+    def call(source: Any, from_sql: str | None, sql: str | None, **given: Any) -> Any:
+        if from_sql is not None:
+            source = _query(source, from_sql, sql, as_json=given.get("as_json", False))
+        elif sql is not None:
+            raise click.UsageError("--sql needs --from-sql URL: a database executes the query.")
+        return function(source=source, **given)
+
+    return cast("F", call)
+
+
+def needs_source(function: F) -> F:
+    """`function`, which needs files or a query."""
+
+    @wraps(function)
+    def call(source: Any, **given: Any) -> Any:
+        if not source:
+            raise click.UsageError("Missing argument 'SOURCE...'.")
+        return function(source=source, **given)
+
+    return cast("F", call)
+
+
+def _query(source: tuple[str, ...], url: str, sql: str | None, *, as_json: bool) -> Any:
+    from audiencekit.sources.databases.databasequery import from_sql
+
+    if source:
+        raise click.UsageError("--from-sql stands in the place of files: give one of them.")
+    if sql is None:
+        raise click.UsageError("--from-sql needs --sql @FILE with the query that the database executes.")
+    try:
+        return from_sql(url, sql)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+
+
+_AGE: Final = re.compile(r"[0-9]+[a-z]", re.ASCII)
+
+
+def moment_of(given: str, name: str, now: datetime) -> str:
+    """Return the moment that the option `name` gives, as reports write times. Raises UsageError."""
+    if _AGE.fullmatch(given):
+        return format_time(now - parse_duration(given, name))
+    return format_time(parse_time(given, name))

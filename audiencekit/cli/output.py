@@ -1,21 +1,151 @@
-"""Data to stdout, everything else to stderr; failures leave with their report."""
+"""The progress of a command, in its manner: silent, in lines, or in bars; and in its log."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
+import re
+import shlex
 import sys
+import time
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
 
 import click
 
-from audiencekit.cli.globaloptions import manner, note_json_said, stderr_is_coloured
-from audiencekit.cli.spelling import spelled, spelled_document
+from audiencekit.cli.log_file import LogFile
+from audiencekit.cli.main import manner, note_json_said, stderr_is_coloured
 from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFailed, UsageError
+from audiencekit.optiontext import OPTION
 from audiencekit.process.memory import release_reserve
+from audiencekit.reporting.progress import (
+    LINE_EVERY_SECONDS,
+    BarProgress,
+    LineProgress,
+    NoProgress,
+    Progress,
+    progress_for,
+)
 from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
+
+
+def command_progress(*, every_seconds: float | None = None) -> AbstractContextManager[Progress]:
+    """The progress to give to the work of a command. As `progress_for`, unless the manner asks for less or more.
+
+    A verbose command writes lines, which go with those of its requests.
+    """
+    how = manner()
+    shown: BarProgress | LineProgress | None
+    if how.is_quiet:
+        shown = None
+    elif how.is_verbose:
+        shown = LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
+    else:
+        shown = progress_for(every_seconds=every_seconds, is_coloured=how.colour != "never")
+    return _Spelled(nullcontext(NoProgress()) if shown is None else shown, how.log)
+
+
+class _Spelled:
+    """Passes messages on as the command line spells options, and logs them; and steps, which it logs now and then, and
+    when a stage begins and ends."""
+
+    def __init__(self, shown: AbstractContextManager[Progress], log: LogFile | None) -> None:
+        self._context, self._log = shown, log
+        self._stage, self._written, self._done = "", 0.0, -1
+
+    def tell(self, message: str) -> None:
+        """Pass the message on."""
+        message = spelled(message)
+        if self._log is not None:
+            self._log.write("warning" if message.startswith("warning:") else "info", message)
+        self._shown.tell(message)
+
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """Pass the step on."""
+        if self._log is not None:
+            self._log_step(self._log, stage, done, total, unit, also)
+        self._shown.step(stage, done, total, unit=unit, also=also)
+
+    def _log_step(
+        self, log: LogFile, stage: str, done: int, total: int, unit: str, also: Mapping[str, int] | None
+    ) -> None:
+        now = time.monotonic()
+        is_due = stage != self._stage or now - self._written >= LINE_EVERY_SECONDS or done == total
+        if is_due and (stage, done) != (self._stage, self._done):
+            self._stage, self._written, self._done = stage, now, done
+            facts = {"stage": stage, "done": done, "total": total or None, "unit": unit, **(also or {})}
+            log.write("info", stage, **facts)
+
+    def __enter__(self) -> Self:
+        self._shown = self._context.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._context.__exit__(kind, error, _)
+
+
+# Where a flag is not the name of its option with dashes.
+_FLAGS: Final = {
+    "audience_id": "--audience",
+    "account_id": "--account",
+    "columns": "--map",
+    "suppress_columns": "--suppress-map",
+    "header": "--no-header",
+    "suppress_header": "--suppress-no-header",
+    "source": "--from",
+}
+# Members of a document that are prose, at every depth; all others are data, and stay.
+_PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "notes", "resumable"})
+
+
+def spelled(text: str) -> str:
+    """`text` with flags in place of options."""
+    return OPTION.sub(_flag, text)
+
+
+def spelled_document(document: Any) -> Any:
+    """A plan, a report or a failure with flags in place of options, in what is prose of ours."""
+    if isinstance(document, Mapping):
+        return {
+            name: _spelled_prose(value) if name in _PROSE else spelled_document(value)
+            for name, value in document.items()
+        }
+    return list(map(spelled_document, document)) if isinstance(document, list | tuple) else document
+
+
+def _spelled_prose(value: Any) -> Any:
+    if isinstance(value, str):
+        return spelled(value)
+    return [_spelled_prose(each) for each in value] if isinstance(value, list | tuple) else spelled_document(value)
+
+
+def _flag(found: re.Match[str]) -> str:
+    name, literal = found.groups()
+    flag = _FLAGS.get(name) or f"--{name.replace('_', '-')}"
+    return flag if literal in ("", "True", "False") else ", ".join(f"{flag} {value}" for value in _values(literal))
+
+
+def _values(literal: str) -> list[str]:
+    """The values as a shell takes them; a word that is no literal, such as FILE, stands for a value."""
+    try:
+        value = ast.literal_eval(literal)
+    except (SyntaxError, ValueError):
+        return [literal]
+    if isinstance(value, dict):
+        return [f"{key}={shlex.quote(str(each))}" for key, each in value.items()]
+    return list(map(_quoted, value if isinstance(value, list) else [value]))
+
+
+def _quoted(value: Any) -> str:
+    text = str(value)
+    if text == "\n":
+        return "$'\\n'"
+    is_sign = len(text) == 1 and not text.isalnum() and text != "'"
+    return f"'{text}'" if is_sign else shlex.quote(text)
 
 
 def take_any_letter() -> None:

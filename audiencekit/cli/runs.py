@@ -1,4 +1,4 @@
-"""`runs` and `report`: what happened so far."""
+"""`purge`: destroy the files of old runs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,45 @@ from datetime import UTC, datetime
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_filter, known_audience_id
-from audiencekit.cli.commandhelp import Command
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import json_option, run_argument
-from audiencekit.cli.output import leave_with, print_json, print_report, say, tell
-from audiencekit.cli.webpages import html_option, write_report_page
+from audiencekit.cli.output import insist, leave_with, print_json, print_report, print_told, say, tell
+from audiencekit.cli.settings import audience_filter, confirm, known_audience_id, require_terminal
+from audiencekit.cli.web_pages import html_option, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
+
+
+@click.command(cls=Command, examples=("purge --older-than 30d --dry-run", "purge --older-than 30d --yes"))
+@click.option("--older-than", required=True, metavar="AGE", help="Age since the last change: 30d, 4w, 12h.")
+@click.option("--unfinished", is_flag=True, help="Unfinished runs, too; they cannot be resumed afterwards.")
+@click.option("--receipts", is_flag=True, help="Receipts of finished erasures, too, except the last.")
+@click.option("--dry-run", is_flag=True, help="Show what would be destroyed, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def purge(older_than: str, unfinished: bool, receipts: bool, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Destroy the files of old runs for good.
+
+    The keys go first, and a receipt with counts stays. Runs at work, erasures that are not finished, snapshots of
+    syncs and the memory of erased people are never purged.
+    """
+    from audiencekit.audiences.runs import PurgeOrder, plan_purge, purge as carry_out
+    from audiencekit.durations import parse_age
+
+    settings, now = command_settings(), datetime.now(UTC)
+    order = PurgeOrder(older_than=parse_age(older_than, "--older-than"), unfinished=unfinished, receipts=receipts)
+    if not dry_run and not yes:
+        require_terminal()
+        insist(plan_purge(order, settings, now).to_text())
+        confirm("Destroy this for good?")
+    try:
+        receipt = (plan_purge if dry_run else carry_out)(order, settings, now)
+    except InputOutputFailed as error:
+        leave_with(error, as_json=as_json)
+    if as_json:
+        print_told(receipt.to_json())
+    else:
+        say(receipt.to_text())
 
 
 @click.command(cls=Command, examples=("runs", "runs --since 7d --audience h1ab2 --json"))
@@ -25,7 +57,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     The newest comes first.
     """
     from audiencekit.audiences.match_rate import list_history
-    from audiencekit.cli.timeorage import moment_of
+    from audiencekit.cli.options import moment_of
     from audiencekit.reporting.text import render_runs, runs_to_json
     from audiencekit.runs.purge import kept_until
     from audiencekit.state.keys import known_state_key
@@ -66,7 +98,7 @@ def report(run: str, html: str | None, as_json: bool) -> None:
     if is_erasure:
         if html is not None:
             raise UsageError("an erasure has a receipt, and no page")
-        from audiencekit.cli.forget import show_receipt
+        from audiencekit.cli.erasure import show_receipt
 
         show_receipt(run_id, as_json=as_json)
         return

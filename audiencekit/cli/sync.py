@@ -1,4 +1,4 @@
-"""`sync`: make an audience equal to a source."""
+"""`renew` and `expiry`: extend entries of an audience under sync that expire, and count them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_id_of, audience_option
-from audiencekit.cli.commandhelp import Command, judgement_option, plan_option
-from audiencekit.cli.dryruns import foresee_sync
+from audiencekit.cli.command_help import Command, judgement_option, plan_option
+from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.dry_runs import foresee_renewal, foresee_sync, leave_with_sync_plan
 from audiencekit.cli.options import (
     SHARE,
     as_keywords,
@@ -19,14 +19,90 @@ from audiencekit.cli.options import (
     suppression_options,
     sync_options,
 )
-from audiencekit.cli.sendingcommands import pace_options, send, service_options
-from audiencekit.cli.syncplan import leave_with_sync_plan
+from audiencekit.cli.output import leave_with, print_told, say, tell
+from audiencekit.cli.sending_commands import pace_options, send, service_options
+from audiencekit.cli.settings import audience_id_of, audience_option, known_audience_id
+from audiencekit.errors import AudiencekitError
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK
 
 if TYPE_CHECKING:
+    from audiencekit.audiences.sync.sync import Expiry
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings
+
+
+@click.command(cls=Command, examples=("renew --audience h1ab2", "renew --audience h1ab2 --before 60d"))
+@audience_option("The custom audience, which is under sync.")
+@click.option(
+    "--before",
+    default="30d",
+    show_default=True,
+    metavar="SPAN",
+    help="Renew entries that expire within SPAN, such as 30d.",
+)
+@click.option("--expires-at", metavar="TIME", help="When the renewed entries expire; 13 months from now by default.")
+@click.option("--ttl-days", type=click.IntRange(1), metavar="N", help="The renewed entries expire N days from now.")
+@service_options
+@pace_options
+@dry_run_option
+@json_option
+def renew(
+    audience: str,
+    before: str,
+    expires_at: str | None,
+    ttl_days: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Put members in again whose entries expire soon.
+
+    The snapshot of the last sync says who they are: no source is needed.
+    """
+    times: dict[str, Any] = {"before": before, "expires_at": expires_at, "ttl_days": ttl_days}
+    if given.pop("dry_run"):
+        service = {name: given[name] for name in ("account_id", "profile")}
+        foresee_renewal(audience, times, as_json=as_json, **service)
+
+    async def work(settings: Settings, progress: Progress) -> Report:
+        from audiencekit.audiences.sync.sync import renew_async
+
+        audience_id = await audience_id_of(audience, settings)
+        return await renew_async(audience_id=audience_id, settings=settings, progress=progress, **times)
+
+    send(work, as_json=as_json, **given)
+
+
+@click.command(cls=Command, examples=("expiry --audience h1ab2", "expiry --audience h1ab2 --json"))
+@audience_option("The custom audience, which is under sync.")
+@click.option("--account", "account_id", metavar="ID", help="The ads account; AUDIENCEKIT_ACCOUNT_ID by default.")
+@json_option
+def expiry(audience: str, account_id: str | None, as_json: bool) -> None:
+    """Show when members of an audience expire.
+
+    The numbers are of the snapshot of the last sync. Nothing is sent.
+    """
+    from audiencekit.audiences.sync.sync import expiry as look_up
+
+    try:
+        audience_id = known_audience_id(audience, account_id)
+        found = look_up(audience_id=audience_id, settings=command_settings(account_id=account_id))
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    if found.unsettled:
+        tell("note: a run is at work, or was interrupted: its changes are not counted yet")
+    if as_json:
+        print_told(found.to_json())
+    else:
+        say(_text(found))
+
+
+def _text(found: Expiry) -> str:
+    lines = [f"Audience {found.audience_id}: {found.members:,} members", ""]
+    lines += [f"  within {days:>2} days  {count:>12,}" for days, count in found.within.items()]
+    lines += [f"  {name:<16}{count:>12,}" for name, count in (("expired", found.lapsed), ("in doubt", found.doubtful))]
+    lines += ["", *(f"  {day}      {count:>12,}" for day, count in found.days.items())]
+    return "\n".join(lines).rstrip()
 
 
 @click.command(

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from audiencekit.cli.audiencenaming import audience_id_of, audience_option
-from audiencekit.cli.commandhelp import Command
-from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.dryruns import foresee_resumption, foresee_upload, refuse_named_dry_run
-from audiencekit.cli.forget import resume_erasure, show_receipt
+from audiencekit.cli.command_help import Command
+from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.dry_runs import foresee_resumption, foresee_upload, refuse_named_dry_run
+from audiencekit.cli.erasure import resume_erasure, show_receipt
 from audiencekit.cli.options import (
     as_keywords,
     dry_run_option,
@@ -26,7 +25,8 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import tell
-from audiencekit.cli.sendingcommands import account_option, pace_options, send, service_options
+from audiencekit.cli.sending_commands import account_option, pace_options, send, service_options
+from audiencekit.cli.settings import audience_id_of, audience_option
 
 if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress

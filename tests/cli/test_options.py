@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +16,10 @@ import click
 import pytest
 
 from audiencekit.cli import cli
-from audiencekit.cli.options import KindAndColumn, OutputPath, PeopleOrKeep, QueryFile, as_keywords
+from audiencekit.cli.options import KindAndColumn, OutputPath, PeopleOrKeep, QueryFile, as_keywords, moment_of
+from audiencekit.errors import UsageError
 from audiencekit.planning.keywords import Keywords, SyncKeywords
+from tests.cli.conftest import Run, Service
 
 KINDS = "write KIND=COLUMN with a kind of: "
 PEOPLE = "is neither a number of people from 1 on nor keep"
@@ -105,3 +113,136 @@ def test_every_keyword_is_an_option(names: list[str], keywords: type, other: set
     options = {parameter.name for parameter in command.params} | {"header", "suppress_header"}
     missing = {name for name in keywords.__annotations__ if name not in options}
     assert {name for name in missing if not name.startswith("suppress_")} == other
+
+
+URL = "sqlite:///shop.db"
+QUERY = ("--from-sql", URL, "--sql", "@people.sql")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A database, and a query to it."""
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute("CREATE TABLE people (mail, country)")
+        rows = [(f"p{number}@example.com", "DE") for number in range(300)]
+        connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    connection.close()
+    (tmp_path / "people.sql").write_text("SELECT mail AS email FROM people")
+    return tmp_path
+
+
+def test_it_says_beforehand_that_it_comes_once(run: Run, shop: Path) -> None:
+    """And what makes it possible to resume."""
+    done = run("check", *QUERY)
+    assert done.returncode == 0, done.stderr
+    assert "queries to a database can be read only once: give --keep-spool" in done.stdout
+    document = json.loads(run("check", *QUERY, "--json").stdout)
+    assert document["rows"]["read"] == 300
+    assert document["plan"]["resumable"] is False
+
+
+def test_it_gives_the_records_of_the_same_list_as_a_file(run: Run, shop: Path) -> None:
+    """In `prepare`."""
+    (shop / "people.csv").write_text("email\n" + "".join(f"p{number}@example.com\n" for number in range(300)))
+    assert run("prepare", *QUERY, "--out", "a").returncode == 0
+    assert run("prepare", "people.csv", "--out", "b").returncode == 0
+    assert (shop / "a" / "records.parquet").read_bytes() == (shop / "b" / "records.parquet").read_bytes()
+
+
+def test_it_is_uploaded_synced_and_erased(run: Run, service: Service, shop: Path) -> None:
+    """The report names the source, and no host or query."""
+    for command in ("upload", "sync"):
+        done = run(command, *QUERY, "--audience", service.audience_id, "--json", **service.env)
+        assert done.returncode == 0, done.stderr
+        assert "shop.db" not in done.stdout
+        assert "people.sql" not in done.stdout
+    done = run("do-not-reach", "upload", *QUERY, "--json", **service.env)
+    assert done.returncode == 0, done.stderr
+    done = run("forget", *QUERY, "--json", **service.env)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("query", ["SELECT mail FROM people", "@nothing.sql", "@."])
+def test_a_query_comes_from_a_file(run: Run, shop: Path, query: str) -> None:
+    """On the command line other users could read it."""
+    done = run("check", "--from-sql", URL, "--sql", query)
+    assert done.returncode == 2
+    assert "Invalid value for '--sql'" in done.stderr
+    assert "mail" not in done.stderr
+
+
+def test_no_log_has_a_word_of_a_query(shop: Path) -> None:
+    """Although the site logs all that any process says."""
+    (shop / "sitecustomize.py").write_text(
+        f"import logging\nlogging.basicConfig(filename={str(shop / 'log')!r}, level=1)\n"
+        "logging.getLogger('site').debug('begun')\n"
+    )
+    (shop / "people.sql").write_text("SELECT mail AS email FROM people WHERE mail <> 'zz.canaryword@canarymail.com'")
+    done = subprocess.run(
+        [sys.executable, "-m", "audiencekit", "check", *QUERY],
+        env={**os.environ, "PYTHONPATH": str(shop), "AUDIENCEKIT_STATE_DIR": str(shop / "state")},
+        cwd=shop, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    log = (shop / "log").read_text()
+    assert "begun" in log
+    assert "canaryword" not in log
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_run_that_was_cut_short(run: Run, service: Service, shop: Path, keeps: bool) -> None:
+    """Goes on from its spool, or says that it cannot."""
+    service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
+    kept = ["--keep-spool"] if keeps else []
+    done = run("upload", *QUERY, "--audience", service.audience_id, *kept, **service.env)
+    assert done.returncode != 0
+    assert ("its records are kept" if keeps else "give --keep-spool") in done.stderr
+    service.clear()
+    done = run("resume", **service.env)
+    assert done.returncode == (0 if keeps else 3), done.stderr
+    assert keeps or "a source was a query to a database, which cannot be read again" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--from-sql", URL), "needs --sql"),
+        (("people.csv", "--sql", "@people.sql"), "--sql needs --from-sql"),
+        (("people.csv", *QUERY), "in the place of files"),
+        ((), "Missing argument 'SOURCE...'"),
+        (("--from-sql", "postgresql://ann:hunter2@db.example.com/shop", "--sql", "@people.sql"), "--from-sql holds a"),
+        ((*QUERY, "--delimiter", ";"), "--delimiter is for"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(
+    run: Run, shop: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    """With exit code 2, and without the password."""
+    done = run("check", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("given", "moment"),
+    [
+        ("7d", "2026-11-15T12:30:00Z"),
+        ("2h", "2026-11-22T10:30:00Z"),
+        ("2026-11-01", "2026-11-01T00:00:00Z"),
+        ("2026-11-01T02:00:00+02:00", "2026-11-01T00:00:00Z"),
+    ],
+)
+def test_a_time_and_an_age_are_moments(given: str, moment: str) -> None:
+    """Ages count back from now."""
+    assert moment_of(given, "--since", NOW) == moment
+
+
+@pytest.mark.parametrize("given", ["yesterday", "7x", "-7d", ""])
+def test_other_words_are_refused_by_the_name_of_the_option(given: str) -> None:
+    """Which the caller has given."""
+    with pytest.raises(UsageError, match="--since"):
+        moment_of(given, "--since", NOW)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.cli.spelling import spelled
+from audiencekit.cli.output import spelled
 from audiencekit.delivery.options import Waits
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.destinations.ads_session import AudienceSession

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from audiencekit.cli.commandhelp import result_option
+from audiencekit.cli.command_help import result_option
 from audiencekit.cli.options import OutputPath
-from audiencekit.cli.output import tell
-from audiencekit.cli.spelling import spelled_document
+from audiencekit.cli.output import spelled_document, tell
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BEGINNING: Final = b"<!doctype html>"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from audiencekit.cli.commandhelp import plan_option
-from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.completionwords import audiences
+from audiencekit.cli.command_help import plan_option
+from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.completion import audiences
+from audiencekit.cli.output import tell
+from audiencekit.errors import UsageError
+from audiencekit.shown import shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLACE: Final = "ID|NAME"
@@ -52,3 +57,17 @@ def note_audiences(found: list[dict[str, Any]]) -> None:
     names = {str(each["id"]): str(each["name"]) for each in found if not each.get("deleted") and "name" in each}
     gone = [str(each["id"]) for each in found if each.get("deleted")]
     KnownAudiences(settings.state_dir, settings.account_id).note(names, gone=gone)
+
+
+def confirm(question: str) -> None:
+    """Ask a person; leaves when the answer is no. Raises UsageError without a terminal."""
+    require_terminal()
+    if not click.confirm(shown(question), err=True):
+        tell("nothing was changed")
+        sys.exit(0)
+
+
+def require_terminal() -> None:
+    """Raises UsageError without a terminal to ask at."""
+    if not sys.stdin.isatty():
+        raise UsageError("cannot ask for confirmation: stdin is not a terminal", hint="give --yes")

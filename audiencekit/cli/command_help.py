@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import click
 
-from audiencekit.cli.globaloptions import manner, note_command, whole_tool_options
+from audiencekit.cli.main import manner, note_command, whole_tool_options
 from audiencekit.process.memory import ask_for_memory
 
 F = TypeVar("F", bound=Callable[..., Any])

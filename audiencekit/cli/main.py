@@ -14,7 +14,8 @@ import click
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from audiencekit.cli.logfile import LogFile
+    from audiencekit.cli.log_file import LogFile
+
 
 Colour: TypeAlias = Literal["auto", "always", "never"]
 
@@ -48,7 +49,7 @@ def manner() -> Manner:
 def begin_manner() -> None:
     """Forget the manner of a command that ran before in this process."""
     if manner() != Manner():
-        from audiencekit.cli.logfile import stop_listening
+        from audiencekit.cli.log_file import stop_listening
 
         stop_listening()
     _MANNER.set(Manner())
@@ -79,7 +80,7 @@ def _take(context: click.Context, parameter: click.Parameter, value: Any) -> Non
     if value is None or value is False or parameter.name is None or context.resilient_parsing:
         return
     if parameter.name == "log":
-        from audiencekit.cli.logfile import LogFile
+        from audiencekit.cli.log_file import LogFile
 
         if manner().log is not None:
             raise UsageError("--log-file was given twice")
@@ -88,7 +89,7 @@ def _take(context: click.Context, parameter: click.Parameter, value: Any) -> Non
     if manner().is_quiet and manner().is_verbose:
         raise UsageError("--quiet and --verbose exclude each other")
     if parameter.name == "is_verbose":
-        from audiencekit.cli.logfile import log_to_stderr
+        from audiencekit.cli.log_file import log_to_stderr
 
         log_to_stderr()
     if manner().colour != "auto":

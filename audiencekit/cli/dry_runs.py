@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from audiencekit.cli.audiencenaming import audience_id_of
-from audiencekit.cli.dryrun import leave_with_dry_plan, leave_with_foreseen
+from audiencekit.cli.check import leave_with_plan
+from audiencekit.cli.client import leave_with_dry_plan, leave_with_foreseen
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import as_keywords
-from audiencekit.errors import UsageError
+from audiencekit.cli.output import leave_with
+from audiencekit.cli.settings import audience_id_of, known_audience_id
+from audiencekit.errors import AudiencekitError, UsageError
 
 if TYPE_CHECKING:
     from audiencekit.audiences.erasure.means import Preview
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.report import Plan
     from audiencekit.runs.uploads import Remaining
     from audiencekit.settings import Settings
+
 
 _LEAVING = ("as_json", "account_id", "profile")  # options for leaving with the plan, apart from those of the plan
 
@@ -105,3 +109,21 @@ def refuse_named_dry_run(run_id: str | None) -> None:
 def _divided(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     leaving = {name: given[name] for name in _LEAVING}
     return leaving, {name: value for name, value in given.items() if name not in leaving}
+
+
+def leave_with_sync_plan(
+    source: tuple[str, ...], audience: str, *, as_json: bool, given: dict[str, Any], **service: Any
+) -> NoReturn:
+    """Write the plan and end the process, with the exit code of the plan or of the error."""
+    from audiencekit.audiences.sync.sync import plan_sync
+    from audiencekit.cli.output import command_progress
+
+    try:
+        settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])
+        with command_progress() as progress:
+            plan = plan_sync(
+                source, audience_id=audience_id, settings=settings, progress=progress, **as_keywords(given)
+            )
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    leave_with_plan(plan, as_json=as_json)

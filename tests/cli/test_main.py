@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.cli.globaloptions import Manner
-from audiencekit.cli.logfile import LogFile
+from audiencekit.cli.log_file import LogFile
+from audiencekit.cli.main import Manner
 from tests.canary.markers import HEX, WORD
 from tests.cli.conftest import Run, Service
 

@@ -1,8 +1,10 @@
-"""The memory of erased people on the command line: refused when it is not the last, with a way out."""
+"""`audiencekit forget` as people and programs use it: real processes against a real emulator process."""
 
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,9 +13,61 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Service
+from tests.cli.conftest import Run, Service
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+
+def _members(service: Service) -> int:
+    return len(json.loads(service.get(f"/__members/{service.audience_id}"))["members"])
+
+
+def test_people_are_erased_kept_out_and_accounted_for(run: Run, service: Service, tmp_path: Path) -> None:
+    """Named on stdin; the receipt comes as text or as JSON, and again from `report`; nothing shows who it was."""
+    (tmp_path / "people.csv").write_text("email\nada@example.org\nbo@example.org\ncy@example.org\n")
+    uploaded = run("upload", "people.csv", "--audience", service.audience_id, **service.env)
+    assert (uploaded.returncode, _members(service)) == (0, 3)
+
+    erased = run("forget", "--do-not-reach", text="Ada@example.org\nhandle=ada_l\n", **service.env)
+    assert (erased.returncode, _members(service)) == (0, 2), erased.stderr
+    assert "complete" in erased.stdout
+    assert "ada" not in (erased.stdout + erased.stderr).lower()
+
+    again = run("forget", "--json", "--from", "people.csv", **service.env)
+    receipt = json.loads(again.stdout)
+    assert (again.returncode, receipt["state"], receipt["asked"], _members(service)) == (0, "complete", 3, 0)
+    assert [one["state"] for one in receipt["audiences"]] == ["confirmed"]
+
+    shown = run("report", receipt["erasure_id"], "--json", **service.env)
+    assert json.loads(shown.stdout) == receipt
+    resumed = run("resume", receipt["erasure_id"], **service.env)
+    assert (resumed.returncode, resumed.stdout) == (0, run("report", receipt["erasure_id"]).stdout)
+
+
+def test_a_line_that_cannot_be_read_keeps_everything_back(run: Run, service: Service) -> None:
+    """Exit 3, and the number of the line."""
+    refused = run("forget", "--json", text="ada@example.org\nAda Lovelace\n", **service.env)
+    assert refused.returncode == 3
+    assert json.loads(refused.stdout)["error"]["type"] == "PlanRefused"
+    assert "line 2" in refused.stderr
+    assert "Lovelace" not in refused.stderr + refused.stdout
+
+
+def test_identifiers_are_not_read_from_a_terminal(run: Run) -> None:
+    """Identifiers typed there would stay on the screen."""
+    ours, theirs = pty.openpty()
+    ended = run("forget", stdin=theirs, AUDIENCEKIT_ACCOUNT_ID="18ce54d4x5t")
+    os.close(ours)
+    os.close(theirs)
+    assert (ended.returncode, "terminal" in ended.stderr) == (2, True)
+
+
+def test_an_erasure_that_is_not_there(run: Run) -> None:
+    """A usage error, for `resume` and `report`."""
+    for command in ("resume", "report"):
+        ended = run(command, "forget-20261121-120000-abcdef00")
+        assert (ended.returncode, "no such erasure" in ended.stderr) == (2, True)
+
+
+ForgottenRun = Callable[..., subprocess.CompletedProcess[str]]
 LIST = "email\nzz.a@canarymail.com\nzz.b@canarymail.com\n"
 
 
@@ -32,7 +86,9 @@ def _commands(audience: str) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("spoil", ["removed", "rolled back"])
-def test_no_command_goes_on_without_the_last_memory(spoil: str, run: Run, service: Service, tmp_path: Path) -> None:
+def test_no_command_goes_on_without_the_last_memory(
+    spoil: str, run: ForgottenRun, service: Service, tmp_path: Path
+) -> None:
     """Exit code 3, what is wrong and what to do; not one request with people in it; then the way out."""
     (tmp_path / "list.csv").write_text(LIST)
     state, commands = tmp_path / "state", _commands(service.audience_id)
@@ -65,7 +121,7 @@ def test_no_command_goes_on_without_the_last_memory(spoil: str, run: Run, servic
     assert plan["rows"]["suppressed"] == (0 if spoil == "removed" else 1)
 
 
-def _leave_incomplete(run: Run, service: Service) -> str:
+def _leave_incomplete(run: ForgottenRun, service: Service) -> str:
     """The id of a run that can be resumed: its token was not taken once."""
     service.order({"fault": 22, "times": 1, "match": {"path": "*/users"}})
     done = run("upload", "list.csv", "--audience", service.audience_id, **service.env)
@@ -74,7 +130,7 @@ def _leave_incomplete(run: Run, service: Service) -> str:
     return str(run_id)
 
 
-def test_without_erased_people_nothing_is_made(run: Run, tmp_path: Path) -> None:
+def test_without_erased_people_nothing_is_made(run: ForgottenRun, tmp_path: Path) -> None:
     """Neither a key nor a directory; and there is nothing to accept."""
     assert "no one was erased" in run("forgotten", "show").stdout
     assert not (tmp_path / "state").exists()
@@ -82,7 +138,7 @@ def test_without_erased_people_nothing_is_made(run: Run, tmp_path: Path) -> None
     assert (refused.returncode, "nothing to accept" in refused.stderr) == (2, True)
 
 
-def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, tmp_path: Path) -> None:
+def test_another_host_keeps_out_who_was_erased_here(run: ForgottenRun, service: Service, tmp_path: Path) -> None:
     """A recipient, an export, an import; then the proof, before and after it is prepared anew."""
     (tmp_path / "list.csv").write_text(LIST)
     there = {**service.env, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "there"), "AUDIENCEKIT_KEY": "7c" * 32}
@@ -117,7 +173,7 @@ def test_another_host_keeps_out_who_was_erased_here(run: Run, service: Service, 
     assert run("forgotten", "imports", **there).stdout == "no import is remembered\n"
 
 
-def test_a_recipient_that_shares_its_secret_with_all_is_a_wrong_option(run: Run) -> None:
+def test_a_recipient_that_shares_its_secret_with_all_is_a_wrong_option(run: ForgottenRun) -> None:
     """A point of small order: its check digits are right."""
     low = bytes(32)
     done = run("forgotten", "export", "out", "--to", f"ak1{low.hex()}{sha256(b'ak1' + low).hexdigest()[:8]}")

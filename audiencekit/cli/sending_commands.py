@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from audiencekit.cli.commandhelp import service_option
-from audiencekit.cli.commandsettings import command_settings
+from audiencekit.cli.command_help import service_option
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import stacked
 from audiencekit.cli.output import leave_with, print_report, tell
 from audiencekit.errors import AudiencekitError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Report
     from audiencekit.settings import Settings
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,8 +66,8 @@ def send(
 
     Signals end it in good order, and so do `max_minutes`.
     """
-    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
+    from audiencekit.cli.output import command_progress
 
     try:
         settings = sending_settings(**given)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
-from audiencekit.cli.commandhelp import Command, plan_option, service_option
-from audiencekit.cli.commandsettings import command_settings
-from audiencekit.cli.dryrun import DRY_RUN_NOTE
+from audiencekit.cli.client import DRY_RUN_NOTE
+from audiencekit.cli.command_help import Command, plan_option, service_option
+from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import dry_run_option, json_option, max_minutes_option
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
-from audiencekit.cli.sendingcommands import pace_options, sending_settings
-from audiencekit.cli.setupfile import setup_names, setup_of
+from audiencekit.cli.sending_commands import pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.shown import shown
 
@@ -22,6 +23,33 @@ if TYPE_CHECKING:
     from audiencekit.audiences.setups.one_audience import SetupReport
     from audiencekit.audiences.setups.setup import AudienceSetup, Setup
     from audiencekit.settings import Settings
+
+
+def setup_of(given: str | None, *, remember: bool, profile: str | None) -> Setup:
+    """The setup in the file `given`, or in the file of this directory that was named before.
+
+    Raises UsageError for a file that was not, which may be another person's, and what `read_setup` raises.
+    """
+    from audiencekit.audiences.setups.document import read_setup
+    from audiencekit.audiences.setups.setup import TrustedSetups
+    from audiencekit.settings import SETTINGS_FILE, load_settings
+
+    trusted = TrustedSetups(load_settings(directory=None, profile=profile).state_dir)
+    if given is None:
+        return read_setup(trusted.check(Path(SETTINGS_FILE)))
+    setup = read_setup(Path(given))
+    if remember:
+        trusted.remember(setup.path)
+    return setup
+
+
+def setup_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """For a shell: names of the audiences of the setup that is named, or was named before."""
+    names: list[str] = []
+    with contextlib.suppress(Exception):  # a shell shows no message while it completes
+        setup = setup_of(context.params.get("setup"), remember=False, profile=context.params.get("profile"))
+        names = [one.name for one in setup.audiences]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @click.command(cls=Command, examples=("run spring-customers", "run --all --plan --setup audiences/audiencekit.toml"))
@@ -101,7 +129,7 @@ def _line(each: dict[str, Any]) -> str:
 
 def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupReport:
     from audiencekit.audiences.setups.running import plan_setup
-    from audiencekit.cli.commandprogress import command_progress
+    from audiencekit.cli.output import command_progress
 
     with command_progress() as progress:
         return plan_setup(path, names or None, settings=settings, progress=progress)
@@ -111,8 +139,8 @@ def _reports(
     setup: Setup, names: tuple[str, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
 ) -> SetupReport:
     from audiencekit.audiences.setups.running import carry_out
-    from audiencekit.cli.commandprogress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
+    from audiencekit.cli.output import command_progress
 
     settings = (command_settings if dry_run else sending_settings)(file=setup.path, **given)
     with command_progress() as progress:

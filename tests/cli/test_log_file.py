@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from audiencekit.cli import logfile
-from audiencekit.cli.logfile import LIBRARY, LogFile, log_to_stderr, stop_listening
+from audiencekit.cli import log_file as logfile
+from audiencekit.cli.log_file import LIBRARY, LogFile, log_to_stderr, stop_listening
 from audiencekit.errors import InputOutputFailed, UsageError
 
 LIST = b"email\nada@larchpost.example\n"
