@@ -15,7 +15,7 @@ import audiencekit
 from audiencekit.personal import HashedRecords
 from audiencekit.planning import planner
 from audiencekit.preparation.recordbits import Bits, Bools
-from audiencekit.selection.keysets import KeySets, TaggedBatch
+from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import TAG
 from audiencekit.settings import load_settings

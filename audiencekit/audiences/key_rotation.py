@@ -18,8 +18,8 @@ from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.reports import opened_journal
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore, nothing_at_work
-from audiencekit.selection.erasure_witness import Mark, Witness
-from audiencekit.selection.forgotten.file import (
+from audiencekit.selection.erased_people import needs_key
+from audiencekit.selection.erased_people_file import (
     new_tag_key,
     only_writer,
     read_memory,
@@ -27,7 +27,7 @@ from audiencekit.selection.forgotten.file import (
     write_memory,
     write_serial,
 )
-from audiencekit.selection.forgotten.notes import needs_key
+from audiencekit.selection.erasure_witness import Mark, Witness
 from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
 from audiencekit.state.credentials import CredentialStore
 from audiencekit.state.files import make_private_directory

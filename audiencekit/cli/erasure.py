@@ -149,7 +149,7 @@ def show_memory(as_json: bool) -> None:
 
     It says whether the memory is the last that was written, and how many keys it has. It shows no identifier.
     """
-    from audiencekit.selection.forgotten.memoryacceptance import describe_memory
+    from audiencekit.selection.erased_people import describe_memory
 
     found = describe_memory(*_state())
     if as_json:
@@ -168,7 +168,7 @@ def accept_memory(empty: bool, yes: bool, as_json: bool) -> None:
 
     For a memory that is older than the state directory says. The decision is logged.
     """
-    from audiencekit.selection.forgotten.memoryacceptance import accept_memory as accept, describe_memory
+    from audiencekit.selection.erased_people import accept_memory as accept, describe_memory
 
     state = _state()
     if not yes:
@@ -188,7 +188,7 @@ def show_recipient() -> None:
 
     It is public: give it to the host that exports.
     """
-    from audiencekit.selection.forgotten.exports import recipient_of
+    from audiencekit.selection.exports import recipient_of
 
     say(recipient_of(*_state()))
 
@@ -199,7 +199,7 @@ def show_sender() -> None:
 
     It is public: give it to the hosts that import. Exports are signed by it.
     """
-    from audiencekit.selection.forgotten.exports import sender_of
+    from audiencekit.selection.exports import sender_of
 
     say(sender_of(*_state()))
 
@@ -219,7 +219,7 @@ def export_memory(path: pathlib.Path, recipient: str, as_json: bool) -> None:
 
     FILE is new, and sealed: only the host of the recipient can open it.
     """
-    from audiencekit.selection.forgotten.exports import export_memory as export
+    from audiencekit.selection.exports import export_memory as export
 
     keys = export(*_state(), recipient, path)
     if as_json:
@@ -243,7 +243,7 @@ def import_memory(path: pathlib.Path, sender: str, as_json: bool) -> None:
 
     FILE was exported to this host by the sender. The people remembered here stay remembered.
     """
-    from audiencekit.selection.forgotten.exports import import_memory as import_from
+    from audiencekit.selection.exports import import_memory as import_from
 
     line = import_from(*_state(), path, sender)
     if as_json:
@@ -260,7 +260,7 @@ def show_imports(as_json: bool) -> None:
     Each with its id, time, number of keys and sender. An import that holds all people of an earlier one of the same
     sender has taken its place.
     """
-    from audiencekit.selection.forgotten.exports import list_imports
+    from audiencekit.selection.exports import list_imports
 
     found = list_imports(*_state())
     if as_json:
@@ -281,7 +281,7 @@ def withdraw_import(import_id: str, yes: bool, as_json: bool) -> None:
 
     Its people can be sent again, except those erased here or in another import. The withdrawal is logged.
     """
-    from audiencekit.selection.forgotten.exports import withdraw_import as withdraw
+    from audiencekit.selection.exports import withdraw_import as withdraw
 
     if not yes:
         require_terminal()

@@ -18,8 +18,8 @@ from audiencekit.preparation.chunks import RecordChunk
 from audiencekit.preparation.plantimes import PlanTimes, pin_plan_time
 from audiencekit.profile import Profile
 from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
-from audiencekit.selection.forgotten.people import memories_of
-from audiencekit.selection.suppression import KeyMemory
+from audiencekit.selection.erased_people import memories_of
+from audiencekit.selection.key_sets import KeyMemory
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.source import Source

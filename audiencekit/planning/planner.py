@@ -37,9 +37,9 @@ from audiencekit.preparation.refusalbounds import judge
 from audiencekit.process.memory import give_back
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
-from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import SharedValueSearch
+from audiencekit.selection.shared_values import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.sourceopening import open_source

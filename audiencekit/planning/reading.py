@@ -29,13 +29,12 @@ from audiencekit.preparation.records import prepare_batch
 from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
 from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.reporting.rejections import RejectionsFile
-from audiencekit.selection import taggedrows
-from audiencekit.selection.candidates import Candidates, Pairs, candidates_at, candidates_in_records
-from audiencekit.selection.keysets import KeySets, TaggedBatch
+from audiencekit.selection import tags as taggedrows
+from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import NEIGHBOURS, Selection, SelectionLayout
-from audiencekit.selection.strippedrecords import without_values
-from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import Places, Slots, Tagger
+from audiencekit.selection.shared_values import Candidates, Pairs, candidates_at, candidates_in_records
+from audiencekit.selection.tags import Places, Slots, TaggedRows, Tagger
+from audiencekit.selection.without_shared_values import without_values
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool

@@ -26,9 +26,9 @@ from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.process.workers import one_ahead
-from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, Candidates, SharedValues
-from audiencekit.selection.strippedrecords import count_remembered, without_values
+from audiencekit.selection.shared_values import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.tags import TAG, Tags
+from audiencekit.selection.without_shared_values import count_remembered, without_values
 
 # --- Between the last row and the plan: values that stand for more people than a household are left out of all
 # records ---

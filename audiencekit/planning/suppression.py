@@ -21,10 +21,10 @@ from audiencekit.preparation.recordbits import Indices
 from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.process.workers import cores, in_order
 from audiencekit.reporting.progress import Progress, ReadingProgress
-from audiencekit.selection.candidates import SharedValues
-from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.strippedrecords import find_sharing_rows
-from audiencekit.selection.tagkernels import OrderedTags
+from audiencekit.selection.key_sets import KeySets
+from audiencekit.selection.shared_values import SharedValues
+from audiencekit.selection.tag_kernels import OrderedTags
+from audiencekit.selection.without_shared_values import find_sharing_rows
 from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

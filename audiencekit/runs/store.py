@@ -20,7 +20,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, Bug, InputOutputFailed, UsageError
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.process.crash_points import pass_point
-from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
+from audiencekit.selection.erased_people import ERASURES, RECEIPT
 from audiencekit.state.directory import check_root, make_directory, safe_child
 from audiencekit.state.files import (
     MOST_DOCUMENT_BYTES,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from audiencekit.errors import PlanRefused
 from audiencekit.kernels.library import kernels
 from audiencekit.process.memory import zeros_by_page
-from audiencekit.selection.tagkernels import OrderedTags, TagKernels
+from audiencekit.selection.tag_kernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import Places, Tags, are_among
 
 # A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require
 from audiencekit.preparation.columnar.buffers import Bytes
-from audiencekit.selection.tagkernels import Counts, Tagged, entry_slice, place_of, tag_slice
+from audiencekit.selection.tag_kernels import Counts, Tagged, entry_slice, place_of, tag_slice
 
 Bools = npt.NDArray[np.bool_]
 Begins = npt.NDArray[np.uint32]

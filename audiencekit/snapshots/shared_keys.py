@@ -12,7 +12,7 @@ import numpy as np
 
 from audiencekit.errors import PlanRefused, SnapshotRefused
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.selection.sharedvalues import PeopleOfValues, pairs_of
+from audiencekit.selection.shared_values import PeopleOfValues, pairs_of
 from audiencekit.selection.tags import TAG, Tagger, Tags
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import SnapshotStore

@@ -22,7 +22,7 @@ from audiencekit.pipeline import check, upload_async
 from audiencekit.process.crash_points import set_hook
 from audiencekit.runs.reports import list_runs
 from audiencekit.runs.store import TargetLock
-from audiencekit.selection.forgotten.file import read_memory
+from audiencekit.selection.erased_people_file import read_memory
 from audiencekit.settings import Settings
 from audiencekit.state.credentials import CredentialStore, StoredCredentials
 from audiencekit.state.key_places import move_key

@@ -43,7 +43,7 @@ from audiencekit.errors import (
 )
 from audiencekit.pipeline import upload_async
 from audiencekit.runs.store import BEGUN, RunStore, TargetLock, new_run_id
-from audiencekit.selection.forgotten.notes import RECEIPT
+from audiencekit.selection.erased_people import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from tests.audiences.stepclock import StepClock
 from tests.runs.started import create_begun

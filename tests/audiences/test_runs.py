@@ -20,7 +20,7 @@ from audiencekit.pipeline import resume_async as resume_run_async, upload_async
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import PURGES
 from audiencekit.runs.store import TargetLock
-from audiencekit.selection.forgotten.notes import RECEIPT
+from audiencekit.selection.erased_people import RECEIPT
 from audiencekit.settings import Settings, load_settings
 from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.test_receipt import ID, RECORDS, _receipt

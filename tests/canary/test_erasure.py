@@ -16,7 +16,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.runs.store import TargetLock
-from audiencekit.selection.forgotten.exports import export_memory, import_memory, list_imports, recipient_of, sender_of
+from audiencekit.selection.exports import export_memory, import_memory, list_imports, recipient_of, sender_of
 from audiencekit.settings import Settings
 from tests.canary.markers import DIGITS, WORD, leaks_by_place
 from tests.canary.sources import SOURCES

@@ -16,8 +16,8 @@ from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, Secret
 from audiencekit.process.crash_points import set_hook
+from audiencekit.selection.erased_people import read_forgotten, remember
 from audiencekit.selection.erasure_witness import Witness
-from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.state.keys import StateKey
 
 GIVEN = Secret("6b" * 32)

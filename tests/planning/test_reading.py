@@ -31,9 +31,8 @@ from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.tally import ColumnTally
 from audiencekit.profile import SPEC, find_profile
 from audiencekit.runs.first_pass import facts_for_journal
-from audiencekit.selection.keysets import KeySets
-from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tags import Tagger, slots_of
+from audiencekit.selection.key_sets import KeySets
+from audiencekit.selection.tags import TaggedRows, Tagger, slots_of
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.sourceopening import open_source
 from audiencekit.state.keys import SubKey

@@ -23,7 +23,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import Secret
 from audiencekit.runs.store import RunStore, TargetLock
-from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.credentials import CredentialStore, StoredCredentials
 from audiencekit.state.directory import Cache, check_root, check_writable, make_directory, safe_child, user_directory

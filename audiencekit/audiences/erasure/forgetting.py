@@ -24,7 +24,7 @@ from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
-from audiencekit.selection.forgotten.people import read_forgotten, remember
+from audiencekit.selection.erased_people import read_forgotten, remember
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource
 from audiencekit.state.keys import StateKey, find_state_key

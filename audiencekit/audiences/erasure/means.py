@@ -18,7 +18,7 @@ from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.runs.first_pass import Doubts, EarlierRuns, in_thread
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.store import TargetLock
-from audiencekit.selection.forgotten.people import Forgotten
+from audiencekit.selection.erased_people import Forgotten
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.state.keys import StateKey

@@ -13,7 +13,7 @@ from audiencekit.errors import NotFinished
 from audiencekit.personal import HashedRecords
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.runs.first_pass import in_thread
-from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.state.keys import find_state_key
 

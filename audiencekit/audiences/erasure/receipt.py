@@ -21,7 +21,7 @@ from audiencekit.preparation.plantimes import format_time, pin_list_times
 from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expired, PurgeCandidates, leftovers
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
-from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
+from audiencekit.selection.erased_people import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.state.files import explained, sync_directory

@@ -25,8 +25,7 @@ from audiencekit.preparation.recordbits import Bools
 from audiencekit.runs.purge import leftovers, name_of
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore
-from audiencekit.selection.forgotten.memoryacceptance import describe_memory
-from audiencekit.selection.forgotten.people import Forgotten, read_forgotten
+from audiencekit.selection.erased_people import Forgotten, describe_memory, read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.snapshots.changes import Changes, whole_part
 from audiencekit.snapshots.files import PARTS, NewParts, Snapshot

@@ -23,10 +23,9 @@ from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.process.workers import Memo, cores, in_order
-from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS
-from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.snapshots.files import PARTS, Index, Snapshot
 from audiencekit.snapshots.mark_kernels import Compared, DecidingDays, MarkKernels
 from audiencekit.snapshots.marks import Marks

@@ -28,7 +28,7 @@ from audiencekit.preparation.columnar.buffers import (
 from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.process.workers import cores, in_order
-from audiencekit.selection.tagkernels import TagKernels
+from audiencekit.selection.tag_kernels import TagKernels
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
 from audiencekit.snapshots.members import count_members

@@ -37,7 +37,7 @@ from audiencekit.errors import (
 from audiencekit.personal import Secret
 from audiencekit.pipeline import check, prepare, resume_async, upload_async
 from audiencekit.runs.store import TargetLock
-from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings, load_settings
 
 

@@ -39,7 +39,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import NoProgress
-from audiencekit.selection.forgotten.people import read_forgotten
+from audiencekit.selection.erased_people import read_forgotten
 from audiencekit.settings import Settings
 from audiencekit.sources.options import SourceOptions
 

@@ -28,7 +28,7 @@ from audiencekit.audiences.erasure.receipt import (
 )
 from audiencekit.errors import AudienceBusy, InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.selection.forgotten.notes import RECEIPT
+from audiencekit.selection.erased_people import RECEIPT
 from audiencekit.state.files import encode_checked, replace_file
 from audiencekit.state.keys import StateKey
 from tests.runs.state import NOW, set_age

@@ -25,7 +25,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.pipeline import prepare, upload_async
 from audiencekit.runs.purge import ASIDE
-from audiencekit.selection.forgotten.people import read_forgotten, remember
+from audiencekit.selection.erased_people import read_forgotten, remember
 from audiencekit.settings import Settings
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS

@@ -17,7 +17,7 @@ from audiencekit.audiences.sync import difference, difference as module
 from audiencekit.audiences.sync.difference import Difference, Horizon, SentRecords, find_difference, records_at
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.recordbits import Bits
-from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots import marks

@@ -25,7 +25,7 @@ from audiencekit.preparation.plantimes import pin_times
 from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import SPEC
 from audiencekit.reporting.report import Plan
-from audiencekit.selection.keysets import KeySets
+from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.state.spool import Spool

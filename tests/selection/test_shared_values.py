@@ -13,13 +13,21 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.batches import ROW
-from audiencekit.selection import sharedvalues
-from audiencekit.selection.candidates import CANDIDATE, NO_CHUNK, PERSON, Pairs, SharedValues, candidates_in_records
+from audiencekit.selection import shared_values as sharedvalues
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.sharedvalues import PeopleOfValues, SharedValueSearch
-from audiencekit.selection.strippedrecords import find_sharing_rows, without_values
+from audiencekit.selection.shared_values import (
+    CANDIDATE,
+    NO_CHUNK,
+    PERSON,
+    Pairs,
+    PeopleOfValues,
+    SharedValues,
+    SharedValueSearch,
+    candidates_in_records,
+)
 from audiencekit.selection.tags import TAG, Tagger, slots_of
-from audiencekit.selection.valuecounts import COUNTER_BITS
+from audiencekit.selection.value_counts import COUNTER_BITS
+from audiencekit.selection.without_shared_values import find_sharing_rows, without_values
 from tests.examples import examples
 
 Make = Callable[..., HashedRecords]

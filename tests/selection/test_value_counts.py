@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.selection import valuecounts
+from audiencekit.selection import value_counts as valuecounts
 from audiencekit.selection.tags import Slots
-from audiencekit.selection.valuecounts import ListedSlots, ValueCounts, find_many
+from audiencekit.selection.value_counts import ListedSlots, ValueCounts, find_many
 from tests.examples import examples
 
 # Values that differ in each part of a slot, so that some fall together and others do not.

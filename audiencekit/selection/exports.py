@@ -34,10 +34,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.personal import Personal, guarded
 from audiencekit.preparation.plantimes import format_time
+from audiencekit.selection.erased_people import append_line, change_memory, last_memory
+from audiencekit.selection.erased_people_file import ImportedPeople, People, new_tag_key, no_people
 from audiencekit.selection.erasure_witness import Witness
-from audiencekit.selection.forgotten.file import ImportedPeople, People, new_tag_key, no_people
-from audiencekit.selection.forgotten.log import append_line
-from audiencekit.selection.forgotten.people import change_memory, last_memory
 from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger
 from audiencekit.state.files import create_file, explained, other_number
 from audiencekit.state.key_command import GivenKey

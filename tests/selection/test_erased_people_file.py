@@ -15,8 +15,7 @@ from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.columnar.buffers import HASH_TYPE
 from audiencekit.process.crash_points import set_hook
-from audiencekit.selection.erasure_witness import Mark
-from audiencekit.selection.forgotten.file import (
+from audiencekit.selection.erased_people_file import (
     FORGOTTEN,
     SERIAL,
     ImportedPeople,
@@ -29,6 +28,7 @@ from audiencekit.selection.forgotten.file import (
     write_memory,
     write_serial,
 )
+from audiencekit.selection.erasure_witness import Mark
 from audiencekit.selection.tags import TAG, Tagger, Tags
 from audiencekit.state.keys import StateKey
 

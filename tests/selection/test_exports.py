@@ -19,9 +19,11 @@ from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import Secret
 from audiencekit.preparation.columnar.buffers import HASH_TYPE
+from audiencekit.selection import exports
+from audiencekit.selection.erased_people import accept_memory, read_forgotten, read_log, remember
+from audiencekit.selection.erased_people_file import read_memory
 from audiencekit.selection.erasure_witness import Witness
-from audiencekit.selection.forgotten import exports
-from audiencekit.selection.forgotten.exports import (
+from audiencekit.selection.exports import (
     export_memory,
     import_memory,
     list_imports,
@@ -29,10 +31,6 @@ from audiencekit.selection.forgotten.exports import (
     sender_of,
     withdraw_import,
 )
-from audiencekit.selection.forgotten.file import read_memory
-from audiencekit.selection.forgotten.log import read_log
-from audiencekit.selection.forgotten.memoryacceptance import accept_memory
-from audiencekit.selection.forgotten.people import read_forgotten, remember
 from audiencekit.selection.tags import Tagger
 from audiencekit.state.keys import StateKey, SubKey
 from tests.planning.memories import Place, records_of

@@ -12,8 +12,8 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import ROW
 from audiencekit.preparation.columnar.buffers import arrow_array, list_array
 from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.selection.candidates import SharedValues
-from audiencekit.selection.suppression import KeyMemory, held_keys
+from audiencekit.selection.key_sets import KeyMemory, held_keys
+from audiencekit.selection.shared_values import SharedValues
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 
 

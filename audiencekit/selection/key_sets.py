@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from audiencekit.errors import Bug
+from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.preparation.batches import IS_DELETE, ROW
+from audiencekit.preparation.columnar.hashing import sha256_of
 from audiencekit.preparation.recordbits import Bits, Bools, Indices, bools_of
 from audiencekit.process.workers import cores, in_order
-from audiencekit.selection.conflicts import find_conflicts
 from audiencekit.selection.partitions import (
     ENTRY,
+    NO_RECORD,
     PARTITION_BITS,
     Chunks,
     Entries,
@@ -26,12 +28,10 @@ from audiencekit.selection.partitions import (
     records_of,
     repeated,
 )
-from audiencekit.selection.selection import Selection
-from audiencekit.selection.sharedvalues import SharedValueSearch
-from audiencekit.selection.suppression import KeyMemory, SuppressedKeys, held_keys
-from audiencekit.selection.taggedrows import TaggedRows
-from audiencekit.selection.tagkernels import OrderedTags
-from audiencekit.selection.tags import Slots, Tagger, Tags, slots_of
+from audiencekit.selection.selection import Selection, find_conflicts
+from audiencekit.selection.shared_values import SharedValueSearch
+from audiencekit.selection.tag_kernels import OrderedTags
+from audiencekit.selection.tags import Slots, TaggedRows, Tagger, Tags, slots_of
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 
@@ -261,3 +261,70 @@ def _superseded(records: Indices, last: Bools, deletes: Bits) -> Bools:
     of_set = so_far[ends[np.searchsorted(ends, np.arange(len(records)))]]
     superseded: Bools = of_set > so_far
     return superseded
+
+
+class KeyMemory(Protocol):
+    """A store of keys that must not be sent again, under a key of its own. Asked from several threads at once."""
+
+    def holds(self, kind: Kind, hashes: Any) -> Bools:
+        """Of each of `hashes` (HASH_TYPE, an Arrow array), whether it is remembered.
+
+        They are SHA-256 of the normalised values, also of the kind that is sent as it is. Called inside guarded
+        functions.
+        """
+
+    @property
+    def note(self) -> str:
+        """The note on the keys that it held so far; empty for none."""
+
+
+def held_keys(records: Any, memories: Sequence[KeyMemory]) -> Bools:
+    """Of each key of `records` (RECORD_SCHEMA), kind after kind, whether one of `memories` holds it.
+
+    Holds hashes: to be called from a guarded function only.
+    """
+    found = [np.zeros(0, dtype=bool)]
+    for kind in Kind:
+        values = records.column(kind.value).flatten()
+        held = np.zeros(len(values), dtype=bool)
+        if memories and len(values):
+            hashes = values if kind.is_hashed else sha256_of(values)
+            for memory in memories:
+                held |= memory.holds(kind, hashes)
+        found.append(held)
+    return np.concatenate(found)
+
+
+class SuppressedKeys:
+    """Tags of keys that suppress, in parts like those of the records' keys, put aside in `chunks`."""
+
+    def __init__(self, chunks: Chunks, *, bits: int = PARTITION_BITS) -> None:
+        self._tags = Partitions(chunks, bits=bits)
+
+    def __repr__(self) -> str:
+        return "<SuppressedKeys>"
+
+    def sort(self, tags: Tags) -> OrderedTags:
+        """Some tags by part. May be called in any thread."""
+        return self._tags.sort(tags, np.full(len(tags), NO_RECORD, dtype=np.int64))
+
+    def add(self, tagged: OrderedTags) -> None:
+        """Put them aside."""
+        self._tags.add(tagged, 0)
+
+    def holds(self, tags: Tags) -> Bools:
+        """Of each of `tags`, whether it suppresses."""
+        return self._tags.holds(tags)
+
+    def owners(self, keys: Partitions, part: int) -> Indices:
+        """The records that have a suppressed key, of one part of their `keys`. May be called in any thread."""
+        suppressing = self._tags.pieces([part])
+        if not any(map(len, suppressing)):
+            return np.zeros(0, dtype=np.int64)
+        # Every tag that both have is among those that occur more than once.
+        ordered = repeated(*suppressing, *keys.pieces([part]))
+        records, ends = records_of(ordered), last_of_tag(ordered)
+        # NO_RECORD comes last of its tag.
+        suppressed = (records[ends] == NO_RECORD)[np.cumsum(ends) - ends]
+        owners: Indices = records[suppressed & (records != NO_RECORD)]
+        return owners

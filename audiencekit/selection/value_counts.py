@@ -11,7 +11,7 @@ import numpy.typing as npt
 from audiencekit.kernels.library import kernels
 from audiencekit.process.memory import zeros
 from audiencekit.process.workers import cores, in_order
-from audiencekit.selection.tagkernels import PartOfSlots, TagKernels
+from audiencekit.selection.tag_kernels import PartOfSlots, TagKernels
 from audiencekit.selection.tags import Places, Slots
 
 ReadSlots: TypeAlias = Callable[[int], Slots]  # those of a batch, by its number

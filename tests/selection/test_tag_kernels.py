@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.selection.partitions import ENTRY
-from audiencekit.selection.tagkernels import OrderedTags, TagKernels
+from audiencekit.selection.tag_kernels import OrderedTags, TagKernels
 from audiencekit.selection.tags import TAG
 from tests.kernels.installed import installed
 
