@@ -35,6 +35,7 @@ from audiencekit.sources.sampling import Sample
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+
 # A partition has fewer rows than this; row n of partition p is row p * PARTITION_ROWS + n.
 PARTITION_ROWS: Final = 2**33
 # Options of files, of the moment of sending, or of the list as a whole.

@@ -1,16 +1,208 @@
-"""The tasks that send: people go into an audience, on the do-not-reach list, or out of everything."""
+"""Work that a task can be asked to end: what is under way is finished, nothing new begins. Knows no Airflow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+import hashlib
+import json
+import sys
+import threading
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, ClassVar, Final, TypeVar
 
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
-from audiencekit.integrations.airflow.audience import own_audience
-from audiencekit.integrations.airflow.peopletask import PeopleOperator, SendingOperator
-from audiencekit.reporting.progress import Progress
+from audiencekit.errors import AudiencekitError, NotFinished, UsageError
+from audiencekit.integrations.airflow.connection import BaseOperator
+from audiencekit.integrations.airflow.failures import require_rendered, task_failure
+from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
+from audiencekit.integrations.airflow.sensor import own_audience
+from audiencekit.process.event_loop import all_held_back, interruptible
+from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report
+from audiencekit.runs.first_pass import in_thread
+from audiencekit.runs.store import RUN_ID_TIME
 from audiencekit.settings import Settings
+from audiencekit.sources.files import FilePath
+
+T = TypeVar("T")
+
+
+class Drainage:
+    """Runs one coroutine in an event loop of its own, in a thread of its own.
+
+    The thread of the task only waits: Airflow ends a task by a signal there, and what the handler raises must not break
+    into a request that is on its way.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # a signal may come while `drain` holds it
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._is_called = False
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return or raise as `work` does. An interruption of the wait calls `drain`, and is raised after the end."""
+        with ThreadPoolExecutor(1, "audiencekit-task") as pool:
+            try:
+                return self._begin(pool, work).result()
+            except BaseException:
+                self.drain()
+                raise
+
+    def _begin(self, pool: ThreadPoolExecutor, work: Coroutine[Any, Any, T]) -> Future[T]:
+        # A handler that raises while the thread starts would leave a thread behind that no one waits for.
+        with all_held_back():
+            return pool.submit(asyncio.run, self._hold(work))
+
+    def drain(self) -> None:
+        """Ask the work to end, as the first SIGTERM does on the command line; a second call changes nothing."""
+        with self._lock:
+            if self._is_called:
+                return
+            if self._loop is not None and self._task is not None:
+                self._loop.call_soon_threadsafe(self._task.cancel)
+            self._is_called = True
+
+    async def _hold(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        with self._lock:
+            self._loop, self._task = asyncio.get_running_loop(), task
+            if self._is_called:
+                task.cancel()
+        try:
+            return await interruptible(work)
+        finally:
+            with self._lock:
+                self._loop = None
+
+
+# Arguments that a task gives by itself; and `identifiers`, since many people can read the options of a task in Airflow.
+_NO_OPTIONS: Final = frozenset(
+    {"source", "audience_id", "run_id", "rejections", "settings", "progress", "limiter", "identifiers"}
+)
+
+
+class PeopleOperator(BaseOperator):
+    """A task about the people of `source`: a path that the worker can read, or a list of them. Its XCom names no one.
+
+    `options` are the keywords of the function that the task calls. Raises UsageError for those that a task cannot have.
+    """
+
+    template_fields: Sequence[str] = ("source", "options")
+    required_fields: ClassVar[tuple[str, ...]] = ("source",)
+    ui_color = "#d7e8f7"
+
+    def __init__(
+        self,
+        *,
+        source: FilePath | list[FilePath],
+        options: Mapping[str, Any] | str | None = None,  # a text is a template of all of them
+        conn_id: str = DEFAULT_CONNECTION,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.source = source
+        self.options = options
+        self.conn_id = conn_id
+        self._drainage: Drainage | None = None
+        if isinstance(options, Mapping):
+            self.keywords()
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The XCom."""
+        raise NotImplementedError
+
+    def execute(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of `carry_out`. An error that no retry can mend fails the task for good."""
+        try:
+            require_rendered(self, self.required_fields)
+            settings = AudiencekitHook(self.conn_id).settings()
+            self.log.info("runs are kept in %s: every worker has to see the same directory there", settings.state_dir)
+            self._drainage = Drainage()
+            return self._drainage.run(self.carry_out(settings, LineProgress(sys.stdout), run_id_of(context)))
+        except AudiencekitError as error:
+            failure = task_failure(error)
+        except asyncio.CancelledError:
+            failure = task_failure(NotFinished("the task was ended before anything was sent"))
+        raise failure
+
+    def on_kill(self) -> None:
+        """Requests under way are finished, nothing new begins, and the next try goes on from there."""
+        if self._drainage is not None:
+            self._drainage.drain()
+
+    def keywords(self) -> Mapping[str, Any]:
+        """The options. Raises UsageError for those that a task cannot have."""
+        options = {} if self.options is None else self.options
+        if isinstance(options, str):
+            hint = "give a dict; from a template it takes a DAG with render_template_as_native_obj=True"
+            raise UsageError(f"the options of task {self.task_id!r} are no names with values", hint=hint)
+        if alien := sorted(_NO_OPTIONS.intersection(options)):
+            hint = "people come from the source, and settings from the connection"
+            raise UsageError(f"the options of task {self.task_id!r} cannot have {', '.join(alien)}", hint=hint)
+        return options
+
+
+class SendingOperator(PeopleOperator):
+    """A task that is one run. Its XCom is the report: counts, and no identifier.
+
+    `options` are such as country, ttl_days or max_rejected_share. With `dry_run` the source is checked, nothing is
+    sent, and the XCom is the plan. A retry, or the task when it was cleared, goes on from what was confirmed, as long
+    as the state directory is the same.
+    """
+
+    template_fields: Sequence[str] = (*PeopleOperator.template_fields, "rejections")
+
+    def __init__(self, *, rejections: str | None = None, dry_run: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rejections = rejections
+        self.sends = not dry_run  # the name `dry_run` is taken by a method of every operator
+
+    async def send(self, settings: Settings, progress: Progress, run_id: str) -> Report:
+        """The report of the complete run."""
+        raise NotImplementedError
+
+    def look(self, settings: Settings, progress: Progress) -> Plan:
+        """The plan of what `send` would do."""
+        raise NotImplementedError
+
+    async def carry_out(self, settings: Settings, progress: Progress, run_id: str) -> dict[str, Any]:
+        """The report, or the plan, as JSON."""
+        if self.sends:
+            return (await self.send(settings, progress, run_id)).to_json()
+        stoppable = Stoppable(progress)
+        plan = await in_thread(partial(self.look, settings, stoppable), stoppable)
+        if plan.refusals:
+            raise plan.refusals[0]
+        return plan.to_json()
+
+    def given(self, settings: Settings, progress: Progress) -> dict[str, Any]:
+        """The keywords that are the same for every function of the library."""
+        shared = {"settings": settings, "progress": progress, "rejections": self.rejections}
+        return {**self.keywords(), **shared}
+
+
+_DIGITS: Final = 16
+
+
+def run_id_of(context: Mapping[str, Any]) -> str:
+    """The id of the task's run, from the ids of its DAG, its DAG run and itself, and its map index.
+
+    It begins with the time that the DAG run is for, by which people find it.
+    """
+    task, dag_run = context["ti"], context["dag_run"]
+    names = json.dumps([task.dag_id, task.task_id, task.run_id, task.map_index])
+    return f"{_time_of(dag_run)}-{hashlib.sha256(names.encode()).hexdigest()[:_DIGITS]}"
+
+
+def _time_of(dag_run: Any) -> str:
+    # Airflow 3 gives every DAG run a time to run after, and not every one a logical date; 2.11 knows the latter only.
+    time: datetime = getattr(dag_run, "run_after", None) or dag_run.logical_date
+    return time.astimezone(UTC).strftime(RUN_ID_TIME)
 
 
 class AudienceOperator(SendingOperator):

@@ -1,16 +1,34 @@
-"""Waits until an audience can be targeted."""
+"""The audience that a task is about: is it the account's, and can it be targeted. Knows no Airflow."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from audiencekit.audiences.match_rate import DEFAULT_INTERVAL, DEFAULT_TIMEOUT, Health
+from asgiref.sync import sync_to_async
+
+from audiencekit.api.opening import open_client
+from audiencekit.audiences.match_rate import (
+    DEFAULT_INTERVAL,
+    DEFAULT_TIMEOUT,
+    Health,
+    Readiness,
+    read_readiness,
+    wait_until_targetable,
+)
 from audiencekit.delivery.retry import SystemClock
-from audiencekit.errors import AudiencekitError
-from audiencekit.integrations.airflow.audience import from_event, own_audience
+from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused
+from audiencekit.integrations.airflow.connection import (
+    AirflowSensorTimeout,
+    BaseSensorOperator,
+    BaseTrigger,
+    PokeReturnValue,
+    TriggerEvent,
+    conf,
+)
 from audiencekit.integrations.airflow.failures import (
     describe_failure,
     failure_from,
@@ -19,8 +37,85 @@ from audiencekit.integrations.airflow.failures import (
     task_failure,
 )
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
-from audiencekit.integrations.airflow.trigger import AWAY, LATE, READY, AudienceReadyTrigger
-from audiencekit.integrations.airflow.versions import AirflowSensorTimeout, BaseSensorOperator, PokeReturnValue, conf
+from audiencekit.settings import Settings
+
+
+async def own_audience(settings: Settings, audience_id: str) -> Readiness:
+    """The audience as the service tells. Raises Refused when it is deleted, or not one of the account."""
+    async with open_client(settings) as client:
+        try:
+            return await read_readiness(client, audience_id)
+        except NotFound:
+            refusal = not_ours(settings, audience_id)
+    raise refusal
+
+
+def not_ours(settings: Settings, audience_id: str) -> Refused:
+    """The error for an audience that the account does not have."""
+    return Refused(
+        f"account {settings.require_account()} has no audience {audience_id}: nothing was sent",
+        hint="look at the audience id of the task, and at the account of its connection",
+    )
+
+
+def to_event(readiness: Readiness) -> dict[str, Any]:
+    """The readiness as an event of a trigger can carry it."""
+    return asdict(readiness) | {"reasons": list(readiness.reasons)}
+
+
+def from_event(document: dict[str, Any]) -> Readiness:
+    """The readiness that `to_event` gave."""
+    return Readiness(**document | {"reasons": tuple(document["reasons"])})
+
+
+READY: Final = "ready"
+LATE: Final = "late"  # the time is over
+AWAY: Final = "away"  # the service is, and a retry may help
+REFUSED: Final = "refused"
+
+
+class AudienceReadyTrigger(BaseTrigger):
+    """One event: READY with what the service says, or why the wait has ended. `until` is in epoch seconds."""
+
+    def __init__(self, *, conn_id: str, audience_id: str, poke_interval: float, until: float) -> None:
+        super().__init__()
+        self.conn_id, self.audience_id = conn_id, audience_id
+        self.poke_interval, self.until = poke_interval, until
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """The class and its arguments, as the database keeps them."""
+        names = ("conn_id", "audience_id", "poke_interval", "until")
+        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """The one event."""
+        try:
+            event = await self._wait()
+        except NotFinished as error:
+            event = {"state": LATE, "message": str(error)}
+        except AudiencekitError as error:
+            event = {"state": AWAY if may_pass(error) else REFUSED, "message": describe_failure(error)}
+        yield TriggerEvent(event)
+
+    async def _wait(self) -> dict[str, Any]:
+        # In a thread, from which all versions of Airflow let a trigger ask for a connection.
+        settings = await sync_to_async(AudiencekitHook(self.conn_id).settings)()
+        clock = SystemClock()
+        try:
+            async with open_client(settings) as client:
+                readiness = await wait_until_targetable(
+                    client,
+                    self.audience_id,
+                    clock=clock,
+                    timeout=timedelta(seconds=max(0, round(self.until - clock.now()))),
+                    interval=timedelta(seconds=self.poke_interval),
+                    on_state=lambda readiness: self.log.info(readiness.to_text()),
+                )
+        except NotFound:
+            refusal = not_ours(settings, self.audience_id)
+        else:
+            return {"state": READY, "readiness": to_event(readiness)}
+        raise refusal
 
 
 class AudienceReadySensor(BaseSensorOperator):

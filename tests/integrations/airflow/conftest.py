@@ -137,7 +137,7 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
             monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from audiencekit.integrations.airflow import hook, operators, sensor, trigger, versions
+        from audiencekit.integrations.airflow import connection as versions, hook, operators, sensor, sensor as trigger
 
         try:
             from airflow.sdk.exceptions import TaskDeferred
