@@ -30,7 +30,7 @@ import pyarrow as pa
 from phonenumbers import SUPPORTED_REGIONS, PhoneNumber
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.normalisation import codes_of
+from audiencekit.records.records import codes_of
 from benchmarks.sections import publish_section
 from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS, draw_number

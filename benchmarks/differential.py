@@ -27,8 +27,7 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.preparation.columnar.buffers import Matrix
-from audiencekit.preparation.columnar.decisions import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions
+from audiencekit.records.columns.arrays import PENDING, REASONS, UNDECIDED, VALID, Codes, Decisions, Matrix
 from benchmarks.sections import publish_section
 from benchmarks.values.kinds import KINDS, ValueKind
 from benchmarks.values.phone_numbers import Row

@@ -14,7 +14,7 @@ import numpy as np
 import audiencekit
 from audiencekit.personal import HashedRecords
 from audiencekit.planning import planner
-from audiencekit.preparation.recordbits import Bits, Bools
+from audiencekit.records.record_bits import Bits, Bools
 from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import TAG

@@ -14,8 +14,8 @@ from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
+from audiencekit.records.tally import Tally
 from benchmarks.trials import Figures, trial_arguments
 
 

@@ -13,8 +13,8 @@ from typing import Final
 from audiencekit.planning.options import Keywords, read_keywords
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.tally import Tally
 from audiencekit.profile import SPEC
+from audiencekit.records.tally import Tally
 from benchmarks.dry_upload import share_in_bulk
 from benchmarks.trials import Figures, trial_arguments
 

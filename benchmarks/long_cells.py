@@ -19,8 +19,8 @@ from typing import Final
 import pyarrow as pa
 
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
-from audiencekit.preparation.batches import MappedColumn
-from audiencekit.preparation.normalisation import normalize_column
+from audiencekit.records.batches import MappedColumn
+from audiencekit.records.records import normalize_column
 from benchmarks.sections import publish_section
 from benchmarks.values.fragments import fill_cell
 

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.planning.options import Options, read_keywords
-from audiencekit.preparation.records import prepare_batch
-from audiencekit.preparation.tally import Tally
 from audiencekit.profile import find_profile
+from audiencekit.records.records import prepare_batch
+from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from audiencekit.sources.sourceopening import open_source

@@ -7,8 +7,7 @@ from tempfile import TemporaryDirectory
 
 import phonenumbers
 
-from audiencekit.preparation.columnar.phones.compiledplans import CACHED
-from audiencekit.preparation.columnar.phones.tables import PhoneTables
+from audiencekit.records.phones.tables import CACHED, PhoneTables
 from audiencekit.state.directory import Cache
 
 

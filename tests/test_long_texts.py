@@ -15,8 +15,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kind_table import is_identifier, likely_kind
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.normalisation import codes_of
-from audiencekit.preparation.recognition import likely_kinds
+from audiencekit.records.records import codes_of, likely_kinds
 from audiencekit.sources.columns.header import compare_key, is_header
 from audiencekit.sources.columns.vocabulary import is_showable
 

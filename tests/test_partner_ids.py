@@ -16,10 +16,10 @@ import audiencekit
 from audiencekit.errors import IdentifierRejected, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations.outcomes import PartitionWork
-from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.records import UPDATE
-from audiencekit.preparation.refusalbounds import Bounds, judge
-from audiencekit.preparation.tally import Tally
+from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.records import UPDATE
+from audiencekit.records.refusal_bounds import Bounds, judge
+from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
 from tests.personalids import OPAQUE, PERSONAL, opaque_column, personal_column

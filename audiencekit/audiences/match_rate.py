@@ -24,7 +24,7 @@ from audiencekit.errors import (
     TransportFailed,
 )
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
-from audiencekit.preparation.plantimes import format_time
+from audiencekit.records.plan_times import format_time
 from audiencekit.runs.reports import list_runs, the_resumable
 from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, Succession, find_id
 from audiencekit.settings import Settings

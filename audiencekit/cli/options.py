@@ -34,7 +34,7 @@ from audiencekit.limits import (
     MIN_BODY_BYTES,
     SHARED_PEOPLE,
 )
-from audiencekit.preparation.plantimes import format_time, parse_time
+from audiencekit.records.plan_times import format_time, parse_time
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PEOPLE: Final = re.compile("[0-9]{1,18}")

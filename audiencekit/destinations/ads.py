@@ -10,8 +10,8 @@ from audiencekit.destinations.requests.operations import USERS, OperationsForm
 from audiencekit.destinations.requests.request_plan import BodyLimits, BodyWishes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
-from audiencekit.preparation.plantimes import PlanTimes, pin_list_times, pin_times
 from audiencekit.profile import Profile
+from audiencekit.records.plan_times import PlanTimes, pin_list_times, pin_times
 
 if TYPE_CHECKING:
     from audiencekit.destinations.ads_session import AudienceSession, DoNotReachSession

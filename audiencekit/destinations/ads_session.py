@@ -16,7 +16,7 @@ from audiencekit.destinations.audience_look import is_answered, look_at_audience
 from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.packedrequest import PackedRequest
-from audiencekit.preparation.plantimes import format_time
+from audiencekit.records.plan_times import format_time
 
 if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy

@@ -12,8 +12,8 @@ from audiencekit.destinations.requests.packing import BodyForm
 from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
+from audiencekit.records.plan_times import PlanTimes
 
 if TYPE_CHECKING:
     from audiencekit.delivery.results import Counts, OpenedBody

@@ -15,8 +15,8 @@ from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.destinations.requests.request_plan import BodyWishes
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.profile import Profile
+from audiencekit.records.plan_times import PlanTimes
 from audiencekit.serviceids import HINT, is_service_id
 from audiencekit.settings import Settings
 

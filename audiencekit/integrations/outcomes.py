@@ -22,9 +22,9 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.limits import CLUSTER_BATCH_ROWS
 from audiencekit.personal import HashedRecords, RawColumns, guarded
-from audiencekit.preparation.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.records import DELETE, UPDATE, prepare_batch
-from audiencekit.preparation.tally import Tally
+from audiencekit.records.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
+from audiencekit.records.records import DELETE, UPDATE, prepare_batch
+from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow.batchmerging import gathered_columns
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns

@@ -21,9 +21,9 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.integrations.outcomes import REJECTION_FIELDS, PartitionWork
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.planning.options import Keywords, Options, read_keywords, with_keywords
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.refusalbounds import judge
-from audiencekit.preparation.tally import Tally
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.refusal_bounds import judge
+from audiencekit.records.tally import Tally
 from audiencekit.reporting.report import combination_counts, identifier_counts
 from audiencekit.settings import load_settings
 from audiencekit.sources.arrow.textcolumns import used_positions

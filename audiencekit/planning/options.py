@@ -25,10 +25,10 @@ from audiencekit.planning.keywords import (
     refuse_unknown_keywords,
     with_keywords as with_keywords,
 )
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.records import fold_consent
-from audiencekit.preparation.refusalbounds import Bounds
 from audiencekit.profile import Profile
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.records import fold_consent
+from audiencekit.records.refusal_bounds import Bounds
 from audiencekit.reporting.rejections import refuse_other_file
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
 from audiencekit.sources.bytes.standardinput import STANDARD_INPUT

@@ -26,14 +26,14 @@ from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.reading import BatchResults, Origin, ReadSource
 from audiencekit.planning.shared_values import SharedOutcome
 from audiencekit.planning.suppression import ReadList
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.findings import find_causes
-from audiencekit.preparation.losses import Loss, find_losses
-from audiencekit.preparation.plantimes import PlanTimes, format_time
-from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.preparation.tally import Tally
-from audiencekit.preparation.textrecords import PREPARED_FORMAT
 from audiencekit.profile import Profile
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.chunks import PREPARED_FORMAT
+from audiencekit.records.findings import find_causes
+from audiencekit.records.losses import Loss, find_losses
+from audiencekit.records.plan_times import PlanTimes, format_time
+from audiencekit.records.record_bits import Bools, Indices
+from audiencekit.records.tally import Tally
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings

@@ -14,9 +14,9 @@ from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination, RequestForm
 from audiencekit.planning.options import Options, SourceKeywords, read_keywords
 from audiencekit.planning.reading import OnRecords
-from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.plantimes import PlanTimes, pin_plan_time
 from audiencekit.profile import Profile
+from audiencekit.records.chunks import RecordChunk
+from audiencekit.records.plan_times import PlanTimes, pin_plan_time
 from audiencekit.reporting.progress import NoProgress, Progress, ReadingProgress
 from audiencekit.selection.erased_people import memories_of
 from audiencekit.selection.key_sets import KeyMemory

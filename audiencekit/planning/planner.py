@@ -30,11 +30,11 @@ from audiencekit.planning.reading import (
 )
 from audiencekit.planning.shared_values import SharedOutcome, leave_out_shared_values
 from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_of, read_lists
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.plantimes import PlanTimes
-from audiencekit.preparation.refusalbounds import judge
 from audiencekit.process.memory import give_back
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.chunks import RecordChunk
+from audiencekit.records.plan_times import PlanTimes
+from audiencekit.records.refusal_bounds import judge
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.key_sets import KeySets

@@ -22,10 +22,10 @@ from audiencekit.personal import guarded
 from audiencekit.planning.plan import PlannedRun, to_manifest, to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.batches import OPERATION, ROW
-from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.process.memory import give_back, giving_back
 from audiencekit.process.workers import one_ahead
+from audiencekit.records.batches import OPERATION, ROW
+from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among

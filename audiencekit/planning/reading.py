@@ -21,13 +21,13 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.suppression import SuppressedPeople
-from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.optiontrials import examine
-from audiencekit.preparation.recordbits import Bits, Bools, Indices
-from audiencekit.preparation.records import prepare_batch
-from audiencekit.preparation.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
 from audiencekit.process.workers import Memo, cores, in_order
+from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.option_trials import examine
+from audiencekit.records.record_bits import Bits, Bools, Indices
+from audiencekit.records.records import prepare_batch
+from audiencekit.records.tally import BareNumbers, ColumnTally, PaymentNumbers, PersonalShapes, Tally
 from audiencekit.reporting.rejections import RejectionsFile
 from audiencekit.selection import tags as taggedrows
 from audiencekit.selection.key_sets import KeySets, TaggedBatch

@@ -20,12 +20,12 @@ from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
 from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.reading import BatchResults, Listeners
-from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
-from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
-from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.preparation.records import RECORD_SCHEMA, VALUE_TYPES
-from audiencekit.preparation.tally import ColumnTally, Tally, Trials
 from audiencekit.process.workers import one_ahead
+from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
+from audiencekit.records.columns.arrays import arrow_array, hash_array, list_array
+from audiencekit.records.record_bits import Bools, Indices
+from audiencekit.records.records import RECORD_SCHEMA, VALUE_TYPES
+from audiencekit.records.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.shared_values import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.tags import TAG, Tags
 from audiencekit.selection.without_shared_values import count_remembered, without_values

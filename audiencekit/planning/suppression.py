@@ -14,12 +14,12 @@ from audiencekit.errors import MappingRefused, PlanRefused
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options, about_lists
-from audiencekit.preparation.batches import ROW, ColumnMapping, TextBatch
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.recordbits import Indices
-from audiencekit.preparation.records import UPDATE, prepare_batch
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.batches import ROW, ColumnMapping, TextBatch
+from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.record_bits import Indices
+from audiencekit.records.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.shared_values import SharedValues

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.preparation.columnar.buffers import text_buffers
+from audiencekit.records.columns.arrays import text_buffers
 from audiencekit.state.files import NEW_FILE, hint_for
 
 HEADER = ("row", "column", "reason")

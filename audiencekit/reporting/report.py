@@ -12,10 +12,10 @@ from typing import Any, Final, Literal
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, Refused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.findings import Finding
-from audiencekit.preparation.losses import Loss
-from audiencekit.preparation.tally import ColumnTally, Tally
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.findings import Finding
+from audiencekit.records.losses import Loss
+from audiencekit.records.tally import ColumnTally, Tally
 
 # --- Counts that close: read = sent + rejected + duplicate + superseded + suppressed + unchanged + pending ---
 

@@ -19,7 +19,7 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.preparation.plantimes import format_time
+from audiencekit.records.plan_times import format_time
 from audiencekit.runs.journal.facts import RunFacts, Sums
 
 

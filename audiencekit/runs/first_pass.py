@@ -22,10 +22,10 @@ from audiencekit.planning.plan import PlannedRun, known_members
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import Planner, plan_kept, plan_run
 from audiencekit.planning.reading import OnRecords
-from audiencekit.preparation.batches import MappedColumn
-from audiencekit.preparation.chunks import RecordChunk
-from audiencekit.preparation.plantimes import parse_time
 from audiencekit.profile import Profile
+from audiencekit.records.batches import MappedColumn
+from audiencekit.records.chunks import RecordChunk
+from audiencekit.records.plan_times import parse_time
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.runs.endings import fail, leave_untouched
 from audiencekit.runs.failures import cannot_resume, refuse_expired

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.process.crash_points import pass_point
+from audiencekit.records.plan_times import format_time
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of

@@ -15,7 +15,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError, InputOutputFailed, ResumeRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.preparation.plantimes import format_time
+from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.report import Report, RowCounts, State, combination_counts, identifier_counts, rows_among
 from audiencekit.runs.journal.facts import RunFacts, Sums
 from audiencekit.runs.journal.file import JOURNAL, JournalFile

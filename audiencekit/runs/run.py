@@ -13,8 +13,8 @@ from audiencekit import __version__
 from audiencekit.delivery.retry import Clock, RetryPolicy, SystemClock
 from audiencekit.destinations.target import Target
 from audiencekit.planning.options import Keywords, read_keywords
-from audiencekit.preparation.plantimes import format_time, parse_time
 from audiencekit.profile import find_profile
+from audiencekit.records.plan_times import format_time, parse_time
 from audiencekit.runs.journal.facts import Moment, PlanFacts, RunFacts, Sums, this_moment
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.keywords import RunOptions

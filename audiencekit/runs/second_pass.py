@@ -18,8 +18,8 @@ from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed, NotFinished, NotFound, ResumeRefused
 from audiencekit.personal import short_of_memory
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.process.event_loop import closed_to_its_end
+from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.text import how_resumable
 from audiencekit.runs.failures import failure_of, unreconciled, where_to_look

@@ -18,8 +18,8 @@ import orjson
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, Bug, InputOutputFailed, UsageError
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.process.crash_points import pass_point
+from audiencekit.records.plan_times import format_time
 from audiencekit.selection.erased_people import ERASURES, RECEIPT
 from audiencekit.state.directory import check_root, make_directory, safe_child
 from audiencekit.state.files import (

@@ -22,9 +22,9 @@ import orjson
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.process.crash_points import pass_point
+from audiencekit.records.columns.hashes import sha256_of
+from audiencekit.records.plan_times import format_time
 from audiencekit.selection.erased_people_file import (
     FORGOTTEN,
     SERIAL,

@@ -33,7 +33,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.personal import Personal, guarded
-from audiencekit.preparation.plantimes import format_time
+from audiencekit.records.plan_times import format_time
 from audiencekit.selection.erased_people import append_line, change_memory, last_memory
 from audiencekit.selection.erased_people_file import ImportedPeople, People, new_tag_key, no_people
 from audiencekit.selection.erasure_witness import Witness

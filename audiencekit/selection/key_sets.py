@@ -12,10 +12,10 @@ import numpy as np
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import IS_DELETE, ROW
-from audiencekit.preparation.columnar.hashing import sha256_of
-from audiencekit.preparation.recordbits import Bits, Bools, Indices, bools_of
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.batches import IS_DELETE, ROW
+from audiencekit.records.columns.hashes import sha256_of
+from audiencekit.records.record_bits import Bits, Bools, Indices, bools_of
 from audiencekit.selection.partitions import (
     ENTRY,
     NO_RECORD,

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.process.workers import Memo, cores, in_order
+from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.selection.partitions import Entries, Partitions, last_of_tag, records_of, repeated
 
 _BLOCK: Final = 100_000  # keys that are Python numbers at a time

@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.recordbits import Bools
 from audiencekit.process.memory import give_back
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.batches import ROW
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.record_bits import Bools
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.tags import (
     TAG,

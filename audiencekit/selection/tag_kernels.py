@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require
-from audiencekit.preparation.columnar.buffers import Bytes, Matrix, Places
+from audiencekit.records.columns.arrays import Bytes, Matrix, Places
 
 Tagged = npt.NDArray[np.void]  # tags, or entries
 Counts = npt.NDArray[np.int64]

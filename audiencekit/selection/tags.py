@@ -31,9 +31,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.chunks import NO_VALUES, ChunkReader, count_parts, joined_chunks, row_parts
-from audiencekit.preparation.columnar.buffers import hash_matrix, list_offsets, offsets_of
-from audiencekit.preparation.columnar.hashing import sha256_of
+from audiencekit.records.chunks import NO_VALUES, ChunkReader, count_parts, joined_chunks, row_parts
+from audiencekit.records.columns.arrays import hash_matrix, list_offsets, offsets_of
+from audiencekit.records.columns.hashes import sha256_of
 from audiencekit.selection.tag_kernels import TagKernels
 from audiencekit.state.keys import SubKey
 

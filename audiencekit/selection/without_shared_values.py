@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.columnar.buffers import arrow_array, list_array
-from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.records.batches import ROW
+from audiencekit.records.columns.arrays import arrow_array, list_array
+from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, held_keys
 from audiencekit.selection.shared_values import SharedValues
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind

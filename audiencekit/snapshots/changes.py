@@ -23,12 +23,12 @@ from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed
 from audiencekit.limits import MAX_SNAPSHOT_IDENTIFIER_BYTES, SHA256_BYTES, SNAPSHOT_FRAME_BYTES, SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.preparation.records import RECORD_SCHEMA
 from audiencekit.process.crash_points import pass_point
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.batches import ROW
+from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.record_bits import Bools, Indices
+from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import SelectionLayout, Wave
 from audiencekit.selection.tags import Tagger, tags_of_sets

@@ -16,8 +16,8 @@ from typing import Final, Self
 import numpy as np
 
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.recordbits import Bools, Indices
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.snapshots.facts import SnapshotFacts, trusted
 from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require
-from audiencekit.preparation.columnar.buffers import Bytes
+from audiencekit.records.columns.arrays import Bytes
 from audiencekit.selection.tag_kernels import Counts, Tagged, entry_slice, place_of, tag_slice
 
 Bools = npt.NDArray[np.bool_]

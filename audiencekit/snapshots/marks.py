@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.library import kernels
-from audiencekit.preparation.recordbits import Bools, Indices
+from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
 from audiencekit.selection.tags import Tags
 from audiencekit.snapshots.mark_kernels import Halves, MarkKernels

@@ -23,10 +23,10 @@ import pyarrow as pa
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_EXPIRY_DAY
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.chunks import ChunkReader, Counts, identifier_columns, identifier_parts, value_counts
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.recordbits import Bools, Indices
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.records.chunks import ChunkReader, Counts, identifier_columns, identifier_parts, value_counts
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.record_bits import Bools, Indices
+from audiencekit.records.records import RECORD_SCHEMA
 
 DAY: Final = "day"
 MEMBER_SCHEMA: Final = pa.schema(

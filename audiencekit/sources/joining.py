@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.preparation.batches import ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.batches import ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.sources.parquet.preparedfile import PREPARED
 from audiencekit.sources.source import FoundColumns, Source
 from audiencekit.sources.table import Description, SourcePart

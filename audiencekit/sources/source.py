@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from audiencekit.personal import guarded
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.files import naming
 from audiencekit.sources.table import Description, SourcePart, Table
 

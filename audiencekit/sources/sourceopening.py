@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audiencekit.personal import guarded
-from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.columns.mapping import Mapper
 from audiencekit.sources.columns.nestedfields import nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.sampling import Sample
 

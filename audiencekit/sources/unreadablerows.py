@@ -12,7 +12,7 @@ import pyarrow as pa
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import tolerated_fault_rows
-from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

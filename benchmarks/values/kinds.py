@@ -11,17 +11,17 @@ from phonenumbers import PhoneNumber, is_valid_number
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules, accept_hashed
-from audiencekit.preparation.columnar.buffers import Matrix
-from audiencekit.preparation.columnar.certainvalues import decide_plain
-from audiencekit.preparation.columnar.decisions import Codes, Decisions
-from audiencekit.preparation.columnar.device_ids import decide_device_ids
-from audiencekit.preparation.columnar.emails import decide_emails
-from audiencekit.preparation.columnar.handles import decide_handles
-from audiencekit.preparation.columnar.hashed import decide_hashed
-from audiencekit.preparation.columnar.odd_addresses import decide_one
-from audiencekit.preparation.columnar.partner_user_ids import decide_partner_user_ids
-from audiencekit.preparation.columnar.phones.numbers import decide_phone_numbers
-from audiencekit.preparation.columnar.platform_ids import decide_platform_ids
+from audiencekit.records.columns.arrays import Codes, Decisions, Matrix
+from audiencekit.records.columns.certain_values import decide_plain
+from audiencekit.records.columns.emails import decide_emails, decide_one
+from audiencekit.records.columns.hashes import decide_hashed
+from audiencekit.records.columns.small_kinds import (
+    decide_device_ids,
+    decide_handles,
+    decide_partner_user_ids,
+    decide_platform_ids,
+)
+from audiencekit.records.phones.numbers import decide_phone_numbers
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
 from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.fragments import draw_cell

@@ -10,8 +10,7 @@ import pytest
 
 import audiencekit
 from audiencekit.kernels.library import find_library
-from audiencekit.preparation.columnar.phones.compiledplans import supplied_plans
-from audiencekit.preparation.columnar.phones.planfile import PlanFile
+from audiencekit.records.phones.tables import PlanFile, supplied_plans
 from generators.files import FILES, ROOT
 from generators.pythonpages import FOLDER
 from hatch_build import CRATE, digest_of

@@ -21,8 +21,8 @@ from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
-from audiencekit.preparation.chunks import RecordChunk, from_chunk
 from audiencekit.profile import SPEC
+from audiencekit.records.chunks import RecordChunk, from_chunk
 from benchmarks import differential, emails, phone_numbers
 from benchmarks.bare_limit import run_bare
 from benchmarks.contacts import write_contacts

@@ -26,9 +26,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.plantimes import PlanTimes
 from audiencekit.process.crash_points import pass_point
 from audiencekit.profile import Profile
+from audiencekit.records.plan_times import PlanTimes
 from audiencekit.settings import Settings
 
 MOST_PEOPLE = 1_000

@@ -16,9 +16,9 @@ from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.integrations import outcomes
 from audiencekit.integrations.outcomes import PartitionWork
-from audiencekit.preparation.batches import ColumnMapping, MappedColumn
-from audiencekit.preparation.records import UPDATE
-from audiencekit.preparation.tally import Tally
+from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.records import UPDATE
+from audiencekit.records.tally import Tally
 from audiencekit.sources.arrow.typedcolumns import TypedColumns
 
 EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]

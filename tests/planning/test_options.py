@@ -20,8 +20,8 @@ from audiencekit.planning.options import (
     refuse_other_kinds,
     refuse_written_over,
 )
-from audiencekit.preparation.batches import ColumnMapping, MappedColumn
 from audiencekit.profile import SPEC, find_profile
+from audiencekit.records.batches import ColumnMapping, MappedColumn
 
 
 def _refused(destination: Destination, *paths: str, **keywords: Any) -> str:

@@ -32,10 +32,10 @@ from audiencekit.planning.plan import (
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import ReadSource
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.plantimes import PlanTimes
-from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import find_profile
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.plan_times import PlanTimes
+from audiencekit.records.record_bits import Bits
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.selection import Selection
 from audiencekit.settings import load_settings

@@ -23,7 +23,7 @@ from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import RequestBody
 from audiencekit.planning import prepared
-from audiencekit.preparation.textrecords import PREPARED_SCHEMA
+from audiencekit.records.chunks import PREPARED_SCHEMA
 from audiencekit.reporting.progress import NoProgress
 from tests.canary.witnesses import frames_of
 from tests.moments import PATIENCE_SECONDS, TODAY

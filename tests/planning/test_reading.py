@@ -25,11 +25,11 @@ from audiencekit.planning.plan import PlannedRun, to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_kept, plan_run
 from audiencekit.planning.reading import BatchSpool, KeptReading, ReadSource, WholeBatches, read_batches
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
-from audiencekit.preparation.plantimes import pin_times
-from audiencekit.preparation.tally import ColumnTally
 from audiencekit.profile import SPEC, find_profile
+from audiencekit.records.batches import ROW
+from audiencekit.records.chunks import RecordChunk, to_chunk
+from audiencekit.records.plan_times import pin_times
+from audiencekit.records.tally import ColumnTally
 from audiencekit.runs.first_pass import facts_for_journal
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.tags import TaggedRows, Tagger, slots_of

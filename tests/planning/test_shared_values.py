@@ -22,8 +22,8 @@ from audiencekit.planning.plan import PlannedRun, to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.shared_values import LengthsOfShapes, Shapes
-from audiencekit.preparation.recordbits import Indices
 from audiencekit.profile import SPEC
+from audiencekit.records.record_bits import Indices
 from tests.examples import examples
 from tests.planning.withheld import checked, sent_rows, write
 

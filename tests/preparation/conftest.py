@@ -14,8 +14,8 @@ import pytest
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords, RawColumns
-from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.records import RECORD_SCHEMA
 
 
 def _sha256(text: str) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA
 from audiencekit.reporting.rejections import RejectionsFile, append_refused, refuse_other_file
 
 BATCH = pa.record_batch([[1, 2], ["email", None], ["empty", "ragged"]], schema=REJECTION_SCHEMA)

@@ -10,8 +10,8 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.errors import PlanRefused
-from audiencekit.preparation.findings import Finding
-from audiencekit.preparation.losses import Loss
+from audiencekit.records.findings import Finding
+from audiencekit.records.losses import Loss
 from audiencekit.reporting.report import Plan, Report, RowCounts
 from audiencekit.reporting.text import (
     how_resumable,

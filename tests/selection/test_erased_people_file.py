@@ -13,8 +13,8 @@ import pytest
 
 from audiencekit.errors import MemoryRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.columnar.buffers import HASH_TYPE
 from audiencekit.process.crash_points import set_hook
+from audiencekit.records.columns.arrays import HASH_TYPE
 from audiencekit.selection.erased_people_file import (
     FORGOTTEN,
     SERIAL,

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from audiencekit.errors import InputOutputFailed, MemoryRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import Secret
-from audiencekit.preparation.columnar.buffers import HASH_TYPE
+from audiencekit.records.columns.arrays import HASH_TYPE
 from audiencekit.selection import exports
 from audiencekit.selection.erased_people import accept_memory, read_forgotten, read_log, remember
 from audiencekit.selection.erased_people_file import read_memory

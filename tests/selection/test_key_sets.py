@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.columnar.buffers import hash_matrix
-from audiencekit.preparation.recordbits import Bools
+from audiencekit.records.columns.arrays import hash_matrix
+from audiencekit.records.record_bits import Bools
 from audiencekit.selection.key_sets import KeyMemory, KeySets
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.selection import Selection

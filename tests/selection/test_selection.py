@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.preparation.recordbits import Bits
+from audiencekit.records.record_bits import Bits
 from audiencekit.selection import selection as conflicts_module
 from audiencekit.selection.partitions import Partitions
 from audiencekit.selection.selection import Selection, SelectionLayout, find_conflicts

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.batches import ROW
+from audiencekit.records.batches import ROW
 from audiencekit.selection import shared_values as sharedvalues
 from audiencekit.selection.partitions import Chunks
 from audiencekit.selection.shared_values import (

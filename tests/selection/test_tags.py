@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_array
+from audiencekit.records.batches import ROW
+from audiencekit.records.columns.arrays import HASH_TYPE, hash_array
 from audiencekit.selection import tags as taggedrows, tags as tags_module
 from audiencekit.selection.shared_values import candidates_at, candidates_in_records
 from audiencekit.selection.tags import TAG, TaggedRows, Tagger, slots_of, sum_of_keys, tags_of_sets, tags_with

@@ -37,8 +37,8 @@ from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudiencekitError
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
+from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.execution import execute

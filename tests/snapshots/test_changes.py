@@ -18,7 +18,7 @@ from audiencekit.audiences.sync.difference import records_at
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.errors import InputOutputFailed, SnapshotRefused
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.recordbits import Bits, Indices
+from audiencekit.records.record_bits import Bits, Indices
 from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.selection.tags import tags_of_sets

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation import chunks
+from audiencekit.records import chunks
 from audiencekit.snapshots.members import (
     DOUBTFUL,
     MEMBER_SCHEMA,

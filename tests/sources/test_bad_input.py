@@ -12,7 +12,7 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import TextBatch
+from audiencekit.records.batches import TextBatch
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

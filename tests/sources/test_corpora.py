@@ -14,7 +14,7 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import TextBatch
+from audiencekit.records.batches import TextBatch
 from audiencekit.sources.bytes import bytestream
 from audiencekit.sources.columns.naming import named_kind
 from audiencekit.sources.delimited import delimitedfile as delimited, pieces

@@ -18,7 +18,7 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA
 from audiencekit.sources.delimited import delimitedfile as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source

@@ -6,7 +6,7 @@ import pytest
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.preparation.batches import REJECTION_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA
 from audiencekit.sources.unreadablerows import Faults
 
 

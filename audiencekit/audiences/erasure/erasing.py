@@ -49,10 +49,10 @@ from audiencekit.errors import (
 from audiencekit.limits import MAX_PAGE_ROWS
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.plantimes import format_time, parse_time, pin_times
 from audiencekit.process.crash_points import pass_point
 from audiencekit.profile import Profile
+from audiencekit.records.batches import IS_DELETE
+from audiencekit.records.plan_times import format_time, parse_time, pin_times
 from audiencekit.reporting.progress import Progress
 from audiencekit.serviceids import is_service_id
 

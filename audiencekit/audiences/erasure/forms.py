@@ -16,11 +16,11 @@ from audiencekit.identifiers.email import lower
 from audiencekit.identifiers.kinds import Kind, Reason, Rules, accept_hashed
 from audiencekit.identifiers.texts import trim
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.chunks import to_chunk
-from audiencekit.preparation.columnar.buffers import arrow_array, list_array
-from audiencekit.preparation.columnar.hexadecimal import from_hex
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.records.batches import IS_DELETE
+from audiencekit.records.chunks import to_chunk
+from audiencekit.records.columns.arrays import arrow_array, list_array
+from audiencekit.records.columns.hashes import from_hex
+from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.snapshots.shared_keys import refuse_shared
 from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.keys import DIGESTS, StateKey

@@ -34,8 +34,8 @@ from audiencekit.identifiers.texts import trim
 from audiencekit.limits import MAX_ERASURE_KEYS, MAX_LINE_BYTES
 from audiencekit.personal import Personal, guarded
 from audiencekit.planning.options import SourceKeywords, read_keywords
-from audiencekit.preparation.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.profile import Profile
+from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource, Item, items_of
 from audiencekit.sources.frames.frames import is_frame

@@ -16,9 +16,9 @@ from audiencekit.audiences.erasure.forms import count_by_kind, keys_fingerprint
 from audiencekit.audiences.erasure.people import Asked
 from audiencekit.errors import InputOutputFailed
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.plantimes import format_time, pin_list_times
 from audiencekit.process.crash_points import pass_point
+from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.plan_times import format_time, pin_list_times
 from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expired, PurgeCandidates, leftovers
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
 from audiencekit.selection.erased_people import ERASURES as HOME, RECEIPT

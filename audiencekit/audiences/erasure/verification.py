@@ -19,9 +19,9 @@ from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.pipeline import check
-from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.recordbits import Bools
+from audiencekit.records.batches import IS_DELETE
+from audiencekit.records.chunks import RecordChunk, from_chunk
+from audiencekit.records.record_bits import Bools
 from audiencekit.runs.purge import leftovers, name_of
 from audiencekit.runs.start import KEPT
 from audiencekit.runs.store import RUNS, RunStore

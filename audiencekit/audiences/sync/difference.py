@@ -18,11 +18,11 @@ from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.reading import BatchResults
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.recordbits import Bits, Bools, Indices
 from audiencekit.process.workers import Memo, cores, in_order
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS

@@ -36,9 +36,9 @@ from audiencekit.planning.plan import PlannedRun
 from audiencekit.planning.plan_inputs import Means, Terms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import BatchResults
-from audiencekit.preparation.plantimes import PlanTimes
-from audiencekit.preparation.recordbits import Bits, Indices
 from audiencekit.process.workers import cores, in_order
+from audiencekit.records.plan_times import PlanTimes
+from audiencekit.records.record_bits import Bits, Indices
 from audiencekit.reporting.report import RowCounts, rows_among
 from audiencekit.selection.selection import Selection
 from audiencekit.selection.tags import Tagger

@@ -15,7 +15,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.columnar.buffers import (
+from audiencekit.process.workers import cores, in_order
+from audiencekit.records.columns.arrays import (
     Bytes,
     Matrix,
     Places,
@@ -25,9 +26,8 @@ from audiencekit.preparation.columnar.buffers import (
     list_array,
     list_offsets,
 )
-from audiencekit.preparation.recordbits import Bits, Bools, Indices
-from audiencekit.preparation.records import RECORD_SCHEMA
-from audiencekit.process.workers import cores, in_order
+from audiencekit.records.record_bits import Bits, Bools, Indices
+from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.selection.tag_kernels import TagKernels
 from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
 from audiencekit.snapshots.mark_kernels import Halves, MarkKernels

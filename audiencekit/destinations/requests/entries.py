@@ -20,8 +20,9 @@ from audiencekit.destinations.requests.entry_kernels import BatchPart, EntryKern
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_HEX_LENGTH
-from audiencekit.preparation.chunks import Counts, value_counts
-from audiencekit.preparation.columnar.buffers import (
+from audiencekit.profile import Profile
+from audiencekit.records.chunks import Counts, value_counts
+from audiencekit.records.columns.arrays import (
     arrow_array,
     hash_matrix,
     list_offsets,
@@ -29,8 +30,7 @@ from audiencekit.preparation.columnar.buffers import (
     offsets_of,
     text_buffers,
 )
-from audiencekit.preparation.columnar.hexadecimal import to_hex
-from audiencekit.profile import Profile
+from audiencekit.records.columns.hashes import to_hex
 
 Octets: TypeAlias = npt.NDArray[np.uint8]
 

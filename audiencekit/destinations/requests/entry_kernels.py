@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require, room_in
-from audiencekit.preparation.columnar.buffers import Bytes, Places
+from audiencekit.records.columns.arrays import Bytes, Places
 
 Chosen = npt.NDArray[np.int64]
 

@@ -18,9 +18,9 @@ from audiencekit.destinations.requests.request_plan import (
     plan_requests,
 )
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.plantimes import PlanTimes
-from audiencekit.preparation.records import DELETE, UPDATE
 from audiencekit.profile import Profile
+from audiencekit.records.plan_times import PlanTimes
+from audiencekit.records.records import DELETE, UPDATE
 
 if TYPE_CHECKING:
     from audiencekit.destinations.requests.operations_body import OperationsBody

@@ -13,11 +13,11 @@ from audiencekit.destinations.requests.entries import Chosen, Octets, measure_en
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import HashedRecords, Personal, guarded
-from audiencekit.preparation.batches import ROW
-from audiencekit.preparation.chunks import Counts
-from audiencekit.preparation.columnar.buffers import arrow_array
 from audiencekit.process.workers import cores, in_order
 from audiencekit.profile import Profile
+from audiencekit.records.batches import ROW
+from audiencekit.records.chunks import Counts
+from audiencekit.records.columns.arrays import arrow_array
 
 # Fewer than one in so many records of a batch are taken out of it.
 _FEW: Final = 8

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.preparation.plantimes import PlanTimes, format_time
-from audiencekit.preparation.records import OPERATION_TYPES
+from audiencekit.records.plan_times import PlanTimes, format_time
+from audiencekit.records.records import OPERATION_TYPES
 
 # --- Every request of a run, before any of them is sent: which records, how many operations, how many bytes ---
 

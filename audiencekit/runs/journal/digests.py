@@ -25,9 +25,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.preparation.batches import IS_DELETE, ROW
-from audiencekit.preparation.chunks import RecordChunk, from_chunk
-from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_matrix
+from audiencekit.records.batches import IS_DELETE, ROW
+from audiencekit.records.chunks import RecordChunk, from_chunk
+from audiencekit.records.columns.arrays import HASH_TYPE, hash_matrix
 from audiencekit.state.keys import KEY_BYTES, SubKey
 
 # --- Keyed digests of bodies and of records: equal when the bytes are, and of no use without the key ---

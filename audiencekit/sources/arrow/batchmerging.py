@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from audiencekit.limits import BATCH_ROWS
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.preparation.batches import TextBatch
+from audiencekit.records.batches import TextBatch
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.preparation.chunks import value_counts
-from audiencekit.preparation.columnar.buffers import HASH_TYPE, hash_matrix, list_array
-from audiencekit.preparation.columnar.hexadecimal import to_hex
+from audiencekit.records.chunks import value_counts
+from audiencekit.records.columns.arrays import HASH_TYPE, hash_matrix, list_array
+from audiencekit.records.columns.hashes import to_hex
 from audiencekit.sources.arrow.types import is_list, plain
 
 _LARGEST_ASCII: Final = 0x7F

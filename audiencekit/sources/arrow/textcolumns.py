@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.preparation.batches import ROW, ColumnMapping
-from audiencekit.preparation.columnar.buffers import Bools, arrow_array, offsets_of, text_buffers
-from audiencekit.preparation.recordbits import Indices
+from audiencekit.records.batches import ROW, ColumnMapping
+from audiencekit.records.columns.arrays import Bools, arrow_array, offsets_of, text_buffers
+from audiencekit.records.record_bits import Indices
 from audiencekit.sources.separators import ONE_VALUE, SEMICOLON
 
 TEXTS = pa.list_(pa.string())

@@ -14,8 +14,8 @@ import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow.bytehashes import as_digits
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.arrow.types import (

@@ -22,8 +22,8 @@ import pyarrow.types as pt
 
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.columnar.buffers import arrow_array
-from audiencekit.preparation.columnar.textkernels import TextKernels
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.columns.text_kernels import TextKernels
 from audiencekit.sources.arrow.textcolumns import TEXTS
 
 UUID_EXTENSION: Final = "arrow.uuid"

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kind_table import looks_hashed
 from audiencekit.identifiers.kinds import Kind, Reason
-from audiencekit.preparation.recognition import likely_kinds
+from audiencekit.records.records import likely_kinds
 from audiencekit.sources.sampling import Sample, is_filled
 
 T = TypeVar("T")

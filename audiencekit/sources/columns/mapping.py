@@ -10,7 +10,7 @@ from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
-from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.columns.contradiction import refuse_contradiction
 from audiencekit.sources.columns.countrycolumn import CountryColumn
 from audiencekit.sources.columns.evidence import MIN_KIND_SHARE, MIN_PLAUSIBLE_SHARE, Evidence, look_at, plausible_share

@@ -13,8 +13,8 @@ import pyarrow as pa
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import BATCH_ROWS
 from audiencekit.personal import RawColumns
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.batches import ColumnMapping, TextBatch
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow.textcolumns import split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.bytestream import ByteStream
 from audiencekit.sources.delimited.cellkernels import WantedCells

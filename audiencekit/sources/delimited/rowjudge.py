@@ -6,7 +6,7 @@ from typing import Final
 
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.batches import ColumnMapping
+from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.arrow.textcolumns import column_names
 from audiencekit.sources.delimited.layout import BROKEN, Layout
 from audiencekit.sources.unreadablerows import Faults

@@ -12,7 +12,7 @@ import pyarrow as pa
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_COLUMNS
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects

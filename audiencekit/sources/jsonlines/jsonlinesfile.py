@@ -13,7 +13,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
 from audiencekit.sources.bytes.lines import LineCounter, non_blank_lines
 from audiencekit.sources.columns.header import Header

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.batches import ColumnMapping
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow.textcolumns import TEXTS, column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.jsonlines.jsonobjects import NotText, Texts, read_object, texts_of
 from audiencekit.sources.jsonlines.objectkernels import ObjectKernels

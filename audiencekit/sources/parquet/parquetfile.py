@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused
 from audiencekit.limits import MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
+from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow.textcolumns import used_positions
 from audiencekit.sources.arrow.typedcolumns import TypedColumns, sampled_objects
 from audiencekit.sources.arrow.types import sample_texts, whole_columns

@@ -18,9 +18,9 @@ import pyarrow.types as pt
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import guarded
-from audiencekit.preparation.batches import OPERATION, ROW, ColumnMapping, MappedColumn, TextBatch
-from audiencekit.preparation.columnar.hexadecimal import are_hashes
-from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
+from audiencekit.records.batches import OPERATION, ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA
+from audiencekit.records.columns.hashes import are_hashes
 from audiencekit.sources.arrow.types import is_bytes, is_list
 from audiencekit.sources.table import Description, Look, Table
 

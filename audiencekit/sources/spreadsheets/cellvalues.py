@@ -25,7 +25,7 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.texts import WORDS
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.spreadsheets.container import Container, damaged
 from audiencekit.sources.spreadsheets.sharedstrings import read_strings, unescaped
 from audiencekit.sources.spreadsheets.sheetcells import CellColumn, CellType

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow.compute as pc
 
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.spreadsheets.plainmarkup import (
     CLOSED,
     Bytes,

@@ -15,8 +15,8 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS
 from audiencekit.personal import RawColumns
-from audiencekit.preparation.batches import ColumnMapping, TextBatch
-from audiencekit.preparation.columnar.buffers import arrow_array
+from audiencekit.records.batches import ColumnMapping, TextBatch
+from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow.batchmerging import gathered
 from audiencekit.sources.arrow.textcolumns import column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.rawbytes import RawFile

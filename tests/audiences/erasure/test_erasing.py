@@ -43,8 +43,8 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.plantimes import pin_times
 from audiencekit.profile import SPEC, X
+from audiencekit.records.plan_times import pin_times
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.account import ACCOUNT, PAGE, Account, Keys as Entry

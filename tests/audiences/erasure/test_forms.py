@@ -28,8 +28,8 @@ from audiencekit.emulator import Emulator
 from audiencekit.errors import PlanRefused
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
-from audiencekit.preparation.batches import IS_DELETE
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.records.batches import IS_DELETE
+from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.settings import Settings
 from audiencekit.snapshots.store import SERIAL, SnapshotStore
 from audiencekit.state.keys import StateKey, find_state_key

@@ -30,8 +30,8 @@ from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.errors import AudienceBusy, AudiencekitError
-from audiencekit.preparation.plantimes import format_time
 from audiencekit.profile import SPEC
+from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.state.keys import StateKey
 from tests.audiences.erasure.account import ACCOUNT, Account, Audience, Key, Keys

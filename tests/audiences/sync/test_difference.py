@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.audiences.sync import difference, difference as module
 from audiencekit.audiences.sync.difference import Difference, Horizon, SentRecords, find_difference, records_at
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.recordbits import Bits
+from audiencekit.records.record_bits import Bits
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG

@@ -21,9 +21,9 @@ from audiencekit.audiences.sync.sync import plan_sync
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.errors import PlanRefused
 from audiencekit.planning.reading import BatchResults
-from audiencekit.preparation.plantimes import pin_times
-from audiencekit.preparation.recordbits import Bits
 from audiencekit.profile import SPEC
+from audiencekit.records.plan_times import pin_times
+from audiencekit.records.record_bits import Bits
 from audiencekit.reporting.report import Plan
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.selection import Selection, SelectionLayout

@@ -26,8 +26,8 @@ from audiencekit.audiences.sync.removals import (
     rounds_for,
 )
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.columnar.buffers import hash_array, list_array
-from audiencekit.preparation.recordbits import Bits, Indices
+from audiencekit.records.columns.arrays import hash_array, list_array
+from audiencekit.records.record_bits import Bits, Indices
 from audiencekit.selection.tags import TAG
 from audiencekit.snapshots.members import MEMBER_SCHEMA
 from tests.audiences.sync.people import TAGGER, members, names, records

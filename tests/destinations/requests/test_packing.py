@@ -25,9 +25,9 @@ from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.plantimes import pin_times
-from audiencekit.preparation.recordbits import Indices
 from audiencekit.profile import SPEC, Profile, X
+from audiencekit.records.plan_times import pin_times
+from audiencekit.records.record_bits import Indices
 from tests.examples import examples
 
 TIMES = pin_times(datetime(2026, 11, 21, tzinfo=UTC))

@@ -19,7 +19,7 @@ from audiencekit.destinations.requests.request_plan import (
     sizes_to_bytes,
 )
 from audiencekit.limits import MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.preparation.plantimes import pin_times
+from audiencekit.records.plan_times import pin_times
 
 # --- Where bodies are cut ---
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.preparation.columnar.decisions import Decisions
+from audiencekit.records.columns.arrays import Decisions
 from benchmarks.differential import compare
 from benchmarks.values.kinds import AROUND
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
-from audiencekit.preparation.chunks import RecordChunk, to_chunk
-from audiencekit.preparation.records import RECORD_SCHEMA
+from audiencekit.records.chunks import RecordChunk, to_chunk
+from audiencekit.records.records import RECORD_SCHEMA
 from audiencekit.runs.journal import digests
 from audiencekit.runs.journal.digests import BODIES, DOCUMENTS, KeyedDigest, RecordsFingerprint, digest_of
 from audiencekit.state.keys import StateKey, SubKey

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.personal import RawColumns
-from audiencekit.preparation.batches import REJECTION_SCHEMA, TextBatch
+from audiencekit.records.batches import REJECTION_SCHEMA, TextBatch
 from audiencekit.sources.arrow import batchmerging
 from audiencekit.sources.arrow.batchmerging import gathered, gathered_columns
 

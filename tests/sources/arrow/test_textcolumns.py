@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import ColumnMapping, MappedColumn
+from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.sources.arrow.textcolumns import column_names, divided, split_texts, text_columns, used_positions
 from audiencekit.sources.separators import is_one_value
 

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.batches import MappedColumn
+from audiencekit.records.batches import MappedColumn
 from audiencekit.sources.source import Source
 
 Open = Callable[..., Source]

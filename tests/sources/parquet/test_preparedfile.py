@@ -15,7 +15,7 @@ import pytest
 
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA
+from audiencekit.records.chunks import PREPARED_FORMAT, PREPARED_SCHEMA
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
