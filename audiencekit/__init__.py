@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from audiencekit.reporting.progress import NoProgress as NoProgress, Progress as Progress
     from audiencekit.reporting.report import Plan as Plan, Report as Report
     from audiencekit.settings import Settings as Settings, load_settings as load_settings
-    from audiencekit.sources.databases.databasequery import DatabaseQuery as DatabaseQuery, from_sql as from_sql
+    from audiencekit.sources.databases.databases import DatabaseQuery as DatabaseQuery, from_sql as from_sql
     from audiencekit.sources.files import AnySource as AnySource, FilePath as FilePath
     from audiencekit.values import hash_identifier as hash_identifier, normalize as normalize
 
@@ -78,7 +78,7 @@ _NAMES = {
     "audiencekit.reporting.progress": "NoProgress Progress",
     "audiencekit.reporting.report": "Plan Report",
     "audiencekit.settings": "Settings load_settings",
-    "audiencekit.sources.databases.databasequery": "DatabaseQuery from_sql",
+    "audiencekit.sources.databases.databases": "DatabaseQuery from_sql",
     "audiencekit.sources.files": "AnySource FilePath",
     "audiencekit.destinations.destination": "Destination",
     "audiencekit.destinations.ads": "AUDIENCE DO_NOT_REACH_LIST",

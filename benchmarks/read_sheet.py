@@ -11,7 +11,7 @@ from pathlib import Path
 import fastexcel
 
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import open_source
 from audiencekit.sources.spreadsheets import openedsheet  # noqa: F401 - loaded before the clock starts
 from benchmarks.trials import Figures, trial_arguments
 

@@ -21,9 +21,8 @@ from audiencekit.planning.options import Options, read_keywords
 from audiencekit.profile import find_profile
 from audiencekit.records.records import prepare_batch
 from audiencekit.records.tally import Tally
-from audiencekit.sources.arrow.textcolumns import used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.arrow import TypedColumns, used_positions
+from audiencekit.sources.source import open_source
 from benchmarks.stopwatch import Stopwatch
 
 KEYWORDS: Final[dict[str, Any]] = {"columns": {"email": "email", "phone_number": "phone"}, "country_column": "country"}

@@ -25,8 +25,7 @@ import pyarrow.parquet as pq
 import audiencekit
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.integrations import spark
-from audiencekit.sources.arrow.bytehashes import as_digits
-from audiencekit.sources.arrow.types import is_bytes, is_list
+from audiencekit.sources.arrow import as_digits, is_bytes, is_list
 from benchmarks.benchmark import count, tell
 from benchmarks.machine import describe_machine, list_versions
 from benchmarks.sections import write_section

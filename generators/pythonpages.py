@@ -89,7 +89,7 @@ PAGES: Final = (
     Page(
         "sources.md",
         "Sources",
-        ("sources.files", "sources.databases.databasequery"),
+        ("sources.files", "sources.databases.databases"),
         "Guides: [sources](../sources.md), [data frames](../data-frames.md).",
     ),
     Page(

@@ -20,7 +20,7 @@ from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.records import UPDATE
 from audiencekit.records.refusal_bounds import Bounds, judge
 from audiencekit.records.tally import Tally
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from audiencekit.sources.arrow import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
 from tests.personalids import OPAQUE, PERSONAL, opaque_column, personal_column
 from tests.personalvalues import BARE, own_ids, personal_values

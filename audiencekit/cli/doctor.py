@@ -107,7 +107,7 @@ def _lists() -> Iterator[DoctorCheck]:
     from importlib.util import find_spec
 
     from audiencekit.process.programs import find_program
-    from audiencekit.sources.bytes.compressions import COMPRESSIONS
+    from audiencekit.sources.bytes.compression import COMPRESSIONS
     from audiencekit.sources.formats import FORMATS
 
     packed = ", ".join(compression.name for compression in COMPRESSIONS)

@@ -390,7 +390,7 @@ def needs_source(function: F) -> F:
 
 
 def _query(source: tuple[str, ...], url: str, sql: str | None, *, as_json: bool) -> Any:
-    from audiencekit.sources.databases.databasequery import from_sql
+    from audiencekit.sources.databases.databases import from_sql
 
     if source:
         raise click.UsageError("--from-sql stands in the place of files: give one of them.")

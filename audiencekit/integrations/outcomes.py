@@ -25,11 +25,8 @@ from audiencekit.personal import HashedRecords, RawColumns, guarded
 from audiencekit.records.batches import IS_DELETE, OPERATION, ROW, ColumnMapping, TextBatch
 from audiencekit.records.records import DELETE, UPDATE, prepare_batch
 from audiencekit.records.tally import Tally
-from audiencekit.sources.arrow.batchmerging import gathered_columns
-from audiencekit.sources.arrow.textcolumns import used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
-from audiencekit.sources.arrow.types import is_list
-from audiencekit.sources.unreadablerows import Faults
+from audiencekit.sources.arrow import TypedColumns, gathered_columns, is_list, used_positions
+from audiencekit.sources.unreadable_rows import Faults
 
 REJECTION_FIELDS: Final = ("column", "reason")
 _KINDS: Final = frozenset(Kind)

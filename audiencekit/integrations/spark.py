@@ -26,11 +26,10 @@ from audiencekit.records.refusal_bounds import judge
 from audiencekit.records.tally import Tally
 from audiencekit.reporting.report import combination_counts, identifier_counts
 from audiencekit.settings import load_settings
-from audiencekit.sources.arrow.textcolumns import used_positions
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from audiencekit.sources.arrow import TypedColumns, used_positions
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.mapping import Mapper
-from audiencekit.sources.sampling import Sample
+from audiencekit.sources.table import Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

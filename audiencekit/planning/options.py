@@ -31,10 +31,10 @@ from audiencekit.records.records import fold_consent
 from audiencekit.records.refusal_bounds import Bounds
 from audiencekit.reporting.rejections import refuse_other_file
 from audiencekit.settings import FEW_PEOPLE_RULES, FewPeople
-from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
+from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.remote.address import is_stored_whole, stored_address
+from audiencekit.sources.remote.addresses import is_stored_whole, stored_address
 
 # --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
 

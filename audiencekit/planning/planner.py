@@ -42,7 +42,7 @@ from audiencekit.selection.selection import Selection
 from audiencekit.selection.shared_values import SharedValueSearch
 from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import open_source
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
 # --- The end of pass one: requests are made of all that was gathered, and reasons not to send them are found ---

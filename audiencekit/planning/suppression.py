@@ -27,8 +27,7 @@ from audiencekit.selection.tag_kernels import OrderedTags
 from audiencekit.selection.without_shared_values import find_sharing_rows
 from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import Source, open_source
 from audiencekit.state.spool import Spool
 
 # --- The people of suppression sources, kept until it is known which of their values many share ---

@@ -37,7 +37,7 @@ from audiencekit.runs.reports import opened_journal, report_of, store_report
 from audiencekit.runs.run import Run, RunClock
 from audiencekit.runs.start import has_kept_spool, kept_spool, new_spool, whole_spool
 from audiencekit.runs.store import RUN_ID, RUNS
-from audiencekit.sources.patience import WAIT_ON
+from audiencekit.sources.bytes.files import WAIT_ON
 
 # --- Requests of earlier runs that may still be applied to a target, because their answers were lost ---
 

@@ -21,7 +21,7 @@ from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.store import RunStore
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, stored_path
-from audiencekit.sources.frames.frames import Frame
+from audiencekit.sources.frames import Frame
 from audiencekit.state.keys import SubKey
 
 # --- The arguments of a run, and what its journal keeps of them ---

@@ -16,11 +16,11 @@ from audiencekit.optiontext import option
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.settings import Settings
-from audiencekit.sources.bytes.standardinput import STANDARD_INPUT
-from audiencekit.sources.databases.databasequery import DatabaseQuery
+from audiencekit.sources.bytes.files import STANDARD_INPUT
+from audiencekit.sources.databases.databases import DatabaseQuery
 from audiencekit.sources.files import FilePath, absolute_path, stored_path
-from audiencekit.sources.frames.frames import Frame, OpenFile
-from audiencekit.sources.remote.address import is_stored_whole
+from audiencekit.sources.frames import Frame, OpenFile
+from audiencekit.sources.remote.addresses import is_stored_whole
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
 

@@ -1,4 +1,4 @@
-"""The items of a source, files and data frames, each opened and looked at before the first of them is read."""
+"""The place where an item lies: on disk, elsewhere, or behind a handle; and the files in a directory there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,66 @@ from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
 from audiencekit.shown import shown
-from audiencekit.sources.bytes.bytestream import ByteStream
-from audiencekit.sources.bytes.rawbytes import Identity
-from audiencekit.sources.bytes.regularfile import shown_path
-from audiencekit.sources.bytes.standardinput import SHOWN_NAME, STANDARD_INPUT
-from audiencekit.sources.filelocations import parts_of, raw_file, shown_name
+from audiencekit.sources.bytes.byte_stream import ByteStream
+from audiencekit.sources.bytes.files import (
+    SHOWN_NAME,
+    STANDARD_INPUT,
+    Identity,
+    RawFile,
+    RegularFile,
+    StandardInput,
+    shown_path,
+)
+from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
-from audiencekit.sources.frames.frames import Frame, OpenFile, is_in_memory
-from audiencekit.sources.frames.rowobjects import Rows, wrapped
+from audiencekit.sources.frames import Frame, OpenFile, Rows, is_in_memory, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.remote.address import SourceAddress, is_address, stored_address
+from audiencekit.sources.parquet import part_files, part_names
+from audiencekit.sources.remote.addresses import (
+    SourceAddress,
+    in_directory,
+    is_address,
+    names_at,
+    open_address,
+    stored_address,
+)
 from audiencekit.sources.table import Look
 
 FilePath = str | os.PathLike[str]
+
+
+def shown_name(path: FilePath) -> str:
+    """The last part of a path or an address, with everything that does not print escaped."""
+    return shown(SourceAddress.read(os.fspath(path)).name) if is_address(path) else shown_path(path)
+
+
+def parts_of(path: FilePath) -> list[FilePath]:
+    """The files that a path or an address names: itself, the Parquet files of a directory, or those that fit a star.
+
+    Raises SourceRefused for a directory without them, InputOutputFailed when it cannot be listed.
+    """
+    if not is_address(path):
+        return list(part_files(path)) if os.path.isdir(path) else [path]
+    address = SourceAddress.read(os.fspath(path))
+    if not address.asks_for_several:
+        return [path]
+    directory, names = names_at(address)
+    return [in_directory(directory, name).text for name in (names if "*" in address.path else part_names(names))]
+
+
+def raw_file(item: FilePath | OpenFile) -> RawFile:
+    """The bytes of an item, without what they are wrapped in."""
+    return unwrapped(_as_they_lie(item))
+
+
+def _as_they_lie(item: FilePath | OpenFile) -> RawFile:
+    if isinstance(item, OpenFile):
+        return StandardInput(item.unwrap())
+    if os.fspath(item) == STANDARD_INPUT:
+        return StandardInput()
+    return open_address(SourceAddress.read(os.fspath(item))) if is_address(item) else RegularFile(item)
+
+
 Item: TypeAlias = FilePath | Frame
 AnySource: TypeAlias = FilePath | Rows | Sequence[FilePath | Rows | Mapping[str, Any]]  # dicts are rows, all or none
 # Lines of a file; or without a directory an address, a handle, a number as people write it, a hash or a device id.
@@ -173,7 +220,7 @@ def _named_items(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
 def _look_at(name: str, item: Item, options: SourceOptions) -> LookedAtFile:
     if isinstance(item, Frame) and not isinstance(item, OpenFile):
         # Arrow's types are heavy, and most sources are text.
-        from audiencekit.sources.frames.frametable import open_frame
+        from audiencekit.sources.frames import open_frame
 
         return LookedAtFile(name, open_frame(item, options), 0, f"frame {id(item.unwrap())}", repeatable=False)
     file = raw_file(item)

@@ -8,10 +8,9 @@ from typing import Final
 
 from audiencekit.errors import UsageError
 from audiencekit.optiontext import option
-from audiencekit.sources.bytes.bytestream import ByteStream, TextSample, take_sample
-from audiencekit.sources.bytes.firstbytes import SourceFormat
-from audiencekit.sources.delimited.delimitedfile import open_delimited
-from audiencekit.sources.jsonlines.jsonlinesfile import is_json_lines, open_json_lines
+from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, TextSample, take_sample
+from audiencekit.sources.csv.csv_file import open_delimited
+from audiencekit.sources.json_lines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
 
@@ -43,14 +42,14 @@ class Format:
 
 def _open_parquet(stream: ByteStream, options: SourceOptions) -> Look:
     # Arrow's Parquet reader is heavy, and most sources are text.
-    from audiencekit.sources.parquet.parquetfile import open_parquet
+    from audiencekit.sources.parquet import open_parquet
 
     return open_parquet(stream.file, options)
 
 
 def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
     # The parser of XML and Arrow's functions are heavy, and most sources are text.
-    from audiencekit.sources.spreadsheets.openedsheet import open_sheet
+    from audiencekit.sources.excel.sheet import open_sheet
 
     return open_sheet(stream.file, options)
 

@@ -1,8 +1,9 @@
-"""The options of a user about a source: the same options for every command."""
+"""Separators that people and programs put between several values of one cell."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,26 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
+
+GOOGLE: Final = " ::: "  # of Google Contacts; it stands in no value
+SEMICOLON: Final = ";"
+LINE_BREAK: Final = "\n"
+SEPARATORS: Final = (GOOGLE, SEMICOLON, LINE_BREAK)
+# A semicolon that divides nothing: in a quoted local part (RFC 5321), before a parameter such as ;ext=12 (RFC 3966).
+ONE_VALUE: Final = r'"|;\s*[A-Za-z-]+='
+_IS_ONE_VALUE: Final = re.compile(ONE_VALUE, re.ASCII)
+_SHOWN: Final = {LINE_BREAK: "line breaks"}
+
+
+def is_one_value(cell: str, separator: str) -> bool:
+    """Whether a cell with `separator` in it is a single value all the same."""
+    return separator == SEMICOLON and _IS_ONE_VALUE.search(cell) is not None
+
+
+def show_separator(separator: str) -> str:
+    """A separator as people are told of it."""
+    return _SHOWN.get(separator, f"'{separator}'")
+
 
 TAB_WORDS: Final = frozenset({"tab", "\\t"})  # a tab is hard to type in a shell
 # Python's text codecs that no file of rows is written in; some of them run through the whole text for each read.

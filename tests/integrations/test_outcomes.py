@@ -19,7 +19,7 @@ from audiencekit.integrations.outcomes import PartitionWork
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.records import UPDATE
 from audiencekit.records.tally import Tally
-from audiencekit.sources.arrow.typedcolumns import TypedColumns
+from audiencekit.sources.arrow import TypedColumns
 
 EMAILS = ["ann@example.com", "no address", None, "Bob@Example.com ", "ann@example.com", "test@"]
 ANN, BOB = "ann@example.com", "bob@example.com"

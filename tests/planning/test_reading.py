@@ -33,8 +33,8 @@ from audiencekit.records.tally import ColumnTally
 from audiencekit.runs.first_pass import facts_for_journal
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.tags import TaggedRows, Tagger, slots_of
-from audiencekit.sources.delimited import delimitedfile as delimited
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.csv import csv_file as delimited
+from audiencekit.sources.source import open_source
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, Spool
 from tests.preparation.conftest import hashed_records
@@ -165,7 +165,7 @@ def test_the_plan_is_the_same(tmp_path_factory: pytest.TempPathFactory, rows: li
 
 def test_many_batches_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source of several batches, each read side by side with others."""
-    monkeypatch.setattr("audiencekit.sources.delimited.delimitedfile.BATCH_ROWS", 7)
+    monkeypatch.setattr("audiencekit.sources.csv.csv_file.BATCH_ROWS", 7)
     lines = ["email", *(f"person{number}@example.com" if number % 5 else "-" for number in range(60))]
     first, second = _both(tmp_path, "\n".join(lines) + "\n", max_rejected_share=1.0)
     assert len(first[3]) > 4
@@ -278,7 +278,7 @@ def test_the_same_bytes_whatever_the_number_of_workers(
 
     expected = read(1)
     monkeypatch.setattr(delimited, "PIECE_BYTES", 3_000)
-    monkeypatch.setattr("audiencekit.sources.delimited.pieces.HEAD_BYTES", 1_000)
+    monkeypatch.setattr("audiencekit.sources.csv.csv_file.HEAD_BYTES", 1_000)
     assert read(workers) == expected
     assert len(expected[0]) == 4_000
 

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import ResumeRefused
 from audiencekit.runs.start import KEPT, can_resume, given_again, refuse_what_came_once
-from audiencekit.sources.frames.frames import Frame, OpenFile
+from audiencekit.sources.frames import Frame, OpenFile
 from tests.runs.journal.conftest import FACTS
 
 FILE, STDIN, FRAME, OPEN_FILE = "/lists/people.csv", "-", Frame.mark, OpenFile.mark

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import Source, open_source
 
 PEOPLE = b"email,phone\nann@example.com,+493012345601\nbob@example.com,+493012345602\n"
 

@@ -13,10 +13,9 @@ import pytest
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.batches import TextBatch
-from audiencekit.sources.delimited import delimitedfile as delimited
+from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import Source, open_source
 
 Write = Callable[..., Path]
 Open = Callable[..., Source]
@@ -85,7 +84,7 @@ def test_the_answer_is_known_and_the_same_twice(
 ) -> None:
     """From the bulk reader and from the careful one; good rows behind change no row number."""
     monkeypatch.setattr(delimited, "PIECE_BYTES", PIECE_BYTES)
-    monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", PIECE_BYTES)
+    monkeypatch.setattr("audiencekit.sources.bytes.byte_stream.BLOCK_BYTES", PIECE_BYTES)
     if then_more and (not bad.endswith("\n") or isinstance(expected[0], str)):
         expected = None
     more = "z@example.com,1,x\n" * MORE if then_more else ""
@@ -122,7 +121,7 @@ def test_declared_encodings_hold_across_blocks(
     block_bytes: int,
 ) -> None:
     """Letters of several bytes stay whole, and a byte that is none costs its row and no other."""
-    monkeypatch.setattr("audiencekit.sources.bytes.bytestream.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("audiencekit.sources.bytes.byte_stream.BLOCK_BYTES", block_bytes)
     rows = 60 if block_bytes == 7 else 1_000
     good = [f"{letter * (n % 3)}p{n}@example.com,{letter}" for n in range(rows)]
     head = end.join(["email,name", *good, ""]).encode(encoding)

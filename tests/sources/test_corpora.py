@@ -15,12 +15,11 @@ import pytest
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.batches import TextBatch
-from audiencekit.sources.bytes import bytestream
-from audiencekit.sources.columns.naming import named_kind
-from audiencekit.sources.delimited import delimitedfile as delimited, pieces
+from audiencekit.sources.bytes import byte_stream
+from audiencekit.sources.columns.header import named_kind
+from audiencekit.sources.csv import csv_file as delimited, csv_file as pieces
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import Source, open_source
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "csv"
 CASES: list[dict[str, Any]] = (
@@ -115,7 +114,7 @@ def test_every_file_gets_the_same_answer_in_bulk_as_from_the_careful_reader(
     """All columns of it: rows, faults, or the words, the row and the count of the refusal."""
     monkeypatch.setattr(delimited, "PIECE_BYTES", piece_bytes)
     monkeypatch.setattr(pieces, "HEAD_BYTES", piece_bytes)
-    monkeypatch.setattr(bytestream, "BLOCK_BYTES", max(piece_bytes, 64))
+    monkeypatch.setattr(byte_stream, "BLOCK_BYTES", max(piece_bytes, 64))
     # In small pieces a large file takes long, and shows no more than a small one.
     paths = [path for path in sorted(CORPUS.rglob("*.csv")) if path.stat().st_size < most_bytes]
     for path in paths:

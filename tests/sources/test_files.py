@@ -27,7 +27,7 @@ from audiencekit.sources.files import (
     paths_of,
     stored_path,
 )
-from audiencekit.sources.frames.frames import Frame
+from audiencekit.sources.frames import Frame
 from audiencekit.sources.options import SourceOptions
 
 TABLE = pa.table({"email": ["a@example.com"]})

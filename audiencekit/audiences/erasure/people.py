@@ -38,9 +38,9 @@ from audiencekit.profile import Profile
 from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.sources.files import AnySource, Item, items_of
-from audiencekit.sources.frames.frames import is_frame
+from audiencekit.sources.frames import is_frame
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import open_source
 
 # --- The people of a source: every identifier of every row, in every form ---
 

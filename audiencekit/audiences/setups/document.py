@@ -50,7 +50,7 @@ from audiencekit.settings import (
     variable_part,
 )
 from audiencekit.sources.files import FilePath
-from audiencekit.sources.remote.address import is_address, is_stored_whole, stored_address
+from audiencekit.sources.remote.addresses import is_address, is_stored_whole, stored_address
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _ACCOUNT_KEYS: Final = frozenset({"account_id", "note"})

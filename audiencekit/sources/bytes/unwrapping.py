@@ -1,8 +1,4 @@
-"""A file without what is around it: ciphers and compressions, one in the other, down to a list.
-
-Text in one compression stays in it, and is unpacked in a stream. What is read from its end, and a compression within
-another, is held in memory.
-"""
+"""The ciphers that are read, each recognised by the first bytes of a file."""
 
 from __future__ import annotations
 
@@ -11,13 +7,21 @@ from contextlib import closing
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_WRAPPERS
-from audiencekit.sources.bytes.bytestream import BLOCK_BYTES, take_sample
-from audiencekit.sources.bytes.ciphers import decrypted
-from audiencekit.sources.bytes.compressions import Compression, compression_of
-from audiencekit.sources.bytes.firstbytes import MAGIC_BYTES, SourceFormat, find_format
-from audiencekit.sources.bytes.memoryfile import HeldFile
-from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
-from audiencekit.sources.bytes.zipmember import ZIP, is_office_document
+from audiencekit.sources.bytes.byte_stream import BLOCK_BYTES, MAGIC_BYTES, SourceFormat, find_format, take_sample
+from audiencekit.sources.bytes.compression import ZIP, Compression, compression_of, is_office_document
+from audiencekit.sources.bytes.encryption import AgeFile, is_age
+from audiencekit.sources.bytes.files import ByteReader, HeldFile, RawFile
+from audiencekit.sources.bytes.pgp import PgpFile, is_pgp
+
+
+def decrypted(file: RawFile) -> RawFile:
+    """The bytes that are encrypted in `file`; the file itself when it is not encrypted.
+
+    Raises SourceRefused for a cipher that is not read, UsageError when what decrypts it is missing.
+    """
+    if is_age(file):
+        return AgeFile(file)
+    return PgpFile(file) if is_pgp(file) else file
 
 
 def unwrapped(file: RawFile) -> RawFile:

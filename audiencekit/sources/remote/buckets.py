@@ -19,11 +19,12 @@ from urllib.parse import urlsplit
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_PIECE_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.settings import load_settings
-from audiencekit.sources.remote.address import SourceAddress, is_loopback
-from audiencekit.sources.remote.connection import Lost, Version, changed, missing
+from audiencekit.sources.remote.addresses import SourceAddress, is_loopback
+from audiencekit.sources.remote.remote_file import Lost, Version, changed, missing
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
 
 _NOWHERE: Final = "http://127.0.0.1:1"  # a port below 1024, on which only root could listen
 _METADATA: Final = ("169.254.169.254", "169.254.170.2", "169.254.170.23")  # where a machine of a cloud asks who it is

@@ -19,11 +19,12 @@ from audiencekit import settings
 from audiencekit.errors import InputOutputFailed, SourceRefused, UsageError
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.process.programs import own_environment, without_path
-from audiencekit.sources.remote.address import SourceAddress
-from audiencekit.sources.remote.connection import Lost, Version, missing
+from audiencekit.sources.remote.addresses import SourceAddress
+from audiencekit.sources.remote.remote_file import Lost, Version, missing
 
 if TYPE_CHECKING:
     from asyncssh import SFTPAttrs, SFTPClient, SSHClientConnection, SSHClientConnectionOptions
+
 
 KNOWN_HOSTS: Final = f"{settings.PREFIX}{settings.KNOWN_HOSTS.upper()}"
 _PART_BYTES: Final = 262_144

@@ -13,12 +13,11 @@ from typing import Any, BinaryIO
 import pytest
 
 from audiencekit.errors import SourceRefused
-from audiencekit.sources.bytes import inflation, memoryfile, zipmember
-from audiencekit.sources.bytes.regularfile import RegularFile
+from audiencekit.sources.bytes import compression as inflation, compression as zipmember, files as memoryfile
+from audiencekit.sources.bytes.files import RegularFile
 from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.source import Source
-from audiencekit.sources.sourceopening import open_source
+from audiencekit.sources.source import Source, open_source
 from tests.listforms import COMPRESSIONS, FORMATS, zipped
 
 Write = Callable[..., Path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audiencekit.sources.remote.retries import Patience
+from audiencekit.sources.remote.remote_file import Patience
 
 
 class Waits(list[float]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from functools import partial
 
-from audiencekit.sources.bytes.rawbytes import RawFile
+from audiencekit.sources.bytes.files import RawFile
 
 
 def read_whole(file: RawFile) -> bytes:

@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
-from audiencekit.sources.bytes.rawbytes import RawFile
-from audiencekit.sources.filelocations import parts_of
-from audiencekit.sources.remote.address import SourceAddress
-from audiencekit.sources.remote.prefetch import PIECE_BYTES
-from audiencekit.sources.remote.retries import Patience
-from audiencekit.sources.remote.schemes import open_address
+from audiencekit.sources.bytes.files import RawFile
+from audiencekit.sources.files import parts_of
+from audiencekit.sources.remote.addresses import SourceAddress, open_address
+from audiencekit.sources.remote.remote_file import PIECE_BYTES, Patience
 from tests.moments import PATIENCE_SECONDS
 from tests.ports import kept_port
 from tests.sources.remote.reading import read_whole

@@ -11,13 +11,10 @@ from contextlib import closing
 import pytest
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused
-from audiencekit.sources.bytes.rawbytes import ByteReader, RawFile
+from audiencekit.sources.bytes.files import ByteReader, RawFile
 from audiencekit.sources.remote import web
-from audiencekit.sources.remote.address import SourceAddress
-from audiencekit.sources.remote.prefetch import PIECE_BYTES
-from audiencekit.sources.remote.remotefile import RemoteFile
-from audiencekit.sources.remote.retries import ATTEMPTS, Patience
-from audiencekit.sources.remote.schemes import open_address
+from audiencekit.sources.remote.addresses import SourceAddress, open_address
+from audiencekit.sources.remote.remote_file import ATTEMPTS, PIECE_BYTES, Patience, RemoteFile
 from tests.sources.remote.conftest import Waits
 from tests.sources.remote.reading import read_whole
 from tests.sources.remote.webserver import Manner, WebServer, serving

@@ -1,0 +1,191 @@
+"""A list encrypted with age, decrypted in memory and in a stream: no file ever holds its rows.
+
+age seals its payload in chunks, and marks the last one: a change, a cut or bytes behind it are noticed at the latest
+when the last chunk is read, and a source is read to its end before anything of it is sent.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import queue
+import stat
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
+from audiencekit.process.programs import own_environment
+from audiencekit.sources.bytes.files import ByteReader, Identity, RawFile
+
+if TYPE_CHECKING:
+    from pyrage import x25519
+
+
+class DecryptedHandle(io.RawIOBase, BinaryIO):
+    """A handle on decrypted bytes; `encrypted` is the one on the file."""
+
+    def __init__(self, encrypted: BinaryIO) -> None:
+        super().__init__()
+        self.encrypted = encrypted
+
+
+class EncryptedFile:
+    """The facts of `file`, which are those of the bytes that come out, too; but these come in a stream."""
+
+    seekable = False
+
+    def __init__(self, file: RawFile) -> None:
+        self.file = file
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the encrypted file, of which more or fewer come out."""
+        return self.file.size_bytes
+
+    @property
+    def identity(self) -> Identity:
+        """That of the encrypted file."""
+        return self.file.identity
+
+    @property
+    def repeatable(self) -> bool:
+        """As the encrypted file is."""
+        return self.file.repeatable
+
+    def check_unchanged(self, handle: BinaryIO) -> None:
+        """Raises SourceRefused when the file changed while it was read."""
+        if isinstance(handle, DecryptedHandle):
+            self.file.check_unchanged(handle.encrypted)
+
+
+AGE_MAGIC: Final = b"age-encryption.org/"
+IDENTITY_FILE: Final = "AUDIENCEKIT_AGE_IDENTITY"
+_KEY: Final = "AGE-SECRET-KEY-"
+_OTHERS: Final = 0o077  # what group and others may do
+_WAITING_PIECES: Final = 64  # of what age decrypts at once
+_DAMAGED: Final = "get the file again; nothing of it can be trusted"
+
+
+def is_age(file: RawFile) -> bool:
+    """Whether `file` begins as age begins."""
+    with closing(file.open()) as handle:
+        return ByteReader(handle).read(len(AGE_MAGIC)) == AGE_MAGIC
+
+
+class AgeFile(EncryptedFile):
+    """The bytes that are encrypted in `file`. Raises UsageError when the package or the identity is missing."""
+
+    def __init__(self, file: RawFile) -> None:
+        if importlib.util.find_spec("pyrage") is None:
+            raise UsageError(
+                "a list encrypted with age needs the package pyrage", hint="pip install 'audiencekit[age]'"
+            )
+        super().__init__(file)
+        self._identities = _read_identities()
+
+    def open(self) -> BinaryIO:
+        """The decrypted bytes, from the first. Reading them raises SourceRefused for a wrong key or a damaged file."""
+        return Decrypted(self.file.open(), self._identities)
+
+
+class Decrypted(DecryptedHandle):
+    """A handle on decrypted bytes. A thread decrypts, and waits while a few pieces lie unread."""
+
+    def __init__(self, encrypted: BinaryIO, identities: list[x25519.Identity]) -> None:
+        super().__init__(encrypted)
+        self._pieces: queue.Queue[bytes | None] = queue.Queue(_WAITING_PIECES)
+        self._rest: bytes | None = b""  # None at the end
+        self._failure: AudiencekitError | None = None
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._decrypt, args=(identities,), daemon=True)
+        self._thread.start()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to `size` bytes, none at the end. Raises SourceRefused for a wrong key or a damaged file."""
+        parts: list[bytes] = []
+        missing = size
+        while missing and self._rest is not None:
+            if not self._rest:
+                self._rest = self._pieces.get()
+                continue
+            part = self._rest if missing < 0 else self._rest[:missing]
+            self._rest = self._rest[len(part) :]
+            parts.append(part)
+            missing -= len(part) if missing > 0 else 0
+        if self._rest is None and self._failure is not None:
+            raise self._failure
+        return b"".join(parts)
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        """Take a decrypted piece from age. Raises OSError, which ends the thread, when it is not wanted any more."""
+        if self._abandoned:
+            raise OSError
+        self._pieces.put(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing: pieces wait for their reader."""
+
+    def close(self) -> None:
+        """End the thread, and close the file."""
+        self._abandoned = True
+        while self._thread.is_alive():
+            while not self._pieces.empty():
+                self._pieces.get()
+            self._thread.join(0.01)
+        self.encrypted.close()
+        super().close()
+
+    def _decrypt(self, identities: list[x25519.Identity]) -> None:
+        import pyrage
+
+        reading = ByteReader(self.encrypted)
+        try:
+            pyrage.decrypt_io(reading, self, identities)
+        except pyrage.DecryptError:
+            self._failure = reading.failure or SourceRefused(
+                "it is encrypted for other keys than the identity has, or its header is damaged",
+                hint=f"{IDENTITY_FILE} names the file of the identity",
+            )
+        except Exception:  # of age, which says no more
+            self._failure = reading.failure or SourceRefused("the age file is damaged or truncated", hint=_DAMAGED)
+        self._pieces.put(None)
+
+
+def _read_identities() -> list[x25519.Identity]:
+    """The identities in the file that the environment names."""
+    from pyrage import IdentityError, x25519
+
+    path = own_environment().get(IDENTITY_FILE)
+    if not path:
+        raise UsageError(
+            "a list encrypted with age needs an identity", hint=f"set {IDENTITY_FILE} to the path of its file"
+        )
+    lines = [line.strip() for line in _private_text(path).splitlines()]
+    try:
+        found = [x25519.Identity.from_str(line) for line in lines if line.startswith(_KEY)]
+    except IdentityError:
+        found = []
+    if not found:
+        raise UsageError(f"the file that {IDENTITY_FILE} names holds no identity", hint="make one with age-keygen")
+    return found
+
+
+def _private_text(path: str) -> str:
+    failure = ""
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & _OTHERS:
+                failure = "others may read it"
+            else:
+                return file.read()
+    except OSError as error:
+        failure = error.strerror or "unknown reason"
+    except ValueError:
+        failure = "it is no text"
+    raise InputOutputFailed(
+        f"the file that {IDENTITY_FILE} names cannot be used: {failure}", hint="it must be there, for its owner alone"
+    )

@@ -1,0 +1,106 @@
+"""Which column holds the country of each row: the given one, else one that is named so and holds countries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from audiencekit.identifiers.countries import find_countries
+from audiencekit.optiontext import option
+from audiencekit.sources.columns.header import Header, names_country, names_country_in_short, names_part_of_country
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.table import Sample
+
+MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
+MIN_CODE_SHARE: Final = 0.95  # of the filled cells are codes of countries, where the name says little or nothing
+MIN_CODES: Final = 3  # fewer may be codes of anything
+_CODE_LETTERS: Final = (2, 3)
+
+
+@dataclass(slots=True)
+class CountryColumn:
+    """Finds the country among the columns at `places`. `notes` say what was found and why; they hold no cell."""
+
+    header: Header
+    sample: Sample
+    options: SourceOptions
+    places: Sequence[int]
+    notes: list[str] = field(default_factory=list)
+
+    def find(self) -> int | None:
+        """The column of countries: the given one, else of those that are named so and hold some the one with most.
+
+        Most cells, not the largest share: a shop may know where to deliver of a few people, and of all where they live.
+        Raises MappingRefused when the given one is missing.
+        """
+        if self.options.country_column is not None:
+            found = self.header.find(self.options.country_column)
+            self._note_unknown(found, self._countries(found))
+            return found
+        countries = {place: self._countries(place) for place in self.places if self._is_named_so(place)}
+        for place, number in list(countries.items()):
+            if number == 0 or number < MIN_COUNTRY_SHARE * len(self.sample.filled(place)):
+                self._leave(place, number)
+                del countries[place]
+        best = max(countries, key=lambda place: countries[place], default=None)
+        if best is not None:
+            self.notes.append(f"{self.header.shown(best)}: the country of each row, by name and content")
+            self._note_unknown(best, countries[best])
+        return best
+
+    def note_codes(self, mapped: set[int | None]) -> None:
+        """Note columns, but those that are `mapped`, whose cells are codes of countries while no name says so.
+
+        They are not used: codes of states and of languages are codes of countries, too.
+        """
+        for place in self.places:
+            if place not in mapped and not names_part_of_country(self._name(place)) and self._holds_codes(place):
+                shown = self.header.shown(place)
+                given = option("country_column", shown)
+                self.notes.append(f"{shown}: looks like the country of each row; not used, say {given} if it is")
+
+    def _is_named_so(self, place: int) -> bool:
+        name = self._name(place)
+        return names_country(name) or (names_country_in_short(name) and self._holds_codes(place, least=1))
+
+    def _name(self, place: int) -> str:
+        names = self.header.names
+        return names[place] if names is not None and place < len(names) else ""
+
+    def _holds_codes(self, place: int, *, least: int = MIN_CODES) -> bool:
+        filled = self.sample.filled(place)
+        if len(filled) < least:
+            return False
+        texts = [cell.strip() for cell in filled]
+        found = find_countries(
+            text for text in texts if len(text) in _CODE_LETTERS and text.isalpha() and text.isupper()
+        )
+        return sum(found.get(text) is not None for text in texts) >= MIN_CODE_SHARE * len(texts)
+
+    def _countries(self, place: int) -> int:
+        """How many sampled cells of a column are countries."""
+        filled = self.sample.filled(place)
+        found = find_countries(filled)
+        return sum(found[cell] is not None for cell in filled)
+
+    def _leave(self, place: int, countries: int) -> None:
+        if not self.sample.filled(place):
+            return
+        shown = self.header.shown(place)
+        none = "most of its cells are none that is known" if countries else "its cells are none"
+        given = f"; say {option('country_column', shown)} if it is one" if countries else ""
+        # The number of a person elsewhere may be that of another at home.
+        elsewhere = ", and numbers without a plus are read as those of `country=`" if self.options.country else ""
+        self.notes.append(f"{shown}: named like a country, but {none}; not used{elsewhere}{given}")
+
+    def _note_unknown(self, place: int, countries: int) -> None:
+        """People who say that the rest is of one country should know who is of the rest."""
+        filled = len(self.sample.filled(place))
+        if countries == filled:
+            return
+        rest = "such rows get `country=`" if self.options.country else "such rows have no country"
+        self.notes.append(
+            f"{self.header.shown(place)}: unknown country in {filled - countries} of the first {filled} cells"
+            f" (known are codes of two or three letters, signs of vehicles, and names in large languages); {rest}"
+        )
