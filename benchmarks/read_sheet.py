@@ -10,9 +10,9 @@ from pathlib import Path
 
 import fastexcel
 
+from audiencekit.sources.excel import sheet  # noqa: F401 - loaded before the clock starts
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
-from audiencekit.sources.spreadsheets import openedsheet  # noqa: F401 - loaded before the clock starts
 from benchmarks.trials import Figures, trial_arguments
 
 

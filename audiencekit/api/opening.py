@@ -6,11 +6,11 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from audiencekit.api.client import AdsClient
-from audiencekit.api.connections import Connections
 from audiencekit.api.exchange import BASES, ApiRequest, ApiResponse
 from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
+from audiencekit.process.connections import Connections
 from audiencekit.settings import Settings
 
 # --- A transport that reads and does not write: the first request that would change something ends the work ---

@@ -18,7 +18,6 @@ from aiohttp.payload import Payload
 from yarl import URL
 
 from audiencekit.api.answers import read_date
-from audiencekit.api.connections import Connections, check_authorities, open_tls, read_proxy
 from audiencekit.api.exchange import FORM, ApiRequest, ApiResponse, Body, Pairs
 from audiencekit.api.failures import describe_failure, hint_of_way
 from audiencekit.api.hosts import HostAddress, ServiceAddresses
@@ -32,6 +31,7 @@ from audiencekit.limits import (
     MAX_EVENT_BYTES,
     READ_TIMEOUT_SECONDS,
 )
+from audiencekit.process.connections import Connections, check_authorities, open_tls, read_proxy
 
 # --- An answer without end: its head at once, its lines as they come ---
 

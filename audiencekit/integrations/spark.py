@@ -29,7 +29,7 @@ from audiencekit.settings import load_settings
 from audiencekit.sources.arrow import TypedColumns, used_positions
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.columns.mapping import Mapper
-from audiencekit.sources.table import Sample
+from audiencekit.sources.sampling import Sample
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,0 +1,1 @@
+"""Columns of text become hashed records."""

@@ -41,7 +41,7 @@ from audiencekit.records.columns.hashes import to_hex
 from audiencekit.records.columns.text_kernels import TextKernels
 from audiencekit.records.record_bits import Indices
 from audiencekit.sources.options import ONE_VALUE, SEMICOLON
-from audiencekit.sources.table import OBJECT_ROWS
+from audiencekit.sources.sampling import OBJECT_ROWS
 from audiencekit.sources.unreadable_rows import Faults
 
 UUID_EXTENSION: Final = "arrow.uuid"

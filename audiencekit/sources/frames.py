@@ -35,7 +35,8 @@ from audiencekit.sources.arrow import (
 )
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.table import Description, Look, Sample
+from audiencekit.sources.sampling import Sample
+from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults
 
 T = TypeVar("T")

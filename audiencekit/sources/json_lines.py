@@ -27,7 +27,8 @@ from audiencekit.sources.arrow import TEXTS, column_names, split_texts, text_col
 from audiencekit.sources.bytes.byte_stream import ByteStream, LineCounter, TextSample, non_blank_lines, take_sample
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.table import OBJECT_ROWS, SAMPLE_BYTES, Description, Look, Sample
+from audiencekit.sources.sampling import OBJECT_ROWS, SAMPLE_BYTES, Sample
+from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults, FaultWords
 
 NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")

@@ -23,7 +23,8 @@ from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.prepared import as_prepared, is_prepared
-from audiencekit.sources.table import Description, Look, Sample
+from audiencekit.sources.sampling import Sample
+from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults
 
 T = TypeVar("T")

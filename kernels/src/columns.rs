@@ -3,7 +3,7 @@
 
 use crate::utf8::is_utf8;
 
-/// The decision on a value, as `columnar/decisions.py` and `checks.py` number it: reasons are greater than VALID.
+/// The decision on a value, as `records/columns/arrays.py` and `checks.py` number it: reasons are greater than VALID.
 pub const VALID: i8 = 0;
 pub const UNDECIDED: i8 = -1;
 pub const PENDING: i8 = -2;

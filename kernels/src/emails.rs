@@ -1,5 +1,5 @@
 //! Addresses that are plain at first sight, lowered, trimmed and hashed, and what is certainly none. Every other text is
-//! left to the columnar rules in Python, which know all the forms (`columnar/emails.py`).
+//! left to the columnar rules in Python, which know all the forms (`records/columns/emails.py`).
 #![forbid(unsafe_code)]
 
 use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER, OTHER};

@@ -1,4 +1,4 @@
-//! Lower case and Unicode's normal form NFC, of characters whose meaning is told (`columnar/letters.py`).
+//! Lower case and Unicode's normal form NFC, of characters whose meaning is told (`records/columns/letters.py`).
 //!
 //! A character is told with its lower case and its decomposition, so that a text is read from its front to its
 //! end: each character stands alone, or joins what is written before it. Where that is not certain, nothing is.

@@ -1,5 +1,5 @@
 //! Internationalised addresses of certain letters: those that stay what they are, wherever they stand. Which letters
-//! these are is told (`columnar/international.py` and `domains.py`); every other address is left.
+//! these are is told (`records/columns/international.py` and `domains.py`); every other address is left.
 #![forbid(unsafe_code)]
 
 use crate::characters::Characters;

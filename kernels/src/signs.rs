@@ -1,5 +1,5 @@
 //! The signs that may surround a value, and those that stand for signs of ASCII: in a table made of the definition's
-//! lists (`columnar/signs.py`), one byte a code point of the first planes.
+//! lists (`records/columns/checks.py`), one byte a code point of the first planes.
 #![forbid(unsafe_code)]
 
 /// White space that comes off at the ends, and is no sign inside.

@@ -12,10 +12,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from audiencekit.api.connections import open_tls
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import Timeouts
 from audiencekit.errors import TransportFailed
+from audiencekit.process.connections import open_tls
 from tests.api.cleanliness import assert_clean
 from tests.api.exchanges import GET, POST, Reader, Writer
 

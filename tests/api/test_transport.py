@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from oauthlib import oauth1
 
 from audiencekit.api.answers import read_answer
-from audiencekit.api.connections import Connections
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import SLICE_BYTES, BodyPayload, HttpTransport
 from audiencekit.errors import Bug, HostRefused, Redirected, TransportFailed, UsageError
 from audiencekit.personal import Secret
+from audiencekit.process.connections import Connections
 from audiencekit.profile import SPEC, X
 from tests.api.exchanges import GET, NOW, PATH, POST
 

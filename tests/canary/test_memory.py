@@ -22,9 +22,9 @@ ROWS = 150_000
 ALLOWED = ROWS // 10
 CHECK = """
 import sys
-from audiencekit.machine import ownprocess
-ownprocess.prevent_dumps = lambda: None  # so that another process may look
-ownprocess.set_up_own_process()
+from audiencekit.process import startup
+startup.prevent_dumps = lambda: None  # so that another process may look
+startup.set_up_own_process()
 import audiencekit
 plan = audiencekit.check(sys.argv[1])
 print(plan.to_json()["rows"]["read"], flush=True)

@@ -37,7 +37,7 @@ from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.source import open_source
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, Spool
-from tests.preparation.conftest import hashed_records
+from tests.records.conftest import hashed_records
 
 # --- Batches in the spool, by their records or by their tags ---
 

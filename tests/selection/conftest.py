@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.preparation.conftest import hashed_records, memory_chunks, sha256
+from tests.records.conftest import hashed_records, memory_chunks, sha256
 
 __all__ = ["hashed_records", "memory_chunks", "sha256"]

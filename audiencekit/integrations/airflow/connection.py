@@ -8,8 +8,7 @@ from a connection: a person who may edit a connection, and not read its secrets,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -57,74 +56,3 @@ def settings_from(
     settings = load_settings(named, directory=None)
     # Not by way of the environment, which alone may name a port of loopback.
     return replace(settings, ads_url=host.strip()) if host else settings
-
-
-try:
-    from airflow.sdk import BaseHook, BaseOperator, BaseSensorOperator, PokeReturnValue
-    from airflow.sdk.exceptions import (
-        AirflowException,
-        AirflowFailException,
-        AirflowNotFoundException,
-        AirflowSensorTimeout,
-    )
-except ImportError:  # 3.0 and 3.1 keep the exceptions, 2.11 keeps everything, in the old places
-    from airflow.exceptions import (
-        AirflowException,
-        AirflowFailException,
-        AirflowNotFoundException,
-        AirflowSensorTimeout,
-    )
-
-    try:
-        from airflow.sdk import BaseHook, BaseOperator, BaseSensorOperator, PokeReturnValue
-    except ImportError:
-        from airflow.hooks.base import BaseHook
-        from airflow.models import BaseOperator
-        from airflow.sensors.base import BaseSensorOperator, PokeReturnValue
-try:
-    from airflow.sdk.log import mask_secret
-except ImportError:
-    from airflow.utils.log.secrets_masker import mask_secret
-from airflow.configuration import conf
-from airflow.triggers.base import BaseTrigger, TriggerEvent
-
-try:
-    import structlog
-except ImportError:  # 2.11 logs without it
-    structlog = None
-
-__all__ = [
-    "AirflowException",
-    "AirflowFailException",
-    "AirflowNotFoundException",
-    "AirflowSensorTimeout",
-    "BaseHook",
-    "BaseOperator",
-    "BaseSensorOperator",
-    "BaseTrigger",
-    "PokeReturnValue",
-    "TriggerEvent",
-    "conf",
-    "mask_secret",
-    "unlogged_secrets",
-]
-
-
-@contextmanager
-def unlogged_secrets() -> Iterator[None]:
-    """While it lasts, Airflow 3 does not log the messages by which its own parts pass secrets on.
-
-    `airflow dags test` would: at the level DEBUG it writes down the very request to mask a secret.
-    """
-    processors = structlog.get_config()["processors"] if structlog is not None else []
-    processors.insert(0, _drop_secrets)
-    try:
-        yield
-    finally:
-        processors.remove(_drop_secrets)
-
-
-def _drop_secrets(logger: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:
-    if type(event.get("msg")).__name__ in ("MaskSecret", "ConnectionResult"):
-        raise structlog.DropEvent
-    return event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ServiceUnavailable, UsageError
-from audiencekit.integrations.airflow.connection import AirflowException, AirflowFailException
+from audiencekit.integrations.airflow.versions import AirflowException, AirflowFailException
 from audiencekit.shown import shown
 
 # The command line leaves with these when the same call may succeed later; every other error stays what it is.

@@ -8,17 +8,10 @@ from typing import Any
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.errors import AudiencekitError, UsageError
-from audiencekit.integrations.airflow.connection import (
-    CONNECTION_TYPE,
-    LABELS,
-    AirflowNotFoundException,
-    BaseHook,
-    mask_secret,
-    settings_from,
-    unlogged_secrets,
-)
+from audiencekit.integrations.airflow.connection import CONNECTION_TYPE, LABELS, settings_from
 from audiencekit.integrations.airflow.failures import describe_failure
 from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
+from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.personal import Secret
 from audiencekit.settings import SECRET_NAMES, Settings
 from audiencekit.shown import shown

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
-from audiencekit.integrations.airflow.connection import BaseOperator
 from audiencekit.integrations.airflow.failures import require_rendered, task_failure
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.sensor import own_audience
+from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.process.event_loop import all_held_back, interruptible
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report

@@ -21,14 +21,6 @@ from audiencekit.audiences.match_rate import (
 )
 from audiencekit.delivery.retry import SystemClock
 from audiencekit.errors import AudiencekitError, NotFinished, NotFound, Refused
-from audiencekit.integrations.airflow.connection import (
-    AirflowSensorTimeout,
-    BaseSensorOperator,
-    BaseTrigger,
-    PokeReturnValue,
-    TriggerEvent,
-    conf,
-)
 from audiencekit.integrations.airflow.failures import (
     describe_failure,
     failure_from,
@@ -37,6 +29,14 @@ from audiencekit.integrations.airflow.failures import (
     task_failure,
 )
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
+from audiencekit.integrations.airflow.versions import (
+    AirflowSensorTimeout,
+    BaseSensorOperator,
+    BaseTrigger,
+    PokeReturnValue,
+    TriggerEvent,
+    conf,
+)
 from audiencekit.settings import Settings
 
 

@@ -102,8 +102,8 @@ class _Letters(KernelStructure):
 class Letters:
     """The meaning of characters in an address.
 
-    `signs` are those of `columnar/signs.py`, the others those of `columnar/letters.py`. `local` and `domain` have a
-    byte a code point.
+    `signs` are those of `records/columns/checks.py`, the others those of `records/columns/letters.py`. `local` and
+    `domain` have a byte a code point.
     """
 
     signs: Bytes

@@ -1,0 +1,1 @@
+"""Phone numbers over whole columns: plans of numbers, compiled, and what they decide."""

@@ -72,8 +72,8 @@ _ZERO: Final = ord("0")
 
 def _weights() -> Any:
     weights = np.full(256, _OTHER, dtype=np.uint32)
-    for signs, weight in {"+": _PLUS, "/ ": _DIVIDER, ".": _DOT, "-()[]": 0, "0123456789": _DIGIT}.items():
-        weights[[ord(sign) for sign in signs]] = weight
+    for letters, weight in {"+": _PLUS, "/ ": _DIVIDER, ".": _DOT, "-()[]": 0, "0123456789": _DIGIT}.items():
+        weights[[ord(sign) for sign in letters]] = weight
     return weights
 
 

@@ -287,9 +287,9 @@ def supplied_plans() -> bytes | None:
 
 
 _HEAD: Final = struct.Struct("<I")  # bytes of what is said of the plans in JSON
-_MODULES: Final = ("metadata", "patterns", "planfile", "plans", "readings", "states", "tables", "trunks")
+_MODULES: Final = ("plans", "readings", "tables")
 _COMPILERS: Final = (
-    *(("audiencekit.preparation.columnar.phones", f"{name}.py") for name in _MODULES),
+    *(("audiencekit.records.phones", f"{name}.py") for name in _MODULES),
     *(("audiencekit.identifiers", f"{name}.py") for name in ("phone_number", "texts")),
 )
 

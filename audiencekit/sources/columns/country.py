@@ -10,7 +10,7 @@ from audiencekit.identifiers.countries import find_countries
 from audiencekit.optiontext import option
 from audiencekit.sources.columns.header import Header, names_country, names_country_in_short, names_part_of_country
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.table import Sample
+from audiencekit.sources.sampling import Sample
 
 MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 MIN_CODE_SHARE: Final = 0.95  # of the filled cells are codes of countries, where the name says little or nothing

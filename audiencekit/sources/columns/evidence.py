@@ -15,7 +15,7 @@ from audiencekit.records.records import likely_kinds
 from audiencekit.sources.columns.header import Header, compare_key, named_kind, names_name_part, names_person_data
 from audiencekit.sources.columns.vocabulary import MAX_SHOWN_DIGITS, MAX_SHOWN_LENGTH, is_showable, words, words_of
 from audiencekit.sources.options import GOOGLE, SEPARATORS, is_one_value
-from audiencekit.sources.table import Sample, is_filled
+from audiencekit.sources.sampling import Sample, is_filled
 
 T = TypeVar("T")
 

@@ -34,7 +34,7 @@ from audiencekit.sources.columns.header import (
     speaks_of_x,
 )
 from audiencekit.sources.options import SourceOptions, show_separator
-from audiencekit.sources.table import Sample
+from audiencekit.sources.sampling import Sample
 
 _MAX_FIELDS: Final = 200
 _MAX_DEPTH: Final = 4

@@ -1,0 +1,1 @@
+"""Delimited text: CSV, TSV and their kin."""

@@ -13,7 +13,7 @@ from audiencekit.identifiers.kind_table import is_identifier
 from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, take_sample
 from audiencekit.sources.bytes.files import RegularFile
 from audiencekit.sources.columns.header import is_header, names_person_data
-from audiencekit.sources.table import most_frequent, sample_records
+from audiencekit.sources.sampling import most_frequent, sample_records
 
 DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe", " ": "space"}
 CANDIDATES: Final = (",", ";", "\t", "|")

@@ -23,15 +23,8 @@ from audiencekit.sources.columns.header import Header, is_header, is_whole_file
 from audiencekit.sources.csv.cell_kernels import CellKernels
 from audiencekit.sources.csv.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.table import (
-    SAMPLE_BYTES,
-    Description,
-    Sample,
-    by_column,
-    sample_records,
-    sampled_part,
-    usual_width,
-)
+from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, sampled_part, usual_width
+from audiencekit.sources.table import Description
 from audiencekit.sources.unreadable_rows import Faults
 
 FIELD_LIMIT: Final = 131_072  # letters of a cell; the default of `csv`, where it belongs to the whole process

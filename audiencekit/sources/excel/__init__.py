@@ -1,0 +1,1 @@
+"""Workbooks of Excel: sheets, read as they are stored."""

@@ -28,7 +28,8 @@ from audiencekit.sources.excel.sheet_cells import CellColumn, SheetRows, column_
 from audiencekit.sources.excel.workbook import Container, Sheet, Workbook, read_workbook, tables_of
 from audiencekit.sources.excel.xml_rows import SheetRowReader
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.table import Description, Look, Sample, by_column
+from audiencekit.sources.sampling import Sample, by_column
+from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults, FaultWords
 
 Numbers: TypeAlias = npt.NDArray[np.int64]

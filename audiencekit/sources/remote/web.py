@@ -18,9 +18,9 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from audiencekit.api.connections import Proxy, check_authorities, open_tls, read_proxy
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused
 from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
+from audiencekit.process.connections import Proxy, check_authorities, open_tls, read_proxy
 from audiencekit.settings import load_settings
 from audiencekit.sources.bytes.files import StandardInput
 from audiencekit.sources.remote.addresses import SourceAddress

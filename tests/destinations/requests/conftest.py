@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.preparation.conftest import hashed_records, sha256
+from tests.records.conftest import hashed_records, sha256
 
 __all__ = ["hashed_records", "sha256"]

@@ -242,7 +242,7 @@ def test_other_metadata_is_not_taken_for_the_same(
 
 @pytest.mark.parametrize(
     ("place", "name", "value"),
-    [(planfile, "compilers", lambda: "other"), (compiledplans, "CACHED", "x")],
+    [(planfile, "compilers", lambda: "other"), (planfile, "CACHED", "x")],
     ids=["another compiler", "another form"],
 )
 def test_plans_compiled_by_another_release_are_not_taken(
@@ -270,7 +270,7 @@ def test_without_the_text_of_the_compilers_nothing_is_kept(
     cache: Cache, compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An installation without sources cannot say what it compiles with."""
-    monkeypatch.setattr(compiledplans, "compilers", lambda: "")
+    monkeypatch.setattr(planfile, "compilers", lambda: "")
     for _ in range(2):
         PhoneTables(cache).covering(["DE"], ())
     assert compiled == [49, 49]
@@ -307,7 +307,7 @@ from pathlib import Path
 import phonenumbers
 from phonenumbers import PhoneMetadata
 from audiencekit.state.directory import Cache
-from audiencekit.preparation.columnar.phones import tables as phone_tables
+from audiencekit.records.phones import tables as phone_tables
 
 def another(name):
     PhoneMetadata.register_region_loader(name, lambda _: None)

@@ -10,8 +10,8 @@ from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.sources.columns.evidence import evident_names, find_separator, look_at, plausible_share
 from audiencekit.sources.columns.header import Header
+from audiencekit.sources.sampling import Sample
 from audiencekit.sources.source import Source
-from audiencekit.sources.table import Sample
 
 HASH = "973dfe463ec85785f5f95af5ba3906eedb2d931c24e69824a89ea65dba4e813b"  # of test@example.com
 

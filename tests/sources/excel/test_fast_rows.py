@@ -12,7 +12,7 @@ from audiencekit.sources.excel import xml_rows as sharedstrings
 from audiencekit.sources.excel.fast_rows import Units, plain_rows
 from audiencekit.sources.excel.sheet_cells import CellType, SheetRows, letters_of
 from audiencekit.sources.excel.xml_rows import AnyRows, SheetRowReader, plain_texts
-from tests.sources.spreadsheets.conftest import MAIN, sheet_xml, strings_xml
+from tests.sources.excel.conftest import MAIN, sheet_xml, strings_xml
 
 TEXTS = st.sampled_from(["1", "", "bea@example.com", "a\r\nb\r", "&amp;&#228;", "ä", "\U0001f600", " x ", "&lt;v&gt;"])
 TYPES = st.sampled_from(["", ' t="s"', ' t="str"', ' t="n"', ' t="b"', ' t="e"', ' t="d"'])

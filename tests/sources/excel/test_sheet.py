@@ -21,7 +21,7 @@ from audiencekit.sources.excel.sheet_cells import letters_of
 from audiencekit.sources.excel.workbook import is_date_format
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
-from tests.sources.spreadsheets.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
+from tests.sources.excel.conftest import MAIN, Build, packed, parts, sheet_xml, strings_xml
 
 Rows = Callable[[Source], list[dict[str, Any]]]
 Faults = Callable[[Source], list[tuple[int, str | None, str]]]

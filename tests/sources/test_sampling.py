@@ -7,7 +7,7 @@ import csv
 from hypothesis import given, strategies as st
 
 from audiencekit.limits import SAMPLE_ROWS
-from audiencekit.sources.table import Sample, by_column, sample_records, sampled_part, usual_width
+from audiencekit.sources.sampling import Sample, by_column, sample_records, sampled_part, usual_width
 
 
 def test_records_are_read_up_to_a_number() -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from audiencekit.api.connections import Connections, open_tls, read_proxy
 from audiencekit.api.exchange import ApiRequest, Body
 from audiencekit.api.hosts import ServiceAddresses
 from audiencekit.api.oauth import Credentials
 from audiencekit.api.transport import HttpTransport
 from audiencekit.errors import CertificateRefused, CredentialsRefused, TransportFailed, UsageError
 from audiencekit.personal import Secret
+from audiencekit.process.connections import Connections, open_tls, read_proxy
 from audiencekit.profile import SPEC
 from tests.api.cleanliness import CANARY, assert_clean
 from tests.authorities import Authority

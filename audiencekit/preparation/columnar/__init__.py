@@ -1,1 +1,0 @@
-"""The columnar path: decides the values about which it is certain, whole columns at a time."""

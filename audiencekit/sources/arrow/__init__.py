@@ -1,1 +1,0 @@
-"""Columns of Arrow as text, by one rule for each type."""

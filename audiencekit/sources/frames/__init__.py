@@ -1,1 +1,0 @@
-"""Data frames of the caller."""

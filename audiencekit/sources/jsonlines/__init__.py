@@ -1,1 +1,0 @@
-"""NDJSON: one object a line."""

@@ -1,1 +1,0 @@
-"""Parquet files, prepared files, and directories of them."""

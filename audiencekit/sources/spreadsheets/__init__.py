@@ -1,1 +1,0 @@
-"""Spreadsheets: sheets of Excel workbooks, read as they are stored."""
