@@ -1,7 +1,7 @@
 """An option in a message, as Python spells it: `country='US'`, between backquotes.
 
 The text says nothing of a command line: a door that spells options another way finds them by `OPTION` and says them
-its own way (`cli/spelling.py`). An option without a value ends with `=`.
+its own way (`cli/output.py`). An option without a value ends with `=`.
 """
 
 from __future__ import annotations

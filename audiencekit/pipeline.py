@@ -23,7 +23,8 @@ from audiencekit.destinations.destination import Destination
 from audiencekit.planning.options import Keywords, with_keywords
 from audiencekit.planning.plan_inputs import Terms
 from audiencekit.planning.planner import preview
-from audiencekit.process.event_loop import blocking, cancellable
+from audiencekit.process.cancellation import cancellable
+from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords

@@ -16,7 +16,8 @@ from audiencekit.errors import ExchangeError, MalformedAnswer, NotFinished, Outc
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, plain_keywords, read_keywords, with_keywords
-from audiencekit.process.event_loop import blocking, cancellable
+from audiencekit.process.cancellation import cancellable
+from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, Stoppable
 from audiencekit.reporting.report import Report
 from audiencekit.runs.first_pass import in_thread

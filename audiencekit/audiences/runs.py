@@ -16,7 +16,8 @@ from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.known_audiences import KnownAudiences, find_audience_id
 from audiencekit.errors import AudienceBusy, InputOutputFailed
 from audiencekit.pipeline import resume_async as resume_run_async
-from audiencekit.process.event_loop import blocking, cancellable
+from audiencekit.process.cancellation import cancellable
+from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all

@@ -13,9 +13,8 @@ from typing import Final
 import click
 
 from audiencekit.cli.command_help import Context, write_sections
-from audiencekit.cli.interruption import say_version
 from audiencekit.cli.main import begin_manner, end_manner, whole_tool_options
-from audiencekit.cli.output import complain, insist, say_failure, take_any_letter, unwritten
+from audiencekit.cli.output import complain, insist, say_failure, say_version, take_any_letter, unwritten
 from audiencekit.errors import AudiencekitError, Bug, UsageError
 from audiencekit.personal import shortage_of
 from audiencekit.process.memory import release_reserve

@@ -85,7 +85,7 @@ def check(
 
     It reads the list to its end, sends nothing and needs no credentials.
     """
-    from audiencekit.cli.output import command_progress
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.pipeline import check as check_source
 
     try:
@@ -119,7 +119,7 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
     The directory gets records.parquet, manifest.json and rejections.csv.
     """
-    from audiencekit.cli.output import command_progress
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.pipeline import prepare as prepare_source
 
     try:

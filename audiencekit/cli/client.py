@@ -111,8 +111,8 @@ def _leave_with_unsent(unsent: WouldSend, *, as_json: bool) -> NoReturn:
 
 
 def _carried_out(work: Callable[[Settings, Progress], Coroutine[Any, Any, Any]], *, as_json: bool, **given: Any) -> Any:
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.cli.output import command_progress
 
     try:
         settings = command_settings(**given)

@@ -11,9 +11,8 @@ import click
 
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.interruption import COMPILE, NOT_IN_USE, kernels_warning
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import print_told, say_document
+from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning, print_told, say_document
 from audiencekit.cli.sending_commands import service_options
 from audiencekit.errors import AudiencekitError
 from audiencekit.shown import shown

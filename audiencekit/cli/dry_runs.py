@@ -116,7 +116,7 @@ def leave_with_sync_plan(
 ) -> NoReturn:
     """Write the plan and end the process, with the exit code of the plan or of the error."""
     from audiencekit.audiences.sync.sync import plan_sync
-    from audiencekit.cli.output import command_progress
+    from audiencekit.cli.command_progress import command_progress
 
     try:
         settings, audience_id = command_settings(**service), known_audience_id(audience, service["account_id"])

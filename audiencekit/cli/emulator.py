@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from audiencekit.cli.command_help import Command
-from audiencekit.cli.interruption import kernels_warning
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import leave_with, print_report, tell
+from audiencekit.cli.output import kernels_warning, leave_with, print_report, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
     import asyncio
     import tempfile
 
-    from audiencekit.process.event_loop import interruptible
+    from audiencekit.process.cancellation import interruptible
 
     if warning := kernels_warning():  # pip says so with -v alone, and this is the command that follows it
         tell(warning)
@@ -69,7 +68,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
 async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report:
     import asyncio
 
-    from audiencekit.cli.output import command_progress
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.emulator import Emulator, EmulatorOptions
     from audiencekit.pipeline import upload_async
     from audiencekit.settings import load_settings

@@ -101,8 +101,8 @@ def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **give
 
     Signals end it in good order, and so do `max_minutes`.
     """
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.cli.output import command_progress
 
     try:
         settings = sending_settings(**given)

@@ -1,40 +1,18 @@
-"""`--version`: which version this is, and whether its kernels are in use."""
+"""Signals to a command that sends: the first lets requests under way finish, the second stops now."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-import click
-
-from audiencekit import __version__
 from audiencekit.cli.command_settings import silent_settings
-from audiencekit.cli.output import say, tell
+from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
-from audiencekit.process.event_loop import hold_back, interruptible, is_detached_from, let_through, on_ending
+from audiencekit.process.cancellation import interruptible
+from audiencekit.process.event_loop import hold_back, is_detached_from, let_through, on_ending
 from audiencekit.process.signals import ENDINGS, let_end
-
-NOT_IN_USE: Final = "not in use: lists are read several times slower"
-COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
-
-
-def say_version(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:
-    """Print the version and leave, when it is asked for."""
-    if not is_wanted or context.resilient_parsing:
-        return
-    with_kernels = "without kernels: the same results, more slowly" if kernels_warning() else "with kernels"
-    say(f"audiencekit, version {__version__}, {with_kernels}")
-    context.exit()
-
-
-def kernels_warning() -> str | None:
-    """A sentence that there are no kernels, or only those of another version; None when they are in use."""
-    from audiencekit.kernels.library import find_library
-
-    return None if find_library() else f"the kernels are {NOT_IN_USE}; {COMPILE}"
-
 
 T = TypeVar("T")
 

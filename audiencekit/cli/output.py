@@ -1,4 +1,4 @@
-"""The progress of a command, in its manner: silent, in lines, or in bars; and in its log."""
+"""Data to stdout, everything else to stderr; failures leave with their report."""
 
 from __future__ import annotations
 
@@ -9,84 +9,17 @@ import os
 import re
 import shlex
 import sys
-import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 import click
 
-from audiencekit.cli.log_file import LogFile
+from audiencekit import __version__
 from audiencekit.cli.main import manner, note_json_said, stderr_is_coloured
 from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFailed, UsageError
 from audiencekit.optiontext import OPTION
 from audiencekit.process.memory import release_reserve
-from audiencekit.reporting.progress import (
-    LINE_EVERY_SECONDS,
-    BarProgress,
-    LineProgress,
-    NoProgress,
-    Progress,
-    progress_for,
-)
 from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
-
-
-def command_progress(*, every_seconds: float | None = None) -> AbstractContextManager[Progress]:
-    """The progress to give to the work of a command. As `progress_for`, unless the manner asks for less or more.
-
-    A verbose command writes lines, which go with those of its requests.
-    """
-    how = manner()
-    shown: BarProgress | LineProgress | None
-    if how.is_quiet:
-        shown = None
-    elif how.is_verbose:
-        shown = LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
-    else:
-        shown = progress_for(every_seconds=every_seconds, is_coloured=how.colour != "never")
-    return _Spelled(nullcontext(NoProgress()) if shown is None else shown, how.log)
-
-
-class _Spelled:
-    """Passes messages on as the command line spells options, and logs them; and steps, which it logs now and then, and
-    when a stage begins and ends."""
-
-    def __init__(self, shown: AbstractContextManager[Progress], log: LogFile | None) -> None:
-        self._context, self._log = shown, log
-        self._stage, self._written, self._done = "", 0.0, -1
-
-    def tell(self, message: str) -> None:
-        """Pass the message on."""
-        message = spelled(message)
-        if self._log is not None:
-            self._log.write("warning" if message.startswith("warning:") else "info", message)
-        self._shown.tell(message)
-
-    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """Pass the step on."""
-        if self._log is not None:
-            self._log_step(self._log, stage, done, total, unit, also)
-        self._shown.step(stage, done, total, unit=unit, also=also)
-
-    def _log_step(
-        self, log: LogFile, stage: str, done: int, total: int, unit: str, also: Mapping[str, int] | None
-    ) -> None:
-        now = time.monotonic()
-        is_due = stage != self._stage or now - self._written >= LINE_EVERY_SECONDS or done == total
-        if is_due and (stage, done) != (self._stage, self._done):
-            self._stage, self._written, self._done = stage, now, done
-            facts = {"stage": stage, "done": done, "total": total or None, "unit": unit, **(also or {})}
-            log.write("info", stage, **facts)
-
-    def __enter__(self) -> Self:
-        self._shown = self._context.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._context.__exit__(kind, error, _)
-
 
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {
@@ -324,3 +257,23 @@ def _is_json_asked() -> bool:
 def _failed(error: AudiencekitError) -> dict[str, Any]:
     failure = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
     return {"state": error.state, CONTINUE_WITH: None, **(error.document or {}), "error": failure}
+
+
+NOT_IN_USE: Final = "not in use: lists are read several times slower"
+COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
+
+
+def say_version(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:
+    """Print the version and leave, when it is asked for."""
+    if not is_wanted or context.resilient_parsing:
+        return
+    with_kernels = "without kernels: the same results, more slowly" if kernels_warning() else "with kernels"
+    say(f"audiencekit, version {__version__}, {with_kernels}")
+    context.exit()
+
+
+def kernels_warning() -> str | None:
+    """A sentence that there are no kernels, or only those of another version; None when they are in use."""
+    from audiencekit.kernels.library import find_library
+
+    return None if find_library() else f"the kernels are {NOT_IN_USE}; {COMPILE}"

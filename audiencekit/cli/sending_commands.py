@@ -66,8 +66,8 @@ def send(
 
     Signals end it in good order, and so do `max_minutes`.
     """
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.cli.output import command_progress
 
     try:
         settings = sending_settings(**given)

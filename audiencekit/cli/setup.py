@@ -129,7 +129,7 @@ def _line(each: dict[str, Any]) -> str:
 
 def _plans(path: Path, names: tuple[str, ...], settings: Settings) -> SetupReport:
     from audiencekit.audiences.setups.running import plan_setup
-    from audiencekit.cli.output import command_progress
+    from audiencekit.cli.command_progress import command_progress
 
     with command_progress() as progress:
         return plan_setup(path, names or None, settings=settings, progress=progress)
@@ -139,8 +139,8 @@ def _reports(
     setup: Setup, names: tuple[str, ...], max_minutes: float | None, *, dry_run: bool, **given: Any
 ) -> SetupReport:
     from audiencekit.audiences.setups.running import carry_out
+    from audiencekit.cli.command_progress import command_progress
     from audiencekit.cli.interruption import run_until_interrupted
-    from audiencekit.cli.output import command_progress
 
     settings = (command_settings if dry_run else sending_settings)(file=setup.path, **given)
     with command_progress() as progress:

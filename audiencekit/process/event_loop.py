@@ -13,19 +13,13 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from audiencekit.errors import AudiencekitError
-from audiencekit.limits import CANCELLATION_SECONDS
+from audiencekit.process.cancellation import P, T, interruptible
 from audiencekit.process.signals import ENDINGS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
@@ -118,73 +112,6 @@ def _a_loop_is_running() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-_IS_INTERRUPTIBLE: ContextVar[bool] = ContextVar("_IS_INTERRUPTIBLE", default=False)
-_AGAIN_SECONDS = 1.0  # what has swallowed an interruption too late is interrupted once more
-_TOO_LATE = "all was done when the cancellation came"
-
-
-def cancellable(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """`function`, out of which a cancellation comes as CancelledError when its work has ended.
-
-    The first interrupts the work. A second one, or the end of CANCELLATION_SECONDS, interrupts it again. The cause of
-    the CancelledError is what the work raised: it says how far it came. Inside `interruptible` work nothing changes.
-    """
-
-    @functools.wraps(function)
-    async def call(*given: P.args, **keywords: P.kwargs) -> T:
-        work = function(*given, **keywords)
-        del given, keywords  # no traceback of what follows is to show a data frame, or identifiers
-        return await (work if _IS_INTERRUPTIBLE.get() else _cancelled_in_time(work))
-
-    return call
-
-
-async def interruptible(work: Awaitable[T]) -> T:
-    """The result of `work`, for a caller who takes what it raises as the answer to a cancellation."""
-    before = _IS_INTERRUPTIBLE.set(True)
-    try:
-        return await work
-    finally:
-        _IS_INTERRUPTIBLE.reset(before)
-
-
-async def _cancelled_in_time(work: Coroutine[Any, Any, T]) -> T:
-    import asyncio  # as in `eventloop`
-
-    working = asyncio.ensure_future(interruptible(work))
-    try:
-        await asyncio.wait([working])
-        return working.result()
-    except asyncio.CancelledError as cancelled:
-        await _end(working)
-        _explain(cancelled, working)
-        raise  # the same one, by which its scope knows it
-    finally:
-        del working  # else what was raised would keep itself, by this frame
-
-
-async def _end(working: asyncio.Task[Any]) -> None:
-    """Return when `working` has ended. It is interrupted until then."""
-    import asyncio
-
-    seconds = CANCELLATION_SECONDS
-    if not working.cancelling():  # a loop that closes has cancelled all tasks
-        working.cancel()
-    while not working.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([working], timeout=seconds)
-        working.cancel()
-        seconds = _AGAIN_SECONDS
-
-
-def _explain(cancelled: asyncio.CancelledError, working: asyncio.Task[Any]) -> None:
-    """Say in `cancelled` what became of the work."""
-    failure = None if working.cancelled() else working.exception()
-    cancelled.__cause__ = failure.bare() if isinstance(failure, AudiencekitError) else failure
-    if failure is None and not working.cancelled():
-        cancelled.add_note(_TOO_LATE)
 
 
 def on_ending(loop: asyncio.AbstractEventLoop, ending: signal.Signals, call: Callable[[], Any]) -> Callable[[], Any]:

@@ -26,7 +26,7 @@ from audiencekit.sources.bytes.unwrapping import unwrapped
 from audiencekit.sources.formats import open_bytes, refuse_unheeded
 from audiencekit.sources.frames import Frame, OpenFile, Rows, is_in_memory, wrapped
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet import part_files, part_names
+from audiencekit.sources.part_files import part_files, part_names
 from audiencekit.sources.remote.addresses import (
     SourceAddress,
     in_directory,

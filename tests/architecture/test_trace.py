@@ -40,15 +40,15 @@ def test_an_address_is_found_in_every_form(value: object) -> None:
 def test_changes_of_folder_are_counted() -> None:
     """One for each time that another room is entered; what calls its argument, as a guard does, is no room."""
     rooms = folders_of(
-        ["sources/files", "personal", "sources/sourceopening", "planning/reading", "sources/table", "errors"]
+        ["sources/files", "personal", "sources/source", "planning/reading", "sources/table", "errors"]
     )
     assert rooms == ["sources", "planning", "sources", "errors"]
 
 
 def test_calls_upward_are_found() -> None:
     """As the layers have it; side by side and below are none."""
-    down, up = ("planning/reading", "sources/table"), ("machine/spool", "runs/store")
-    assert upward([down, up, ("api/calls", "preparation/records")]) == [up]
+    down, up = ("planning/reading", "sources/table"), ("state/spool", "runs/store")
+    assert upward([down, up, ("api/calls", "records/records")]) == [up]
 
 
 @pytest.mark.skipif(find_library() is None, reason="the figures are of the way through the kernels")

@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = str(ROOT / "audiencekit") + "/"
 # They call what they are given: pools, caches and guards stand between two functions as the standard library does.
 _GOES_ON: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-BETWEEN: Final = frozenset({"machine/workers", "personal"})
+BETWEEN: Final = frozenset({"process/workers", "personal"})
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ def test_commands_have_their_settings_from_one_place() -> None:
     """Where what the file gives is told. `demo` and the search for a setup read no file."""
     pattern = re.compile(r"\bload_settings\(")
     found = {path.name for path in (ROOT / "audiencekit/cli").glob("*.py") if pattern.search(path.read_text("utf-8"))}
-    assert found == {"commandsettings.py", "demo.py", "setupfile.py"}
+    assert found == {"command_settings.py", "emulator.py", "setup.py"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from audiencekit import __version__
 from audiencekit.cli import cli
-from audiencekit.cli.interruption import COMPILE, NOT_IN_USE, kernels_warning, run_until_interrupted
+from audiencekit.cli.interruption import run_until_interrupted
+from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning
 from audiencekit.errors import NotFinished, UsageError
 from audiencekit.kernels import library
 from audiencekit.process.startup import ENDINGS

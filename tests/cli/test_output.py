@@ -96,7 +96,7 @@ def _texts() -> Iterator[tuple[str, str]]:
 def test_no_flag_is_spelled_elsewhere() -> None:
     """Python and Airflow have none; a whole command between backquotes is one at every door."""
     found = [place for place, text in _texts() if _FLAG.search(_COMMAND.sub("", _OF_GPG.sub("", text)))]
-    others = ("machine/firstsignals.py", "sources/bytes/pgpfile.py")  # reads `sys.argv`; starts gpg
+    others = ("process/signals.py", "sources/bytes/pgp.py")  # reads `sys.argv`; starts gpg
     assert [place for place in found if not place.startswith(others)] == []
 
 

@@ -23,7 +23,7 @@ from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.errors import NotFinished
 from audiencekit.pipeline import resume_async, upload_async
-from audiencekit.process.event_loop import interruptible
+from audiencekit.process.cancellation import interruptible
 from audiencekit.runs.reports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload

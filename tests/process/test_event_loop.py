@@ -19,7 +19,8 @@ import pytest
 import audiencekit
 from audiencekit.errors import NotFinished
 from audiencekit.limits import CANCELLATION_SECONDS
-from audiencekit.process.event_loop import blocking, cancellable, closed_to_its_end, interruptible, to_its_end
+from audiencekit.process.cancellation import cancellable, interruptible
+from audiencekit.process.event_loop import blocking, closed_to_its_end, to_its_end
 from tests.moments import PATIENCE_SECONDS
 from tests.virtualtime import run_virtually
 

@@ -16,16 +16,8 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import BATCH_ROWS, INFLATION_GRACE_BYTES, MAX_CELL_BYTES
 from audiencekit.sources import parquet, parquet as parquetsizes
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.parquet import (
-    BATCH_BYTES,
-    Inflation,
-    batch_rows,
-    first_rows,
-    joined,
-    look_rows,
-    part_files,
-    piece_rows,
-)
+from audiencekit.sources.parquet import BATCH_BYTES, Inflation, batch_rows, first_rows, joined, look_rows, piece_rows
+from audiencekit.sources.part_files import part_files
 from audiencekit.sources.source import Source, open_source
 
 Rows = Callable[[Source], list[dict[str, Any]]]

@@ -19,7 +19,8 @@ from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
-from audiencekit.process.event_loop import blocking, cancellable, closed_to_its_end
+from audiencekit.process.cancellation import cancellable
+from audiencekit.process.event_loop import blocking, closed_to_its_end
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.runs.run import RunClock

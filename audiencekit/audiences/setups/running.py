@@ -30,7 +30,8 @@ from audiencekit.audiences.setups.one_audience import (
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
-from audiencekit.process.event_loop import blocking, cancellable, interruptible
+from audiencekit.process.cancellation import cancellable, interruptible
+from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress, heard_by
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath

@@ -20,7 +20,8 @@ from audiencekit.limits import DEFAULT_ALLOWED_SHRINK, RENEW_BEFORE_DAYS
 from audiencekit.planning.options import Keywords, SyncKeywords, Time, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.plan import to_plan
 from audiencekit.planning.plan_inputs import Means, Terms
-from audiencekit.process.event_loop import blocking, cancellable
+from audiencekit.process.cancellation import cancellable
+from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.beginning import hold_target

@@ -19,7 +19,8 @@ from audiencekit.integrations.airflow.failures import require_rendered, task_fai
 from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, AudiencekitHook
 from audiencekit.integrations.airflow.sensor import own_audience
 from audiencekit.integrations.airflow.versions import BaseOperator
-from audiencekit.process.event_loop import all_held_back, interruptible
+from audiencekit.process.cancellation import interruptible
+from audiencekit.process.event_loop import all_held_back
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.first_pass import in_thread
