@@ -95,7 +95,7 @@ async def _follow(backfill_minutes: int | None) -> None:
     import signal
 
     from audiencekit.api.opening import open_calls
-    from audiencekit.process.event_loop import on_ending
+    from audiencekit.process.loop_signals import on_ending
 
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None  # noqa: S101

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audiencekit.cli.output import tell
 from audiencekit.process.programs import own_environment
-from audiencekit.settings import PREFIX, SECRET_NAMES, VARIABLES, is_read, own_prefix
 from audiencekit.shown import shown
 
 if TYPE_CHECKING:
@@ -32,6 +30,8 @@ def command_settings(**given: Any) -> Settings:
 
     environment = own_environment()
     if any(name.upper().startswith(PREFIX) and not is_read(name) for name in environment):
+        from audiencekit.cli.unread_variables import unread_variables
+
         for note in unread_variables(environment):
             _tell_once(note)
     settings = load_settings(**given)
@@ -46,33 +46,3 @@ def _tell_once(note: str) -> None:
     if note not in told:
         told.add(note)
         tell(f"note: {shown(note)}")
-
-
-_NEAR: Final = 0.75  # of the letters are the same, in the same order
-_OF_ACCOUNT: Final = own_prefix("")[:-1]
-
-
-def unread_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    """A note on each, with the name that is nearest. Another program may have set it, so that it is no fault."""
-    for variable in sorted(environment):
-        if variable.upper().startswith(PREFIX) and not is_read(variable):
-            near = _nearest(variable.upper())
-            yield f"{variable} is not read: " + (f"perhaps {near} is meant" if near else "no setting has this name")
-
-
-def _nearest(variable: str) -> str:
-    name = variable.removeprefix(PREFIX)
-    found = {PREFIX + known: _likeness(name, known) for known in VARIABLES}
-    if variable.startswith(_OF_ACCOUNT):
-        for secret in map(str.upper, SECRET_NAMES):  # behind the name of an account, which can be any
-            parts = variable.rsplit("_", secret.count("_") + 1)
-            tail = "_".join(parts[1:])
-            found[f"{parts[0]}_{secret}"] = _likeness(tail, secret)
-    best = max(found, key=found.__getitem__)
-    return best if found[best] >= _NEAR else ""
-
-
-def _likeness(one: str, other: str) -> float:
-    from difflib import SequenceMatcher
-
-    return SequenceMatcher(None, one, other).ratio()

@@ -11,7 +11,7 @@ from audiencekit.cli.command_settings import silent_settings
 from audiencekit.cli.output import tell
 from audiencekit.errors import NotFinished
 from audiencekit.process.cancellation import interruptible
-from audiencekit.process.event_loop import hold_back, is_detached_from, let_through, on_ending
+from audiencekit.process.loop_signals import hold_back, is_detached_from, let_through, on_ending
 from audiencekit.process.signals import ENDINGS, let_end
 
 T = TypeVar("T")

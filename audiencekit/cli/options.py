@@ -21,7 +21,7 @@ from audiencekit.cli.command_help import (
     service_option,
     suppression_option,
 )
-from audiencekit.cli.completion import columns, columns_then, kinds_of_columns, runs
+from audiencekit.cli.completion_words import columns, columns_then, kinds_of_columns, runs
 from audiencekit.cli.output import leave_with
 from audiencekit.durations import parse_duration
 from audiencekit.errors import AudiencekitError

@@ -10,7 +10,7 @@ import click
 
 from audiencekit.cli.command_help import plan_option
 from audiencekit.cli.command_settings import command_settings
-from audiencekit.cli.completion import audiences
+from audiencekit.cli.completion_words import audiences
 from audiencekit.cli.output import tell
 from audiencekit.errors import UsageError
 from audiencekit.shown import shown

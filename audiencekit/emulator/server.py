@@ -44,7 +44,7 @@ from audiencekit.emulator.routing import (
     choose_address,
 )
 from audiencekit.emulator.store import Clock, ReceivedCall, Store
-from audiencekit.process.event_loop import on_ending
+from audiencekit.process.loop_signals import on_ending
 
 if TYPE_CHECKING:
     from audiencekit.emulator.encryption import Encryption

@@ -1,25 +1,21 @@
-"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short.
-
-The door to `cancellation`, too.
-"""
+"""The one way into what is awaited, for callers that do not await; and what no cancellation cuts short."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import contextvars
 import functools
-import signal
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from audiencekit.process.cancellation import P, T, interruptible
-from audiencekit.process.signals import ENDINGS
+from audiencekit.process.cancellation import interruptible
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
@@ -112,49 +108,3 @@ def _a_loop_is_running() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def on_ending(loop: asyncio.AbstractEventLoop, ending: signal.Signals, call: Callable[[], Any]) -> Callable[[], Any]:
-    """Have `loop` call `call` for each signal `ending`. What comes back ends it."""
-    try:
-        loop.add_signal_handler(ending, call)
-    except NotImplementedError:
-        # A handler runs between two steps of the main thread; the loop, which may sleep then, is woken.
-        before = signal.signal(ending, lambda _ending, _frame: _wake(loop, call))
-        return lambda: signal.signal(ending, before)
-    return lambda: loop.remove_signal_handler(ending)
-
-
-def is_detached_from(ending: signal.Signals) -> bool:
-    """Whether the process was begun without a terminal that could hang up (`nohup`), and this is that signal."""
-    return ending.name == "SIGHUP" and signal.getsignal(ending) is signal.SIG_IGN
-
-
-def hold_back() -> None:
-    """No ending comes through to this thread until `let_through`, where the system can do so."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
-
-
-def let_through() -> None:
-    """Endings come through again, those that were held back first."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
-
-
-@contextlib.contextmanager
-def all_held_back() -> Iterator[None]:
-    """No signal at all comes through to this thread meanwhile, where the system can do so."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _wake(loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> None:
-    with contextlib.suppress(RuntimeError):  # it has closed
-        loop.call_soon_threadsafe(call)

@@ -39,9 +39,7 @@ def test_an_address_is_found_in_every_form(value: object) -> None:
 
 def test_changes_of_folder_are_counted() -> None:
     """One for each time that another room is entered; what calls its argument, as a guard does, is no room."""
-    rooms = folders_of(
-        ["sources/files", "personal", "sources/source", "planning/reading", "sources/table", "errors"]
-    )
+    rooms = folders_of(["sources/files", "personal", "sources/source", "planning/reading", "sources/table", "errors"])
     assert rooms == ["sources", "planning", "sources", "errors"]
 
 

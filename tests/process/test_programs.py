@@ -15,7 +15,7 @@ import audiencekit
 from audiencekit.process.programs import find_program, own_environment, program_environment, start_program
 
 ROOT = Path(audiencekit.__file__).parent
-DOOR = ROOT / "machine" / "programs.py"
+DOOR = ROOT / "process" / "programs.py"
 STARTS = {
     "subprocess.Popen", "subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output",
     "subprocess.getoutput", "os.system", "os.popen", "os.startfile", "os.posix_spawn", "os.posix_spawnp", "os.fork",

@@ -20,7 +20,7 @@ from audiencekit.integrations.airflow.hook import DEFAULT_CONNECTION, Audienceki
 from audiencekit.integrations.airflow.sensor import own_audience
 from audiencekit.integrations.airflow.versions import BaseOperator
 from audiencekit.process.cancellation import interruptible
-from audiencekit.process.event_loop import all_held_back
+from audiencekit.process.loop_signals import all_held_back
 from audiencekit.reporting.progress import LineProgress, Progress, Stoppable
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.first_pass import in_thread

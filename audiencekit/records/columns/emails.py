@@ -254,7 +254,7 @@ _LONGEST: Final = 1_024  # characters; longer texts are for the definition
 # Names and a second at sign are for the definition.
 _FORM: Final = re.compile(r"(?!mailto:|\")(?P<local>[^@<]+)@(?P<domain>[^@<]*[^@<,;])", re.DOTALL)
 _ODD_ATOM: Final = r'[^\x00- "(),.:;<>@A-Z\[\\\]\x7f]+'  # a class of all other characters takes 6 ms to compile
-_ODD_LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_ODD_LOCAL: Final = re.compile(rf"{_ODD_ATOM}(?:\.{_ODD_ATOM})*")
 _AT_ONCE: Final = 20  # letters: with a q, which no mark joins, and a dot for each they are no longer than a local part
 _CERTAIN: Final[dict[str, bool]] = {}  # of the letters that were judged
 
