@@ -24,7 +24,7 @@ SUITE = (
     "tests/runs/test_start.py",
     "tests/runs/test_store.py",
     "tests/runs/journal",
-    "tests/state/test_spool.py",
+    "tests/state/test_kept_spool.py",
 )
 # They change, or look at, what is taken away; or their other processes lock as Linux does.
 _OF_POSIX = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused
-from audiencekit.sources.excel import xml_rows as sharedstrings
+from audiencekit.sources.excel import xml_rows as xml_rows
 from audiencekit.sources.excel.fast_rows import Units, plain_rows
 from audiencekit.sources.excel.sheet_cells import CellType, SheetRows, letters_of
 from audiencekit.sources.excel.xml_rows import AnyRows, SheetRowReader, plain_texts
@@ -141,7 +141,7 @@ def test_a_prefix_of_all_names_makes_no_parser_necessary(monkeypatch: pytest.Mon
     monkeypatch.setattr(AnyRows, "_begin_cell", None)
     found = next(iter(SheetRowReader(iter([_prefixed(sheet_xml(rows)).encode()]), None)))
     assert found.columns[0].texts.to_pylist() == ["0"]
-    units = Units(iter([_prefixed(strings_xml("<si><t>a</t></si>")).encode()]), sharedstrings._FORM)
+    units = Units(iter([_prefixed(strings_xml("<si><t>a</t></si>")).encode()]), xml_rows._STRINGS_FORM)
     assert [plain_texts(units.unprefixed(piece)).to_pylist() for piece in units] == [["a"]]
 
 
