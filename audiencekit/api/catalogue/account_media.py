@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
@@ -19,49 +19,33 @@ from audiencekit.api.catalogue.parameters import (
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 from audiencekit.servicewords import CREATIVE_TYPES
 
+_ACCOUNT_MEDIA: Final = Section("account_media", part=2, section="4.7")
+
 ENDPOINTS: Final = (
-    Endpoint(
-        name="list_account_media",
-        group="account_media",
-        method="GET",
-        path="/12/accounts/{account_id}/account_media",
-        part=2,
-        section="4.7",
-        parameters=(
-            ACCOUNT_ID,
-            ids("account_media_ids"),
-            some_of("creative_types", *CREATIVE_TYPES),
-            COUNT,
-            CURSOR,
-            SORT_BY,
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ),
+    _ACCOUNT_MEDIA.get(
+        "list_account_media",
+        "/12/accounts/{account_id}/account_media",
+        ACCOUNT_ID,
+        ids("account_media_ids"),
+        some_of("creative_types", *CREATIVE_TYPES),
+        COUNT,
+        CURSOR,
+        SORT_BY,
+        WITH_DELETED,
+        WITH_TOTAL_COUNT,
         rules=(CURSOR_OR_TOTAL,),
     ),
-    Endpoint(
-        name="get_account_media",
-        group="account_media",
-        method="GET",
-        path="/12/accounts/{account_id}/account_media/{account_media_id}",
-        part=2,
-        section="4.7",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("account_media_id"),
-            WITH_DELETED,
-        ),
+    _ACCOUNT_MEDIA.get(
+        "get_account_media",
+        "/12/accounts/{account_id}/account_media/{account_media_id}",
+        ACCOUNT_ID,
+        in_path("account_media_id"),
+        WITH_DELETED,
     ),
-    Endpoint(
-        name="delete_account_media",
-        group="account_media",
-        method="DELETE",
-        path="/12/accounts/{account_id}/account_media/{account_media_id}",
-        part=2,
-        section="4.7",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("account_media_id"),
-        ),
+    _ACCOUNT_MEDIA.delete(
+        "delete_account_media",
+        "/12/accounts/{account_id}/account_media/{account_media_id}",
+        ACCOUNT_ID,
+        in_path("account_media_id"),
     ),
 )

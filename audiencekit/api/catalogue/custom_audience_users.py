@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Endpoint
+from audiencekit.api.catalogue.endpoint import USERS_WINDOW, Section
 from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     Parameter,
@@ -28,23 +28,17 @@ def _field(kind: Kind) -> Parameter:
 
 
 ENDPOINTS: Final = (
-    Endpoint(
-        name="add_custom_audience_users",
-        group="custom_audience_users",
-        method="POST",
-        path="/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/users",
-        part=2,
-        section="4.4",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("custom_audience_id"),
-            one_of("operation_type", "Update", "Delete", place="body", required=True, at=("item",)),
-            json_object("params", place="body", required=True, at=("item",)),
-            array("users", "object", place="body", required=True, at=("params",)),
-            time("effective_at", place="body", default="now", at=("params",)),
-            time("expires_at", place="body", default="13 months after the request", at=("params",)),
-            *map(_field, Kind),
-        ),
+    Section("custom_audience_users", part=2, section="4.4").post(
+        "add_custom_audience_users",
+        "/12/accounts/{account_id}/custom_audiences/{custom_audience_id}/users",
+        ACCOUNT_ID,
+        in_path("custom_audience_id"),
+        one_of("operation_type", "Update", "Delete", place="body", required=True, at=("item",)),
+        json_object("params", place="body", required=True, at=("item",)),
+        array("users", "object", place="body", required=True, at=("params",)),
+        time("effective_at", place="body", default="now", at=("params",)),
+        time("expires_at", place="body", default="13 months after the request", at=("params",)),
+        *map(_field, Kind),
         rules=(LaterThan("expires_at", "effective_at", at="params"),),
         body="json_array_of_operations",
         window=USERS_WINDOW,

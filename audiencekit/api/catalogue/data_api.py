@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from audiencekit.api.catalogue.conventions import NAMED
-from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
     EVENT_TYPE,
     MINUTE,
@@ -59,50 +59,38 @@ EVENT_TYPES: Final = (
     "spaces.end",
 )
 
+_DATA_API: Final = Section("data_api", part=0, section="6")
+
 ENDPOINTS: Final = (
-    Endpoint(
-        name="get_posts",
-        group="data_api",
-        method="GET",
-        path="/2/tweets",
-        part=0,
-        section="4.8",
-        parameters=(longs("ids", required=True), *_FIELDS, _BEARER),
+    Section("data_api", part=0, section="4.8").get(
+        "get_posts",
+        "/2/tweets",
+        longs("ids", required=True),
+        *_FIELDS,
+        _BEARER,
         base="base_url",
         auth="bearer",
         answer="v2",
         ambiguities=("ids is not called required, and has no stated bound: it is required, and any number is sent",),
         notes=("without fields and expansions only id and text come back",),
     ),
-    Endpoint(
-        name="link_webhook_to_filtered_stream",
-        group="data_api",
-        method="POST",
-        path="/2/tweets/search/webhooks/{webhook_id}",
-        part=0,
-        section="4.9",
-        parameters=(
-            text("webhook_id", place="path", required=True, pattern=WEBHOOK_ID),
-            *_FIELDS,
-            _BEARER,
-        ),
+    Section("data_api", part=0, section="4.9").post(
+        "link_webhook_to_filtered_stream",
+        "/2/tweets/search/webhooks/{webhook_id}",
+        text("webhook_id", place="path", required=True, pattern=WEBHOOK_ID),
+        *_FIELDS,
+        _BEARER,
         base="base_url",
         auth="bearer",
         answer="v2",
     ),
-    Endpoint(
-        name="create_activity_subscription",
-        group="data_api",
-        method="POST",
-        path="/2/activity/subscriptions",
-        part=0,
-        section="6",
-        parameters=(
-            text("direction", known=("sent", "received", "both"), min_length=1, note="of messages and chats"),
-            text("event_type", known=EVENT_TYPES, pattern=EVENT_TYPE, note="by default every type"),
-            long("user_id", note="by default the user of the application"),
-            text("keyword", min_length=1, note="only events with it"),
-        ),
+    _DATA_API.post(
+        "create_activity_subscription",
+        "/2/activity/subscriptions",
+        text("direction", known=("sent", "received", "both"), min_length=1, note="of messages and chats"),
+        text("event_type", known=EVENT_TYPES, pattern=EVENT_TYPE, note="by default every type"),
+        long("user_id", note="by default the user of the application"),
+        text("keyword", min_length=1, note="only events with it"),
         base="base_url",
         auth="bearer",
         answer="v2",
@@ -113,16 +101,10 @@ ENDPOINTS: Final = (
             "the list of event types is not complete: any name in lower case with dots is sent",
         ),
     ),
-    Endpoint(
-        name="open_activity_stream",
-        group="data_api",
-        method="GET",
-        path="/2/activity/stream",
-        part=0,
-        section="6",
-        parameters=(
-            whole("backfill_minutes", minimum=1, maximum=MAX_BACKFILL_MINUTES, note="events of so long before"),
-        ),
+    _DATA_API.get(
+        "open_activity_stream",
+        "/2/activity/stream",
+        whole("backfill_minutes", minimum=1, maximum=MAX_BACKFILL_MINUTES, note="events of so long before"),
         base="base_url",
         auth="bearer",
         answer="stream",
@@ -132,50 +114,34 @@ ENDPOINTS: Final = (
             "`audiencekit activity follow` and `AdsClient.follow_activity` stay with it",
         ),
     ),
-    Endpoint(
-        name="replay_webhook",
-        group="data_api",
-        method="POST",
-        path="/2/webhooks/replay",
-        part=0,
-        section="9",
-        parameters=(
-            text("webhook_id", pattern=WEBHOOK_ID, note="by default every linked one"),
-            text("from_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default a day ago"),
-            text("to_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default now"),
-        ),
+    Section("data_api", part=0, section="9").post(
+        "replay_webhook",
+        "/2/webhooks/replay",
+        text("webhook_id", pattern=WEBHOOK_ID, note="by default every linked one"),
+        text("from_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default a day ago"),
+        text("to_date", pattern=MINUTE, note="a minute of UTC, YYYYMMDDHHMM; by default now"),
         base="base_url",
         auth="bearer",
         answer="v2",
         ambiguities=(*_NAMED_ONLY, "its parameters are not stated: those of the public service, in the query"),
     ),
-    Endpoint(
-        name="list_stream_rules",
-        group="data_api",
-        method="GET",
-        path="/2/tweets/search/stream/rules",
-        part=0,
-        section="6",
+    _DATA_API.get(
+        "list_stream_rules",
+        "/2/tweets/search/stream/rules",
+        texts("ids", note="numbers of rules"),
         shown=False,
-        parameters=(texts("ids", note="numbers of rules"),),
         base="base_url",
         auth="bearer",
         answer="v2",
         ambiguities=(NAMED,),
     ),
-    Endpoint(
-        name="change_stream_rules",
-        group="data_api",
-        method="POST",
-        path="/2/tweets/search/stream/rules",
-        part=0,
-        section="6",
+    _DATA_API.post(
+        "change_stream_rules",
+        "/2/tweets/search/stream/rules",
+        array("add", "object", place="body", at=("top",), note="each with value, the rule, and a tag if need be"),
+        json_object("delete", place="body", at=("top",), note="ids or values of rules"),
+        flag("dry_run", note="only tried"),
         shown=False,
-        parameters=(
-            array("add", "object", place="body", at=("top",), note="each with value, the rule, and a tag if need be"),
-            json_object("delete", place="body", at=("top",), note="ids or values of rules"),
-            flag("dry_run", note="only tried"),
-        ),
         rules=(ExactlyOneOf(("add", "delete")),),
         base="base_url",
         body="json_object",

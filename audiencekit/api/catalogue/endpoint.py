@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.api.catalogue.parameters import ACCOUNT_ID, CURSOR, WITH_TOTAL_COUNT, Parameter
 from audiencekit.api.catalogue.rules import Rule
@@ -103,3 +103,42 @@ class Endpoint:
             if parameter.name == name:
                 return parameter
         raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of endpoints that one section of the specification shows: it makes their rows."""
+
+    group: str
+    part: int = field(kw_only=True)
+    section: str = field(kw_only=True)
+
+    def get(self, name: str, path: str, *parameters: Parameter, **columns: Any) -> Endpoint:
+        """The row of a GET; `columns` are the other fields of an `Endpoint`."""
+        return self._row(name, "GET", path, parameters, columns)
+
+    def post(self, name: str, path: str, *parameters: Parameter, **columns: Any) -> Endpoint:
+        """The row of a POST."""
+        return self._row(name, "POST", path, parameters, columns)
+
+    def put(self, name: str, path: str, *parameters: Parameter, **columns: Any) -> Endpoint:
+        """The row of a PUT."""
+        return self._row(name, "PUT", path, parameters, columns)
+
+    def delete(self, name: str, path: str, *parameters: Parameter, **columns: Any) -> Endpoint:
+        """The row of a DELETE."""
+        return self._row(name, "DELETE", path, parameters, columns)
+
+    def _row(
+        self, name: str, method: Method, path: str, parameters: tuple[Parameter, ...], columns: dict[str, Any]
+    ) -> Endpoint:
+        return Endpoint(
+            name=name,
+            group=self.group,
+            method=method,
+            path=path,
+            part=self.part,
+            section=self.section,
+            parameters=parameters,
+            **columns,
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import (
     ACCOUNT_ID,
     COUNT,
@@ -21,51 +21,35 @@ from audiencekit.api.catalogue.parameters import (
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
 from audiencekit.servicewords import FUNDING_TYPES
 
+_FUNDING_INSTRUMENTS: Final = Section("funding_instruments", part=1, section="4.5")
+
 ENDPOINTS: Final = (
-    Endpoint(
-        name="list_funding_instruments",
-        group="funding_instruments",
-        method="GET",
-        path="/12/accounts/{account_id}/funding_instruments",
-        part=1,
-        section="4.5",
-        parameters=(
-            ACCOUNT_ID,
-            COUNT,
-            CURSOR,
-            ids("funding_instrument_ids"),
-            SORT_BY,
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ),
+    _FUNDING_INSTRUMENTS.get(
+        "list_funding_instruments",
+        "/12/accounts/{account_id}/funding_instruments",
+        ACCOUNT_ID,
+        COUNT,
+        CURSOR,
+        ids("funding_instrument_ids"),
+        SORT_BY,
+        WITH_DELETED,
+        WITH_TOTAL_COUNT,
         rules=(CURSOR_OR_TOTAL,),
     ),
-    Endpoint(
-        name="get_funding_instrument",
-        group="funding_instruments",
-        method="GET",
-        path="/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}",
-        part=1,
-        section="4.5",
-        parameters=(
-            ACCOUNT_ID,
-            in_path("funding_instrument_id"),
-            WITH_DELETED,
-        ),
+    _FUNDING_INSTRUMENTS.get(
+        "get_funding_instrument",
+        "/12/accounts/{account_id}/funding_instruments/{funding_instrument_id}",
+        ACCOUNT_ID,
+        in_path("funding_instrument_id"),
+        WITH_DELETED,
     ),
-    Endpoint(
-        name="create_funding_instrument",
-        group="funding_instruments",
-        method="POST",
-        path="/12/accounts/{account_id}/funding_instruments",
-        part=1,
-        section="4.5",
-        parameters=(
-            ACCOUNT_ID,
-            currency("currency", required=True),
-            time("start_time", required=True),
-            one_of("type", *FUNDING_TYPES),
-        ),
+    _FUNDING_INSTRUMENTS.post(
+        "create_funding_instrument",
+        "/12/accounts/{account_id}/funding_instruments",
+        ACCOUNT_ID,
+        currency("currency", required=True),
+        time("start_time", required=True),
+        one_of("type", *FUNDING_TYPES),
         base="ads_sandbox_url",
         ambiguities=(
             "stated in part only: of the others type alone is taken, with the values of the public service",

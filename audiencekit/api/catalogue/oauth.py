@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.endpoint import Section
 from audiencekit.api.catalogue.parameters import flag, one_of, text
 
 _IN_THE_HEADER: Final = "stands in the Authorization header, which the client makes"
 
 ENDPOINTS: Final = (
-    Endpoint(
-        name="oauth_request_token",
-        group="oauth",
-        method="POST",
-        path="/oauth/request_token",
-        part=0,
-        section="4.1",
-        parameters=(
-            text(
-                "oauth_callback",
-                place="oauth",
-                required=True,
-                note="an address that the application is registered with, or oob for a PIN",
-            ),
-            one_of("platform_auth_access_type", "read", "write", note="asks for less than the application may do"),
+    Section("oauth", part=0, section="4.1").post(
+        "oauth_request_token",
+        "/oauth/request_token",
+        text(
+            "oauth_callback",
+            place="oauth",
+            required=True,
+            note="an address that the application is registered with, or oob for a PIN",
         ),
+        one_of("platform_auth_access_type", "read", "write", note="asks for less than the application may do"),
         base="base_url",
         auth="app",
         answer="pairs",
@@ -35,58 +29,40 @@ ENDPOINTS: Final = (
             "platform_auth_access_type stands for x_auth_access_type, the name of the public service",
         ),
     ),
-    Endpoint(
-        name="oauth_authorize",
-        group="oauth",
-        method="GET",
-        path="/oauth/authorize",
-        part=0,
-        section="4.2",
-        parameters=(
-            text("oauth_token", required=True, note="the request token"),
-            flag("force_login", note="the person types name and password even when logged in"),
-            text("screen_name", note="stands in the form of the login already"),
-        ),
+    Section("oauth", part=0, section="4.2").get(
+        "oauth_authorize",
+        "/oauth/authorize",
+        text("oauth_token", required=True, note="the request token"),
+        flag("force_login", note="the person types name and password even when logged in"),
+        text("screen_name", note="stands in the form of the login already"),
         base="base_url",
         auth="app",
         answer="page",
         ambiguities=("said to need authentication, which a browser does by its login: nothing is signed",),
         notes=("the one for programs on a desktop", "never takes the callback, which belongs to oauth_request_token"),
     ),
-    Endpoint(
-        name="oauth_authenticate",
-        group="oauth",
-        method="GET",
-        path="/oauth/authenticate",
-        part=0,
-        section="4.3",
-        parameters=(
-            text("oauth_token", required=True, note="the request token"),
-            flag("force_login", note="true: a user who is logged in is asked all the same"),
-            text("screen_name", note="stands in the form of the login already"),
-        ),
+    Section("oauth", part=0, section="4.3").get(
+        "oauth_authenticate",
+        "/oauth/authenticate",
+        text("oauth_token", required=True, note="the request token"),
+        flag("force_login", note="true: a user who is logged in is asked all the same"),
+        text("screen_name", note="stands in the form of the login already"),
         base="base_url",
         auth="app",
         answer="page",
         ambiguities=("said to need authentication, which a browser does by its login: nothing is signed",),
     ),
-    Endpoint(
-        name="oauth_access_token",
-        group="oauth",
-        method="POST",
-        path="/oauth/access_token",
-        part=0,
-        section="4.4",
-        parameters=(
-            text("oauth_token", place="header", required=True, secret=True, note=_IN_THE_HEADER),
-            text(
-                "oauth_verifier",
-                place="form",
-                required=True,
-                min_length=1,
-                secret=True,
-                note="from the address of the callback, or the PIN",
-            ),
+    Section("oauth", part=0, section="4.4").post(
+        "oauth_access_token",
+        "/oauth/access_token",
+        text("oauth_token", place="header", required=True, secret=True, note=_IN_THE_HEADER),
+        text(
+            "oauth_verifier",
+            place="form",
+            required=True,
+            min_length=1,
+            secret=True,
+            note="from the address of the callback, or the PIN",
         ),
         base="base_url",
         answer="pairs",
@@ -95,43 +71,29 @@ ENDPOINTS: Final = (
         ),
         notes=("signed with the request token as the token of the person",),
     ),
-    Endpoint(
-        name="oauth_invalidate_token",
-        group="oauth",
-        method="POST",
-        path="/1.1/oauth/invalidate_token",
-        part=0,
-        section="4.5",
+    Section("oauth", part=0, section="4.5").post(
+        "oauth_invalidate_token",
+        "/1.1/oauth/invalidate_token",
         base="base_url",
         answer="credential",
         ambiguities=("a second form of the path ends in .json: the one without it is called",),
         notes=("revokes the token that signs the call",),
         ends_token=True,
     ),
-    Endpoint(
-        name="oauth2_token",
-        group="oauth",
-        method="POST",
-        path="/oauth2/token",
-        part=0,
-        section="4.6",
-        parameters=(
-            one_of("Content-Type", "application/x-www-form-urlencoded", place="header", required=True),
-            one_of("grant_type", "client_credentials", place="form", required=True),
-        ),
+    Section("oauth", part=0, section="4.6").post(
+        "oauth2_token",
+        "/oauth2/token",
+        one_of("Content-Type", "application/x-www-form-urlencoded", place="header", required=True),
+        one_of("grant_type", "client_credentials", place="form", required=True),
         base="base_url",
         auth="basic",
         answer="credential",
         notes=("gives the same token until it is revoked; asked too often, it refuses with code 99",),
     ),
-    Endpoint(
-        name="oauth2_invalidate_token",
-        group="oauth",
-        method="POST",
-        path="/oauth2/invalidate_token",
-        part=0,
-        section="4.7",
-        parameters=(text("access_token", required=True, secret=True, note="the bearer token to revoke"),),
+    Section("oauth", part=0, section="4.7").post(
+        "oauth2_invalidate_token",
+        "/oauth2/invalidate_token",
+        text("access_token", required=True, secret=True, note="the bearer token to revoke"),
         base="base_url",
         answer="credential",
         ambiguities=("whether a form is taken too is not stated: the token goes in the query, as in the example",),
