@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 from audiencekit.api.answers import WITHOUT_PEOPLE, Answer, read_answer, read_words
 from audiencekit.api.catalogue import BY_NAME, VERSION, Endpoint
-from audiencekit.api.catalogue.permissions import describe_permissions
+from audiencekit.api.catalogue.endpoint import describe_permissions
 from audiencekit.api.credentials import read_credential, read_pairs, read_stream
 from audiencekit.api.exchange import ApiRequest, ApiResponse, Body
 from audiencekit.api.oauth import encode_pairs

@@ -8,11 +8,9 @@ from itertools import groupby
 from typing import Final
 
 from audiencekit.api.catalogue import ENDPOINTS, Endpoint, RateWindow
-from audiencekit.api.catalogue.components import COMPONENTS, Shape
-from audiencekit.api.catalogue.conventions import AMBIGUITIES
+from audiencekit.api.catalogue.cards import COMPONENTS, Shape
+from audiencekit.api.catalogue.endpoint import AMBIGUITIES, describe_permissions, expectation
 from audiencekit.api.catalogue.parameters import Parameter
-from audiencekit.api.catalogue.permissions import describe_permissions
-from audiencekit.api.catalogue.wording import expectation
 
 _PLACES: Final = {"oauth": "header", "top": "body", "item": "operation", "user": "users"}
 _AUTH: Final = {

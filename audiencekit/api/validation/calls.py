@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from audiencekit.api.answers import find_break, read_json
 from audiencekit.api.catalogue import BY_NAME
-from audiencekit.api.catalogue.components import COMPONENTS, Shape
-from audiencekit.api.catalogue.endpoint import Endpoint
+from audiencekit.api.catalogue.cards import COMPONENTS, Shape
+from audiencekit.api.catalogue.endpoint import Endpoint, expectation
 from audiencekit.api.catalogue.parameters import Level, Parameter, ParameterPlace
-from audiencekit.api.catalogue.wording import expectation
 from audiencekit.api.exchange import Body
 from audiencekit.api.validation.values import is_broken, is_json_value, write_value
 from audiencekit.errors import UsageError

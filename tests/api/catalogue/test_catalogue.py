@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint, RateWindow
-from audiencekit.api.catalogue.conventions import AMBIGUITIES
+from audiencekit.api.catalogue.endpoint import AMBIGUITIES, expectation
 from audiencekit.api.catalogue.parameters import LISTS, Parameter, Type
 from audiencekit.api.catalogue.rules import (
     DaysBetween,
@@ -27,7 +27,6 @@ from audiencekit.api.catalogue.rules import (
     RequiredUnless,
     Rule,
 )
-from audiencekit.api.catalogue.wording import expectation
 from audiencekit.api.validation.values import write_value
 
 SPECIFICATION = Path(__file__).resolve().parents[3].parent / "shared" / "spec" / "endpoints.json"

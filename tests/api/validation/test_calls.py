@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
-from audiencekit.api.catalogue.components import COMPONENTS, Shape
+from audiencekit.api.catalogue.cards import COMPONENTS, Shape
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
 from audiencekit.api.catalogue.rules import (
     DaysBetween,

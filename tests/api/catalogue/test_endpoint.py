@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS
-from audiencekit.api.catalogue.permissions import describe_permissions, permissions_for
+from audiencekit.api.catalogue.endpoint import describe_permissions, permissions_for
 from audiencekit.api.opening import open_client
 from audiencekit.emulator import Emulator, EmulatorOptions
 from audiencekit.emulator.endpoints.users import Users
