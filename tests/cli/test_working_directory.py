@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from tests.strace import strace
 
 COMMAND = [sys.executable, "-P", "-m", "audiencekit"]
 LIST = "email,phone\nzz.a@canarymail.com,+12015550123\nzz.b@canarymail.com,+12015550124\n"
@@ -70,19 +71,14 @@ def places(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def traced(tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProcess[str], list[tuple[str, str]]]]:
     """Run a command in an empty working directory; the calls that name a file in there, and the files."""
-    if (
-        shutil.which("strace") is None
-        or subprocess.run(["strace", "true"], capture_output=True, check=False).returncode
-    ):
-        pytest.skip("strace is not installed, or may not trace here")
     here, trace = tmp_path / "here", tmp_path / "trace"
     here.mkdir()
+    tracing = strace("-ff", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(trace))
 
     def run(*command: str, **env: str) -> tuple[subprocess.CompletedProcess[str], list[tuple[str, str]]]:
         done = subprocess.run(
-            ["strace", "-ff", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(trace),
-             *COMMAND, *command],
-            cwd=here, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            [*tracing, *COMMAND, *command], cwd=here, capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL,
             env={**os.environ, "HOME": str(tmp_path), "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state"),
                  "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_EC2_METADATA_DISABLED": "true", **env},
         )  # fmt: skip

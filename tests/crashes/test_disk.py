@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import ROOT, Driver, Ended
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 from tests.moments import PATIENCE_SECONDS
+from tests.strace import strace
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 
@@ -40,23 +40,11 @@ class Fault:
     def __str__(self) -> str:
         return f"{self.error} of {self.call} {self.nth}{'+' * self.for_ever} {self.name}".rstrip()
 
-    def strace(self, state_dir: Path) -> list[str]:
-        """The arguments of strace that make it happen."""
+    def options(self, state_dir: Path) -> list[str]:
+        """The options of strace that make it happen."""
         inject = f"inject={self.call}:error={self.error}:when={self.nth}{'+' * self.for_ever}"
         path = ["-P", str(state_dir / "runs" / RUN_ID / self.name)] if self.name else []
-        return [
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-o",
-            os.devnull,
-            *path,
-            "-e",
-            f"trace={self.call}",
-            "-e",
-            inject,
-        ]
+        return ["-f", "--seccomp-bpf", "-qq", "-o", os.devnull, *path, "-e", f"trace={self.call}", "-e", inject]
 
 
 FAULTS = [
@@ -85,19 +73,9 @@ def _every() -> Iterator[Fault]:
                 yield Fault(call, ("EIO", "ENOSPC")[(nth + for_ever) % 2], nth, for_ever, ONLY_OF.get(call, ""))
 
 
-def _why_not() -> str:
-    """Why calls cannot be made to fail here; empty when they can."""
-    if shutil.which("strace") is None:
-        return "strace is not installed"
-    tried = ["strace", "--seccomp-bpf", "-f", "-qq", "-o", os.devnull, "-e", "inject=fsync:error=EIO", "true"]
-    return "" if subprocess.run(tried, check=False, capture_output=True).returncode == 0 else "ptrace is not allowed"
-
-
-REASON = _why_not()
 FAULTS_TRIED = [*FAULTS, *(fault for fault in _every() if fault not in FAULTS)][:TRIALS]
 
 
-@pytest.mark.skipif(bool(REASON), reason=REASON or "-")
 @pytest.mark.parametrize("fault", FAULTS_TRIED, ids=str)
 async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, fault: Fault
@@ -122,7 +100,13 @@ async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
 
 def _run_on_failing_disk(tmp_path: Path, env: dict[str, str], upload: list[str], fault: Fault) -> Ended:
     job = {"argv": upload, "env": env, "directory": str(tmp_path), "stdin": os.devnull, "kill": None}
-    command = [*fault.strace(tmp_path / "state"), sys.executable, "-m", "tests.crashes.driver", json.dumps(job)]
+    command = [
+        *strace(*fault.options(tmp_path / "state")),
+        sys.executable,
+        "-m",
+        "tests.crashes.driver",
+        json.dumps(job),
+    ]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "."}, check=False, timeout=PATIENCE_SECONDS
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pytest
+from tests.strace import strace
 
 # Every call that puts bytes into a file, and the one that lets memory be a file.
 _CALLS = "write,pwrite64,writev,pwritev,pwritev2,sendfile,splice,tee,vmsplice,copy_file_range,mmap"
@@ -55,13 +54,8 @@ def _texts(arguments: str) -> Iterator[bytes]:
 
 
 def traced(command: list[str], env: Mapping[str, str], cwd: Path, trace: Path) -> Traced:
-    """Run the command under strace, all of its children with it. Skips the test where strace is missing or not let."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
-    probe = subprocess.run(["strace", "-f", "true"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip("strace may not trace here")
-    tracing = ["strace", "-ff", "-y", "-s", "100000000", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(trace)]
+    """Run the command under strace, all of its children with it."""
+    tracing = strace("-ff", "-y", "-s", "100000000", "-e", f"trace={_CALLS}", "-e", "signal=none", "-o", str(trace))
     done = subprocess.run(
         [*tracing, *command], env={**os.environ, **env}, cwd=cwd, capture_output=True, text=True, check=False
     )

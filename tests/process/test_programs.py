@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,18 +133,21 @@ def test_the_environment_of_this_process_is_complete(monkeypatch: pytest.MonkeyP
     assert own_environment()["AUDIENCEKIT_KEY"] == "here"
 
 
-@pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")
 @pytest.mark.parametrize("begin", ["", "."])
 def test_a_planted_gpg_is_not_run(begin: str, tmp_path: Path) -> None:
-    """It would be asked to open the list, as the user whose agent is unlocked."""
-    (tmp_path / "gpg").write_text("#!/bin/sh\ntouch ran\n")
-    (tmp_path / "gpg").chmod(0o755)
-    message = bytes.fromhex("850c03") + bytes(524)  # a packet for a key that no one has
+    """It would be asked to open the list, as the user whose agent is unlocked; the next one of PATH is."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for directory in (tmp_path, programs):
+        (directory / "gpg").write_text(f"#!/bin/sh\n: > '{directory}/ran'\nexit 2\n")
+        (directory / "gpg").chmod(0o755)
+    message = bytes.fromhex("85020c03") + bytes(523)  # a packet for a key that no one has
     (tmp_path / "list.csv.gpg").write_bytes(message)
     done = subprocess.run(
         [sys.executable, "-m", "audiencekit", "check", "list.csv.gpg"],
-        env={**os.environ, "PATH": f"{begin}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1"},
+        env={**os.environ, "PATH": f"{begin}:{programs}:{os.environ['PATH']}", "PYTHONSAFEPATH": "1"},
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode in (2, 3), done.stderr
+    assert (programs / "ran").exists()
     assert not (tmp_path / "ran").exists()
