@@ -79,9 +79,9 @@ class Following:
     ) -> None:
         self._open, self._backfill, self._notice = open_stream, backfill_minutes, notice
         self._pulse = pulse or Pulse()
-        self._told = _Told()
-        self._heard_at = self._pulse.clock()
-        self._has_heard = False
+        self._seen = _SeenLines()
+        self._last_line_at = self._pulse.clock()
+        self._was_connected = False
         self._losses = 0
         self._has_tried = False
 
@@ -90,12 +90,12 @@ class Following:
         while True:
             loss: ExchangeError | None = None
             minutes = self._minutes()
-            self._told.reopen(self._pulse.clock(), minutes or 0)
+            self._seen.reopen(self._pulse.clock(), minutes or 0)
             try:
                 async with aclosing(self._open(minutes)) as lines:
                     async for line in lines:
-                        self._hear()
-                        if line.strip() and self._told.is_new(line, self._heard_at):
+                        self._note_activity()
+                        if line.strip() and self._seen.is_new(line, self._last_line_at):
                             yield read_event(line, status=200)
             except CertificateRefused:
                 raise
@@ -103,20 +103,20 @@ class Following:
                 loss = error
             await self._wait(loss)
 
-    def _hear(self) -> None:
-        self._heard_at, self._has_heard, self._losses = self._pulse.clock(), True, 0
+    def _note_activity(self) -> None:
+        self._last_line_at, self._was_connected, self._losses = self._pulse.clock(), True, 0
 
     def _minutes(self) -> int | None:
         """The backfill to ask for: that of the caller at first, then as much as was missed."""
-        if not self._has_heard:
+        if not self._was_connected:
             return self._backfill
-        missed = (self._pulse.clock() - self._heard_at) / _MINUTE
+        missed = (self._pulse.clock() - self._last_line_at) / _MINUTE
         if missed > MAX_BACKFILL_MINUTES:
             self._notice(f"{missed:.0f} minutes were missed, and the service repeats the last {MAX_BACKFILL_MINUTES}")
         return min(max(math.ceil(missed), 1), MAX_BACKFILL_MINUTES)
 
     async def _wait(self, loss: ExchangeError | None) -> None:
-        if loss is not None and self._pulse.clock() - self._heard_at > OUTAGE_PATIENCE_SECONDS:
+        if loss is not None and self._pulse.clock() - self._last_line_at > OUTAGE_PATIENCE_SECONDS:
             raise loss
         if isinstance(loss, TransportFailed) and not loss.sent and not self._has_tried:
             raise loss
@@ -137,7 +137,7 @@ class Following:
         return min(max(loss.reset_at - now, 0.0), MAX_RATE_LIMIT_WAIT_SECONDS)
 
 
-class _Told:
+class _SeenLines:
     """The lines of the minutes that a backfill can repeat: each is told as often as it happened."""
 
     def __init__(self) -> None:

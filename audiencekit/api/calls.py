@@ -152,8 +152,10 @@ class Calls:
             return response
         finally:
             facts["seconds"] = round(max(self._clock() - began, 0), 3)
-            told = f"status {facts['status']}" if "status" in facts else "no whole answer"
-            _LOG.debug("%s: %s, %s bytes sent, %.3f s", name, told, sent, facts["seconds"], extra={"facts": facts})
+            ended_with = f"status {facts['status']}" if "status" in facts else "no whole answer"
+            _LOG.debug(
+                "%s: %s, %s bytes sent, %.3f s", name, ended_with, sent, facts["seconds"], extra={"facts": facts}
+            )
 
     def link(self, name: str | Endpoint, parameters: Mapping[str, Any]) -> str:
         """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
@@ -173,7 +175,7 @@ class Calls:
         if not endpoint.is_paged:
             raise UsageError(f"the answer of {endpoint.name} does not come in pages")
         given = dict(parameters or {})
-        followed = _Followed(endpoint.name)
+        followed = _PageGuard(endpoint.name)
         while True:
             page = await self.call(endpoint, given)
             cursor = followed.next_cursor(page)
@@ -224,7 +226,7 @@ class Calls:
         return self._bearer
 
 
-class _Followed:
+class _PageGuard:
     """The pages of one list so far. A service that errs, or means harm, must not lead us on for ever."""
 
     def __init__(self, name: str) -> None:

@@ -35,7 +35,7 @@ _PROXY_NAME: Final = "give its user name and password in AUDIENCEKIT_PROXY, as h
 _WANTS_A_NAME: Final = 407
 
 
-def hint_of_way(environment: Mapping[str, str], *, by_proxy: bool) -> str:
+def proxy_hint(environment: Mapping[str, str], *, by_proxy: bool) -> str:
     """Where to look when no connection is made: at the proxy that is used, or at variables that name one in vain.
 
     Of a variable its name is told, never what it holds, which may be a password.
@@ -63,9 +63,9 @@ def describe_failure(
     if isinstance(failure, AudiencekitError):
         return failure.bare()
     if not isinstance(failure, _BROKEN):
-        told = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
-        return shortage_of(failure) or Bug(told)
-    if refused := _refused_for_good(failure, host):
+        message = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
+        return shortage_of(failure) or Bug(message)
+    if refused := _permanent_error(failure, host):
         return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
     cause, hint = _describe(failure)
@@ -74,7 +74,7 @@ def describe_failure(
     return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
 
 
-def _refused_for_good(failure: Exception, host: str) -> AudiencekitError | None:
+def _permanent_error(failure: Exception, host: str) -> AudiencekitError | None:
     """The error of what trying again does not mend."""
     if isinstance(failure, aiohttp.ClientConnectorCertificateError):
         cause = "its certificate is not valid for this name or not trusted"

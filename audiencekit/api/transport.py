@@ -19,7 +19,7 @@ from yarl import URL
 
 from audiencekit.api.answers import read_date
 from audiencekit.api.exchange import FORM, ApiRequest, ApiResponse, Body, Pairs
-from audiencekit.api.failures import describe_failure, hint_of_way
+from audiencekit.api.failures import describe_failure, proxy_hint
 from audiencekit.api.hosts import HostAddress, ServiceAddresses
 from audiencekit.api.oauth import Credentials, ServiceClock, authorization, encode_pairs
 from audiencekit.api.proven_answer import ProvenAnswer
@@ -242,7 +242,7 @@ class HttpTransport:
             failure,
             host=address.authority,
             body_started=payload.started if payload is not None else None,
-            way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
+            way="" if address.is_loopback else proxy_hint(os.environ, by_proxy=self._proxy is not None),
         )
 
     async def _attempt(self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None) -> ApiResponse:

@@ -15,8 +15,8 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.do_not_reach import find_list
 from audiencekit.audiences.erasure.erasing import list_account
 from audiencekit.audiences.erasure.forms import count_by_kind, refuse_shared_in_any, to_records
-from audiencekit.audiences.erasure.means import Preview
 from audiencekit.audiences.erasure.people import People, check_access
+from audiencekit.audiences.erasure.resources import Preview
 from audiencekit.audiences.sync.planner import plan_renewal
 from audiencekit.audiences.sync.run import HeldSnapshot
 from audiencekit.audiences.sync.sync import DEFAULT_BEFORE, plan_sync
@@ -30,13 +30,13 @@ from audiencekit.machine.keys import existing_state_key
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, SourceKeywords, plain_keywords, read_keywords
 from audiencekit.planning.plan import known_members, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import preview
-from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.reporting.progress import Progress, Stoppable, progress_or_default
 from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.first_pass import in_thread
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
@@ -108,7 +108,7 @@ async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Pr
 
     `plan` is called in a thread, with a progress that stops it when this is cancelled. Raises what refuses the target.
     """
-    await look_first(session, progress)
+    await look_at_target(session, progress)
     return await plan_in_thread(progress, plan)
 
 
@@ -142,9 +142,9 @@ async def dry_renewal_async(
             hold_target(target, settings, stack, now)
             snapshot = HeldSnapshot(settings, audience_id, stack)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
-            means = Means(stack=stack, progress=progress)
-            terms = Terms.of(keywords, settings, now=now)
-            return to_plan(plan_renewal(snapshot, days, (), terms, means))
+            resources = PlanResources(stack=stack, progress=progress)
+            terms = PlanTerms.of(keywords, settings, now=now)
+            return to_plan(plan_renewal(snapshot, days, (), terms, resources))
 
     return await look_and_plan(target.connect(settings), progress, plan)
 
@@ -177,13 +177,13 @@ async def plan_upload_async(
 
     Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
+    source, settings, progress = items_of(source), settings or load_settings(), progress_or_default(progress)
     read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
     session = target.connect(settings)
     check_identifier(target.destination.words.noun, target.id)
 
     def plan_source(progress: Progress) -> Plan:
-        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
+        terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
         terms = replace(terms, members=known_members(target, settings))
         return preview(source, terms, rejections=rejections, progress=progress)
 

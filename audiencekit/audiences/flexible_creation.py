@@ -200,10 +200,10 @@ def _creations(document: Document, ids: Sequence[str | None], state: CreationSta
 
 
 def _unfinished(document: Document, known: tuple[Creation, ...], failure: ExchangeError) -> NotFinished:
-    told = [f"{creation.path} is {creation.state}" for creation in known]
-    told += [f"{path}: {message}" for path, message in _service_problems(document, failure)]
+    facts = [f"{creation.path} is {creation.state}" for creation in known]
+    facts += [f"{path}: {message}" for path, message in _service_problems(document, failure)]
     error = NotFinished(
-        f"whether the batch was created is not known ({failure}); by its names: {', '.join(told)}", hint=_AGAIN
+        f"whether the batch was created is not known ({failure}); by its names: {', '.join(facts)}", hint=_AGAIN
     )
     error.document = {"state": "incomplete", "audiences": [creation.to_json() for creation in known]}
     return error

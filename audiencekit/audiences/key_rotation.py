@@ -145,9 +145,11 @@ def refuse_unfinished(state_dir: Path) -> None:
         "syncs": len(list((state_dir / SNAPSHOTS).glob(f"*/{CHANGES}"))),
     }
     if any(found.values()):
-        told = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
+        message = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
         hint = "`audiencekit resume` and the next sync finish them; `audiencekit purge --unfinished` removes runs"
-        raise PlanRefused(f"not finished, and only the current key opens them: {told}: nothing was changed", hint=hint)
+        raise PlanRefused(
+            f"not finished, and only the current key opens them: {message}: nothing was changed", hint=hint
+        )
 
 
 def _looks(state_dir: Path, key: StateKey) -> Iterator[tuple[str, Look]]:

@@ -26,8 +26,8 @@ from audiencekit.errors import (
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.machine.keys import StateKey
 from audiencekit.preparation.plantimes import format_time
-from audiencekit.runs.reports import list_runs, the_resumable
-from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, Succession, find_id
+from audiencekit.runs.reports import find_resumable_run, list_runs
+from audiencekit.runs.store import ERASURE_HOME, LAST, RunOrder, RunStore, find_id
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
@@ -97,8 +97,8 @@ class Health:
     def _provided(self) -> str:
         if self.provided is None:
             return "not known: no run of this machine tells"
-        told = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
-        return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {told[self.provided.source]}"
+        by_source = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
+        return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {by_source[self.provided.source]}"
 
     def _rate(self) -> str:
         if self.rate is None:
@@ -192,16 +192,16 @@ def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
 
 
 def find_resumable(state_dir: Path, run: str, key: StateKey | None = None) -> tuple[str, bool]:
-    """The same for a run or erasure that is to be resumed: `last` is the one that can be, as `the_resumable` says.
+    """The same for a run or erasure that is to be resumed: `last` is the one that can be, as `find_resumable_run` says.
 
     Raises UsageError and AudienceBusy. With `key` the journals of runs are checked.
     """
-    return find_in_history(state_dir, the_resumable(list_history(state_dir, key)) if run == LAST else run)
+    return find_in_history(state_dir, find_resumable_run(list_history(state_dir, key)) if run == LAST else run)
 
 
 def _newest_first(state_dir: Path) -> list[str]:
     moments = RunStore(state_dir).moments() | ErasureStore(state_dir).moments()
-    return Succession(state_dir).ordered(moments)[::-1]
+    return RunOrder(state_dir).ordered(moments)[::-1]
 
 
 # --- Whether an audience can be targeted yet, why not, and how many active users it has ---
@@ -246,8 +246,8 @@ class Readiness:
         """One line for people."""
         state = "targetable" if self.is_targetable else "not targetable yet"
         because = "; ".join(explain(reason) for reason in self.reasons)
-        told = f"{state}: {because}" if because else state
-        return f"audience {shown(self.audience_id)} is {told}; {self._size_in_words()}"
+        state_text = f"{state}: {because}" if because else state
+        return f"audience {shown(self.audience_id)} is {state_text}; {self._size_in_words()}"
 
     def _size_in_words(self) -> str:
         if self.size is None:

@@ -11,7 +11,7 @@ from audiencekit.cli.options import as_keywords
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.erasure.means import Preview
+    from audiencekit.audiences.erasure.resources import Preview
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
     from audiencekit.runs.uploads import Remaining

@@ -98,7 +98,7 @@ class Attempts:
             self.miscounted = attempted
         answer = retry_class(attempted)
         self.error, self.reaction = attempted, answer.reaction
-        if answer.may_come_late(attempted):
+        if answer.may_apply_late(attempted):
             self.doubtful_at = self._policy.clock.monotonic()
         if self.reaction is Reaction.WAIT:
             self._record_rate_limit(attempted, answer)

@@ -59,11 +59,11 @@ class Losses:
 class Lanes:
     """Never more than `most`, never fewer than one. What was narrowed is twice as wide after a while, if it can be.
 
-    `tell` hears of the first narrowing.
+    `notify` hears of the first narrowing.
     """
 
-    def __init__(self, most: int, *, clock: Clock, tell: Callable[[str], None] = lambda message: None) -> None:
-        self._most, self._clock, self._tell = most, clock, tell
+    def __init__(self, most: int, *, clock: Clock, notify: Callable[[str], None] = lambda message: None) -> None:
+        self._most, self._clock, self._notify = most, clock, notify
         self._limit = self.fewest = most
         self._changed_at, self._pause_seconds = -math.inf, LANE_RECOVERY_SECONDS
         self._has_widened = False
@@ -133,20 +133,20 @@ class Lanes:
     def _weigh(self, flight: Flight) -> None:
         """Learn from an exchange when all that were under way at its begin have ended."""
         self._weighed.append(flight)
-        borne = flight.confirmed
-        if 0 < borne < self._limit and self._is_of_the_crowd(flight, borne):
-            self._narrow(borne)
+        capacity = flight.confirmed
+        if 0 < capacity < self._limit and self._was_crowded_out(flight, capacity):
+            self._narrow(capacity)
 
-    def _is_of_the_crowd(self, flight: Flight, borne: int) -> bool:
-        """Whether `flight` was lost, and not for the first time, because more than `borne` were under way."""
+    def _was_crowded_out(self, flight: Flight, capacity: int) -> bool:
+        """Whether `flight` was lost, and not for the first time, because more than `capacity` were under way."""
         if flight.running < LOSSES_RUNNING:
             return False
-        crowded = [each.is_lost for each in self._weighed if each.began_at >= flight.since and each.rank > borne]
+        crowded = [each.is_lost for each in self._weighed if each.began_at >= flight.since and each.rank > capacity]
         return flight.running >= MOST_LOSSES_RUNNING or 2 * sum(crowded) > len(crowded)
 
     def _narrow(self, limit: int) -> None:
         if not self.has_narrowed:
-            self._tell(_CLOSED)
+            self._notify(_CLOSED)
         if self._has_widened:  # in vain
             self._pause_seconds = min(2 * self._pause_seconds, LONGEST_LANE_RECOVERY_SECONDS)
         self._limit, self._changed_at, self._has_widened = limit, self._clock.monotonic(), False

@@ -93,7 +93,7 @@ class RetryClass:
     is_outage: bool = False
     is_over: bool = False
 
-    def may_come_late(self, error: AudiencekitError) -> bool:
+    def may_apply_late(self, error: AudiencekitError) -> bool:
         """Whether the attempt that ended in `error` may be applied after a later one was confirmed."""
         return not self.is_over and isinstance(error, ExchangeError) and error.outcome is Outcome.UNKNOWN
 

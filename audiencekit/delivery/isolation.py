@@ -65,7 +65,7 @@ class SuspectGroup:
     is_like_a_taken_one: bool = False
 
 
-class _Coming(NamedTuple):
+class _NextGroup(NamedTuple):
     """A group to send: as it is, or, where it is to be halved, one half after the other."""
 
     records: Indices
@@ -101,7 +101,7 @@ class Isolation:
         is_trusted: Callable[[], bool],
     ) -> None:
         self._places, self._sizes, self._is_trusted = places, sizes, is_trusted
-        self._next: list[_Coming] = []  # the last comes first
+        self._next: list[_NextGroup] = []  # the last comes first
         self._rest: list[Indices] = []  # to be sent together, at last
         self._asked = self._taken = 0
         self._believes_indices = True
@@ -113,7 +113,7 @@ class Isolation:
         self.halted_by: AudiencekitError | None = None
         everything = np.arange(len(places.operation_of), dtype=np.int64)
         if error is None:
-            self._next.append(_Coming(everything, is_piece=True))
+            self._next.append(_NextGroup(everything, is_piece=True))
         else:
             self._begin(everything, error, whole)
 
@@ -122,7 +122,7 @@ class Isolation:
         if self.halted_by is not None:
             return None
         if not self._next and self._rest:
-            self._next.append(_Coming(np.sort(np.concatenate(self._rest))))
+            self._next.append(_NextGroup(np.sort(np.concatenate(self._rest))))
             self._rest.clear()
         if not self._next:
             return None
@@ -139,7 +139,7 @@ class Isolation:
             self._believes_indices = False
         if group.others is not None:
             if group.may_be_too_large:
-                self._next.append(_Coming(group.others, is_like_a_taken_one=True))
+                self._next.append(_NextGroup(group.others, is_like_a_taken_one=True))
             else:
                 self._suspect(group.others)
         self._is_settled[group.records] = True
@@ -180,12 +180,12 @@ class Isolation:
 
     # --- the next group ---
 
-    def _group(self, coming: _Coming) -> SuspectGroup:
+    def _group(self, coming: _NextGroup) -> SuspectGroup:
         records = coming.records
         if self._sizes.measure is not None:
             count, is_trial = self._fitting(records)
             if count < len(records):
-                self._next.append(_Coming(records[count:], is_piece=True))
+                self._next.append(_NextGroup(records[count:], is_piece=True))
                 return self._piece(records[:count], is_trial=is_trial)
             if coming.is_piece:
                 return self._piece(records)
@@ -237,7 +237,7 @@ class Isolation:
         if is_too_large or not getattr(error, "operation_errors", None):
             self._refusals.append(_Refusal(group.records, size, is_too_large))
         may_be_too_large = is_too_large or (not group.is_like_a_taken_one and self._sizes.may_be_refused(size))
-        self._next.append(_Coming(group.records, is_halved=True, may_be_too_large=may_be_too_large))
+        self._next.append(_NextGroup(group.records, is_halved=True, may_be_too_large=may_be_too_large))
 
     def _check_named(self, group: SuspectGroup, named: list[int]) -> None:
         records, operations = group.records, self._operations(group)
@@ -252,10 +252,10 @@ class Isolation:
             self._send_each((rest, check))
 
     def _suspect(self, records: Indices) -> None:
-        self._next.append(_Coming(records, is_halved=len(records) > 1))
+        self._next.append(_NextGroup(records, is_halved=len(records) > 1))
 
     def _send_each(self, groups: Iterable[Indices]) -> None:
-        self._next.extend(_Coming(records) for records in groups)
+        self._next.extend(_NextGroup(records) for records in groups)
 
     def _operations(self, group: SuspectGroup) -> Indices:
         return self._places.operation_of[group.records] if group.operations is None else group.operations

@@ -55,7 +55,7 @@ class Listener:
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
     on_failure: Callable[[int, str], None] = lambda number, why: None
-    tell: Callable[[str], None] = lambda message: None
+    notify: Callable[[str], None] = lambda message: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Journal(Protocol):
     async def intend(self, request: PackedRequest) -> None:
         """Notes that the bytes of `request` are about to leave for the first time in this process."""
 
-    async def leave_again(self, number: int) -> None:
+    async def intend_again(self, number: int) -> None:
         """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
 
     async def conclude(self, result: RequestResult) -> None:
@@ -91,7 +91,7 @@ class NoJournal:
     async def intend(self, request: PackedRequest) -> None:
         """Returns at once."""
 
-    async def leave_again(self, number: int) -> None:
+    async def intend_again(self, number: int) -> None:
         """Returns at once."""
 
     async def conclude(self, result: RequestResult) -> None:
@@ -121,7 +121,7 @@ class Stop:
         for worker in self._idle:
             worker.cancel()
 
-    async def idly(self, wait: Callable[[], Awaitable[object]]) -> None:
+    async def wait_for(self, wait: Callable[[], Awaitable[object]]) -> None:
         """Waits for something that is no exchange: a stop raises CancelledError out of it at once."""
         if self.is_called:
             raise asyncio.CancelledError
@@ -143,7 +143,7 @@ async def end(tasks: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(left)
 
 
-def take_back_cancellation() -> None:
+def uncancel_task() -> None:
     """The current task goes on, as one that was not cancelled."""
     task = asyncio.current_task()
     if task is not None:

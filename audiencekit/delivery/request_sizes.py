@@ -118,5 +118,5 @@ class LearnedSizes:
         most, least = self._taken[measure], self._refused[measure]
         name = "max_body_bytes" if measure == BYTES and most >= MIN_BODY_BYTES else "max_records_per_request"
         given = self._taken[RECORDS] if measure == BYTES and name != "max_body_bytes" else most
-        told = f"the service took at most {most:,} {measure} a request and refused {least:,}"
-        return f"{told}: {option(name, given)} saves the attempts with larger ones"
+        message = f"the service took at most {most:,} {measure} a request and refused {least:,}"
+        return f"{message}: {option(name, given)} saves the attempts with larger ones"

@@ -187,7 +187,7 @@ class RetryPolicy:
         self.max_attempts = max_attempts
         self.request_seconds = request_seconds
 
-    async def patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
         """Return the result of `call`, which is no upload; it is made again as an upload is sent again.
 
         Raises the errors that do not pass.

@@ -39,7 +39,7 @@ class Gate:
         """Shuts the gate for `seconds` from now, unless it stays shut longer anyway."""
         self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
 
-    async def passed(self) -> None:
+    async def wait_until_open(self) -> None:
         """Returns when the gate is open. It may have been shut again meanwhile: the wait goes on then."""
         while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
             await self._clock.sleep(wait_seconds)
@@ -80,10 +80,10 @@ class Sending:
     async def _attempt(
         self, request: PackedRequest, attempts: Attempts, announce: Callable[[], Awaitable[None]], losses: Losses
     ) -> Attempted:
-        await self._stop.idly(self._lanes.enter)  # before its turn: a place in the rate is for now
+        await self._stop.wait_for(self._lanes.enter)  # before its turn: a place in the rate is for now
         try:
-            await self._stop.idly(self._turn)
-            await self._stop.idly(announce)
+            await self._stop.wait_for(self._turn)
+            await self._stop.wait_for(announce)
             attempts.begin_exchange()
             flight = self._lanes.begin()
             attempted = await self._exchange(request)
@@ -117,7 +117,7 @@ class Sending:
     async def _turn(self) -> None:
         """Returns when one request may leave: the gate is open and the limiter has given a place."""
         while True:
-            await self._gate.passed()
+            await self._gate.wait_until_open()
             await self._route.limiter.acquire()
             if self._gate.is_open:
                 return
@@ -127,14 +127,14 @@ class Sending:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
-                await self._stop.idly(lambda: limiter.pause(seconds))
+                await self._stop.wait_for(lambda: limiter.pause(seconds))
         elif attempts.is_probing:
-            await self._stop.idly(lambda: self._route.policy.outage.probe(attempts.probe_delay))
+            await self._stop.wait_for(lambda: self._route.policy.outage.probe(attempts.probe_delay))
         elif seconds > 0:
             if seconds >= TOLD_WAIT_SECONDS:
                 until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)
-                self._listener.tell(f"request {number} is sent again at {until:%H:%M:%S} UTC")
-            await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
+                self._listener.notify(f"request {number} is sent again at {until:%H:%M:%S} UTC")
+            await self._stop.wait_for(lambda: self._route.policy.clock.sleep(seconds))
 
 
 def _is_being_cancelled() -> bool:

@@ -26,7 +26,7 @@ from audiencekit.delivery.options import (
     Waits,
     Waves,
     end,
-    take_back_cancellation,
+    uncancel_task,
 )
 from audiencekit.delivery.request_history import RequestHistory
 from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
@@ -78,7 +78,7 @@ class _Delivery:
     ) -> None:
         self._requests, self._route, self._journal, self._listener = iter(requests), route, journal, listener
         self._clock, self._waits, self._stop = route.policy.clock, waits, Stop()
-        self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
+        self._lanes = Lanes(route.concurrency, clock=self._clock, notify=listener.notify)
         self._waves, self._tally = Waves(), DeliveryTally()
         self._sending = Sending(route, lanes=self._lanes, stop=self._stop, listener=listener)
         self._sizes = LearnedSizes()
@@ -98,7 +98,7 @@ class _Delivery:
         try:
             await asyncio.wait(workers)
         except asyncio.CancelledError:
-            take_back_cancellation()
+            uncancel_task()
             self._stop.call(_interrupted())
             await self._drain(workers)
         finally:
@@ -128,7 +128,7 @@ class _Delivery:
             return False
         history = RequestHistory(self._route.policy)
         try:
-            await self._stop.idly(lambda: self._begun(request.wave))
+            await self._stop.wait_for(lambda: self._begun(request.wave))
             await self._settle(request, history)
         except asyncio.CancelledError as cancellation:
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
@@ -161,7 +161,7 @@ class _Delivery:
         if wave not in self._settled:
             self._settled[wave] = 0.0
             seconds = math.ceil(wait_seconds)
-            self._listener.tell(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
+            self._listener.notify(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
         began = self._clock.monotonic()
         try:
             while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
@@ -189,7 +189,7 @@ class _Delivery:
             await self._journal.intend(request)
             return
         try:
-            await self._journal.leave_again(request.number)
+            await self._journal.intend_again(request.number)
         except Exception as error:
             history.halt(without_frames(error))
             raise
@@ -200,9 +200,9 @@ class _Delivery:
         While it is not known whether requests are too large, those that were refused wait for the first of them to
         find out.
         """
-        await self._stop.idly(self._isolating.acquire)
+        await self._stop.wait_for(self._isolating.acquire)
         try:
-            opened = await _aside(request, functools.partial(self._route.open_body, request))
+            opened = await _in_thread(request, functools.partial(self._route.open_body, request))
             if opened is None:
                 return
             is_known = self._sizes.measure is not None
@@ -223,7 +223,7 @@ class _Delivery:
         )
         while (group := isolation.next_group()) is not None:
             attempts = history.begin_part()
-            part = await _aside(request, functools.partial(opened.part, group.records, group.operations))
+            part = await _in_thread(request, functools.partial(opened.part, group.records, group.operations))
             await self._sending.settle(part, attempts, announce=lambda: self._announce(request, history))
             if attempts.is_confirmed:
                 isolation.taken(group, RequestSize.of(part))
@@ -281,7 +281,7 @@ class _Delivery:
             getattr(self._requests, "close", lambda: None)()
 
 
-async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
+async def _in_thread(request: PackedRequest, work: Callable[[], T]) -> T:
     """Return the result of `work`, from a thread when the body is large."""
     return await asyncio.to_thread(work) if request.body_bytes > THREADED_BODY_BYTES else work()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from audiencekit.destinations.destination import Destination, DestinationWords, TimeWishes
+from audiencekit.destinations.destination import Destination, DestinationWords, TimeOptions
 from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.request_plan import BodyLimits, BodyWishes
+from audiencekit.destinations.requests.request_plan import BodyLimits, BodyOptions
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.preparation.plantimes import PlanTimes, pin_list_times, pin_times
@@ -28,9 +28,9 @@ class AdsDestination:
     max_body_bytes = MAX_BODY_BYTES
     requests_per_minute = PACED_REQUESTS_PER_MINUTE
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> OperationsForm:
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> OperationsForm:
         """Operations."""
-        return OperationsForm(times, profile, BodyLimits.within(wishes))
+        return OperationsForm(times, profile, BodyLimits.within(wanted))
 
 
 def ads_words(noun: str, *, listing: str) -> DestinationWords:
@@ -70,10 +70,10 @@ class AudienceDestination(AdsDestination):
         """The id."""
         return place_id
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """Raises UsageError for times that cannot be read, or that do not follow each other."""
         return pin_times(
-            plan_time, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+            plan_time, expires_at=wanted.expires_at, ttl_days=wanted.ttl_days, effective_at=wanted.effective_at
         )
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
@@ -118,10 +118,10 @@ class DoNotReachDestination(AdsDestination):
         """No audience has an id like it: ids hold no dash."""
         return f"do-not-reach-{place_id}"
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """Less than 13 months. Raises UsageError for longer times, for an effective time, and as `pin_times`."""
         return pin_list_times(
-            plan_time, now, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+            plan_time, now, expires_at=wanted.expires_at, ttl_days=wanted.ttl_days, effective_at=wanted.effective_at
         )
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:

@@ -40,10 +40,10 @@ class _AdsSession:
     ) -> Any:
         return await self._client.__aexit__(kind, error, trace)
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """The list was found, or made, just before."""
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """Nothing is to be announced."""
 
     def identify(self, idempotency_key: str) -> None:
@@ -60,9 +60,9 @@ class AudienceSession(_AdsSession):
         super().__init__(client, place_id)
         self._account_id, self._state_dir = account_id, state_dir
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """Tell its name, which is known from now on, with its size. Raises as `look_at_audience`."""
-        audience = await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
+        audience = await look_at_audience(self._client, self._account_id, self._place_id, policy, notify)
         if self._state_dir is None:
             return
         if name := audience.get("name"):
@@ -70,9 +70,9 @@ class AudienceSession(_AdsSession):
         now = format_time(datetime.fromtimestamp(policy.clock.now(), UTC))
         AudienceSizes(self._state_dir, self._account_id).note(self._place_id, audience.get("audience_size"), now)
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """Have the next sync of the audience, from anywhere, know of this run."""
-        await overtake_sync(self._client, self._place_id, policy, tell, removes=removes)
+        await mark_upload(self._client, self._place_id, policy, notify, removes=removes)
 
     async def send(self, request: PackedRequest) -> Counts:
         """Upload users once. Raises an ExchangeError unless the service confirms all of them."""
@@ -97,8 +97,8 @@ _TOLD: Final = {
 }
 
 
-async def overtake_sync(
-    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None], *, removes: bool
+async def mark_upload(
+    client: AdsClient, audience_id: str, policy: RetryPolicy, notify: Callable[[str], None], *, removes: bool
 ) -> None:
     """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
 
@@ -118,4 +118,4 @@ async def overtake_sync(
 
     async with client:
         if await is_answered(overtake, policy) and is_under_sync:
-            tell(f"note: the audience is under sync: {_TOLD[what]}")
+            notify(f"note: the audience is under sync: {_TOLD[what]}")

@@ -46,7 +46,7 @@ _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials ca
 
 
 async def look_at_audience(
-    client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
+    client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, notify: Callable[[str], None]
 ) -> Mapping[str, Any]:
     """Tell the name of the audience, and of a clock that is far off; what the service says of it comes back.
 
@@ -64,33 +64,33 @@ async def look_at_audience(
 
     async with client:
         try:
-            await policy.patiently(lambda: offered(look))
+            await policy.with_retries(lambda: call_if_offered(look))
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
             return {}
         except ExchangeError as error:
-            raise as_of_a_run(error, _NOTHING) from None
-        hint = _LIST if found else await _called_so(client, audience_id) or _LIST
+            raise as_run_error(error, _NOTHING) from None
+        hint = _LIST if found else await _same_name_hint(client, audience_id) or _LIST
         _judge(account_id, audience_id, found[-1].data if found else None, hint)
         if behind := seconds_behind(policy.clock.now(), found[-1].answered_at):
-            tell(f"note: {skew_in_words(behind)}: set it")
+            notify(f"note: {skew_in_words(behind)}: set it")
         if may_only_read(found[-1]):
             raise CredentialsRefused(f"{READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
         if viewing := await viewing_permissions(client):
-            told = f"this user may only look at account {account_id} ({viewing})"
-            raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
+            message = f"this user may only look at account {account_id} ({viewing})"
+            raise CredentialsRefused(f"{message}: {_NOTHING}", hint=_WHOAMI)
     audience: Mapping[str, Any] = found[-1].data
     if name := audience.get("name"):
-        tell(f"audience {audience_id}: {shown(str(name))}")
+        notify(f"audience {audience_id}: {shown(str(name))}")
         for finding in find_in_name(str(name)):
-            tell(
+            notify(
                 f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it"
             )
     return audience
 
 
-async def _called_so(client: AdsClient, name: str) -> str:
+async def _same_name_hint(client: AdsClient, name: str) -> str:
     """The hint for a name that was taken for an id: which audiences are called so. Empty when none is."""
     found: list[str] = []
     with contextlib.suppress(AudiencekitError):
@@ -123,17 +123,17 @@ async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy
     service does not do it now, but may later, and what else `call` raises.
     """
     try:
-        await policy.patiently(lambda: offered(call))
+        await policy.with_retries(lambda: call_if_offered(call))
     except UsageError:  # a rule of ours that the service's own data does not keep
         return False
     except ExchangeError as error:
-        if _is_for_good(error):
+        if _is_permanent(error):
             return False
-        raise as_of_a_run(error) from None
+        raise as_run_error(error) from None
     return True
 
 
-async def offered(call: Callable[[], Awaitable[object]]) -> None:
+async def call_if_offered(call: Callable[[], Awaitable[object]]) -> None:
     """Awaits `call`. Raises RequestRefused where the service does not have it, and asking again does not help."""
     try:
         await call()
@@ -145,14 +145,14 @@ async def offered(call: Callable[[], Awaitable[object]]) -> None:
     raise RequestRefused("the service does not have this call", status=status)
 
 
-def _is_for_good(error: ExchangeError) -> bool:
+def _is_permanent(error: ExchangeError) -> bool:
     """Whether the service has no such call, or does not allow it."""
     if isinstance(error, Unauthorized):
         return error.status == _FORBIDDEN
     return isinstance(error, NotFound | RequestRefused | MalformedAnswer)
 
 
-def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
+def as_run_error(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
     """The error of a run whose first request ends in `error`."""
     facts = f"{done}: {error}"
     if isinstance(error, Unauthorized):
@@ -191,7 +191,7 @@ async def viewing_permissions(client: Permissions) -> str:
         access = (await client.get_authenticated_user_access()).data
     except (ExchangeError, UsageError):
         return ""
-    told = access.get("permissions") if isinstance(access, dict) else None
-    if isinstance(told, list) and told and all(isinstance(each, str) and each in VIEWING for each in told):
-        return ", ".join(map(shown, told))
+    roles = access.get("permissions") if isinstance(access, dict) else None
+    if isinstance(roles, list) and roles and all(isinstance(each, str) and each in VIEWING for each in roles):
+        return ", ".join(map(shown, roles))
     return ""

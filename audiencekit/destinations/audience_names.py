@@ -88,8 +88,8 @@ def check_name(*texts: str | None, place: str = "the name or description", allow
     refused = " and ".join(finding.what for finding in found if finding.is_refused)
     warned = " and ".join(finding.what for finding in found if not finding.is_refused)
     if refused and not allow:
-        told = f"{place} holds {refused}, and everyone with access to the account can read it"
-        raise PlanRefused(f"{told}: nothing was created", hint="choose another name, or say `allow_name=True`")
+        message = f"{place} holds {refused}, and everyone with access to the account can read it"
+        raise PlanRefused(f"{message}: nothing was created", hint="choose another name, or say `allow_name=True`")
     notes = [f"{place} holds {refused}: allowed by `allow_name=True`"] * bool(refused)
     return (*notes, *[f"{place} holds {warned}: everyone with access to the account can read it"] * bool(warned))
 

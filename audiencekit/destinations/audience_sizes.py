@@ -38,8 +38,8 @@ class AudienceSizes:
         with contextlib.suppress(AudiencekitError, OSError):
             own = self._document.read().get(self._account_id, {})
             days = {
-                moment: told
-                for moment, told in _plain(own.get(audience_id)).items()
+                moment: known
+                for moment, known in _plain(own.get(audience_id)).items()
                 if moment[:_DATE] != seen_at[:_DATE]
             }
             kept = dict(sorted({**days, seen_at: size}.items())[-MAX_DAYS:])

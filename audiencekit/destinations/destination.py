@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
-from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.request_plan import BodyOptions, PlannedRequest, Sizes, SizesOf
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.preparation.plantimes import PlanTimes
@@ -49,7 +49,7 @@ class Session(Protocol):
     ) -> Any:
         """Disconnects."""
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """See that the target is there and may be written, before the source is read; comes outside of the block.
 
         Raises an AudiencekitError that refuses the run, of which nothing is kept then.
@@ -61,7 +61,7 @@ class Session(Protocol):
         With the number of a request it tells one that is sent again, the same bytes, from one that is new.
         """
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         """Announce a run, before its first request, that `removes` people or not; comes outside of the block.
 
         Raises an AudiencekitError that ends the run with nothing sent.
@@ -112,10 +112,10 @@ class Destination(Protocol):
     def lock_name(self, place_id: str) -> str:
         """The name of the lock of one place among all of its account."""
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """The times of a plan made at `plan_time`. Raises UsageError for times that it does not take."""
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> RequestForm:
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> RequestForm:
         """The form of the requests of a plan with these times, and of the sizes that options wish for."""
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class Destination(Protocol):
         """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""
 
 
-class TimeWishes(Protocol):
+class TimeOptions(Protocol):
     """The times that options ask for; None where they do not."""
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from audiencekit.destinations.audience_look import as_of_a_run, offered
+from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
 from audiencekit.machine.checkeddocuments import decode_checked, encode_checked
 from audiencekit.machine.privatefiles import read_file, replace_file
@@ -55,10 +55,10 @@ class KnownAudiences:
         """
         if is_service_id(given):
             return given
-        return the_one(given, self.names())
+        return unique_id(given, self.names())
 
 
-def the_one(given: str, names: Mapping[str, str]) -> str:
+def unique_id(given: str, names: Mapping[str, str]) -> str:
     """The id of the only audience of `names` that is called `given`. Raises UsageError, with the ids to choose from."""
     same = [one for one, name in names.items() if name == given]
     if len(same) == 1:
@@ -132,8 +132,8 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
             names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
 
     try:
-        await policy.patiently(lambda: offered(ask))
+        await policy.with_retries(lambda: call_if_offered(ask))
     except ExchangeError as error:
-        raise as_of_a_run(error, "the audience was not looked up") from None
+        raise as_run_error(error, "the audience was not looked up") from None
     known.note(names)
-    return the_one(given, names)
+    return unique_id(given, names)

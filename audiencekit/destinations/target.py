@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Self
 
 from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
-from audiencekit.destinations.destination import Destination, DestinationWords, Session, TimeWishes
+from audiencekit.destinations.destination import Destination, DestinationWords, Session, TimeOptions
 from audiencekit.destinations.known_audiences import KnownAudiences
-from audiencekit.destinations.requests.request_plan import BodyWishes
+from audiencekit.destinations.requests.request_plan import BodyOptions
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.preparation.plantimes import PlanTimes
@@ -143,11 +143,11 @@ class UnknownDestination:
         """One that no known destination has. What brings the destination may call the lock otherwise."""
         return f"{self.name.replace('_', '-')}-{place_id}"
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """Raises UsageError."""
         self._refuse()
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Any:
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> Any:
         """Raises UsageError."""
         self._refuse()
 

@@ -19,7 +19,7 @@ JSON: Final = "application/json;charset=utf-8"
 Problem = dict[str, str]
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """Bytes for the wire, and the pause before them."""
 
     content: bytes
@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
 
 # Status, all headers and body of an answer, as the bytes of its own kind of HTTP; the connection is closed after them.
-Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Piece]]
+Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Chunk]]
 
 
 class Feed(Protocol):

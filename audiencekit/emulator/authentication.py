@@ -90,7 +90,7 @@ def parse_authorization(header: str | None) -> dict[str, str] | None:
         found = _ATTRIBUTE.fullmatch(part)
         if found is None:
             return None
-        name, text = (unquote_to_bytes(piece).decode("utf-8", "replace") for piece in found.groups())
+        name, text = (unquote_to_bytes(chunk).decode("utf-8", "replace") for chunk in found.groups())
         if name in attributes:
             return None
         attributes[name] = text

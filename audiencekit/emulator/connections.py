@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from audiencekit.emulator.answers import Piece
+from audiencekit.emulator.answers import Chunk
 
 # --- One address of the emulator: it listens, stops for a while, and listens again at the same port ---
 
@@ -213,9 +213,9 @@ class ClientConnection(asyncio.Protocol):
             for watch in watches:
                 watch.cancel()
 
-    async def write(self, pieces: Iterable[Piece]) -> None:
+    async def write(self, chunks: Iterable[Chunk]) -> None:
         """Send pieces past the server, each after its pause, and close."""
-        for content, pause_seconds in pieces:
+        for content, pause_seconds in chunks:
             await self.pause(pause_seconds)
             if self._transport is None or self._transport.is_closing() or self._end.is_set():
                 break

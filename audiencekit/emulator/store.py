@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.emulator.authentication import base36, long_id, make_origin
-from audiencekit.emulator.endpoints.account_records import Account, endow
+from audiencekit.emulator.endpoints.account_records import Account, seed_account
 from audiencekit.emulator.endpoints.audience_members import Membership
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.endpoints.evaluation import count_matched
 from audiencekit.emulator.endpoints.flexible_audiences import Segment
-from audiencekit.emulator.endpoints.media_records import stock
+from audiencekit.emulator.endpoints.media_records import seed_media
 from audiencekit.emulator.endpoints.outgoing_events import Outgoing
 from audiencekit.emulator.endpoints.users import Tokens
 from audiencekit.emulator.journal import OperationLog, RequestEntry, RequestLog
@@ -123,11 +123,11 @@ class StateFile:
         """Return the fact under a name; when there is none, `default`, which is kept from now on."""
         found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         if found is None:
-            self.keep(name, default)
+            self.store(name, default)
             return default
         return found[0]
 
-    def keep(self, name: str, value: Any) -> None:
+    def store(self, name: str, value: Any) -> None:
         """Keep a value under a name."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
@@ -247,8 +247,8 @@ class Store:
 
     def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
         account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
-        account.records.update(stock(account_id, now))
-        endow(account, self.origin.user_id, self._seed)
+        account.records.update(seed_media(account_id, now))
+        seed_account(account, self.origin.user_id, self._seed)
         self.accounts[account_id] = account
         return account
 

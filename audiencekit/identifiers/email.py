@@ -76,7 +76,7 @@ _NEIGHBOURS: Final = dict(zip(_KEYS, map(frozenset, _words(_BESIDE)), strict=Tru
 
 
 @lru_cache(maxsize=65_536)
-def meant_provider(domain: str) -> str | None:
+def likely_provider(domain: str) -> str | None:
     """The provider that `domain` (lower case) is likely a typing error of; None for any other domain."""
     if domain in PROVIDERS or domain in _REAL or "." not in domain:
         return None

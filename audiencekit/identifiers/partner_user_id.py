@@ -30,7 +30,7 @@ _PERSONAL: Final = re.compile(r"[^\s@]+@[^\s@]+\.[A-Za-z]{2,}|[A-Z][a-z]+(?: [A-
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
-def undisguised(text: str) -> Iterator[str]:
+def decoded_forms(text: str) -> Iterator[str]:
     """Every text that `text` may stand for; of base64 and hexadecimal, addresses and names only."""
     if "%" in text and (unquoted := unquote(text)) != text:
         yield unquoted
@@ -141,7 +141,7 @@ def looks_personal(text: str) -> bool:
     for _ in range(LAYERS):
         if any(map(_shows_a_person, layer)):
             return True
-        layer = [trim(inner) for outer in layer for inner in undisguised(outer)]
+        layer = [trim(inner) for outer in layer for inner in decoded_forms(outer)]
     return any(map(_shows_a_person, layer))
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Final
 
-from audiencekit.identifiers.partner_user_id import undisguised
+from audiencekit.identifiers.partner_user_id import decoded_forms
 from audiencekit.identifiers.texts import trim
 
 NAMES: Final = "names, usernames or postal addresses"
@@ -113,7 +113,7 @@ def shape_of(text: str, repeated: Collection[str] = ()) -> str:
     trimmed = trim(text[:LOOKED_THROUGH])
     if trimmed.isdecimal():
         return CHECKED_NUMBERS if _is_checked(trimmed) else ""
-    for inner in (trimmed, *undisguised(trimmed)):
+    for inner in (trimmed, *decoded_forms(trimmed)):
         found = _shape_of(trim(inner), repeated)
         if found:
             return found

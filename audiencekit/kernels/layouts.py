@@ -84,12 +84,12 @@ class Words:
         ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
         return cls(ends, np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
-    def laid_out(self) -> Texts:
+    def to_structure(self) -> Texts:
         """The same as the library reads it."""
         return Texts.of(self.ends, self.content)
 
 
-def room_in(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
+def output_slice(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
     """Where the library may write, and how many values."""
     whole = Slice.to_fill(array, dtype)
     return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)

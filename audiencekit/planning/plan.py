@@ -23,7 +23,7 @@ from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Origin, ReadSource
 from audiencekit.planning.shared_values import SharedOutcome
 from audiencekit.planning.suppression import ReadList
@@ -193,7 +193,7 @@ def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
     return SnapshotStore(settings.state_dir, account_id, target.id, key)
 
 
-def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: Terms) -> list[Refused]:
+def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: PlanTerms) -> list[Refused]:
     """The refusal of Deletes by a value that more members share than the terms allow."""
     members, most = terms.members, terms.options.shared_people
     if members is None or most is None or not selection.deletes.count():
@@ -320,7 +320,7 @@ def _lost_rows(tally: Tally) -> tuple[str, ...]:
 # --- Reasons not to send a plan, found when its source was read to the end ---
 
 
-def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
+def ignored_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
     """People who are to be taken out must not be put in because an option was forgotten; `is_revised` for a sync."""
     if source.operation_hint is None or options.operation_was_given:
         return []
@@ -356,8 +356,8 @@ def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime)
     """Refuse entries that have expired: they add no one, and the sender would not notice."""
     if not times.is_over(now) or not any(request.updates for request in requests):
         return []
-    told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
-    return [PlanRefused(told, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
+    message = f"the entries would have expired on {format_time(times.end)}: they would add no one"
+    return [PlanRefused(message, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
 
 
 def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:

@@ -33,7 +33,7 @@ _SILENT: Final = NoProgress()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class PlanTerms:
     """The terms of a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
 
     `now` is when the run began. Records with a key that one of `memories` holds are kept out of an audience. Deletes
@@ -80,13 +80,13 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class PlanResources:
     """The means to make a plan. `stack` closes the files that it opens; records lie in `spool_dir`, sealed.
 
     `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
-    the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
-    is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is made to be looked at, and
-    its records cannot be had: not even their hashes are written then, where the plan can be made from less.
+    the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `kept_spool`, an empty
+    spool, is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is only looked at: its
+    records are not stored, nor their hashes where the plan can be made without them.
     """
 
     stack: ExitStack
@@ -95,7 +95,7 @@ class Means:
     rejections: FilePath | None = None
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
-    keep: KeptSpool | None = None
+    kept_spool: KeptSpool | None = None
     keeps_records: bool = True
 
     def reading(self, source: Source) -> ReadingProgress:

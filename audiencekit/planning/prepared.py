@@ -16,7 +16,7 @@ from typing import Final
 import orjson
 import pyarrow.parquet as pq
 
-from audiencekit.destinations.requests.packing import BodyRoom, pack_request
+from audiencekit.destinations.requests.packing import BodyBuffer, pack_request
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.machine.filelocks import locked
 from audiencekit.machine.heap import give_back, giving_back
@@ -26,7 +26,7 @@ from audiencekit.machine.statedirectory import make_missing
 from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import guarded
 from audiencekit.planning.plan import PlannedRun, to_manifest, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.preparation.batches import OPERATION, ROW
 from audiencekit.preparation.textrecords import PREPARED_FORMAT, PREPARED_SCHEMA, to_prepared
@@ -46,7 +46,7 @@ _UNWRITTEN: Final = "what is prepared cannot be written"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
-def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool, progress: Progress) -> Plan:
+def write_prepared(source: AnySource, terms: PlanTerms, out: Path, *, requests: bool, progress: Progress) -> Plan:
     """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
 
     Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
@@ -54,8 +54,8 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
     """
     with ExitStack() as stack:
         staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
-        means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
-        planned = plan_run(source, terms, means)
+        resources = PlanResources(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
+        planned = plan_run(source, terms, resources)
         give_back()
         plan = to_plan(planned)
         if not planned.refusals:
@@ -176,7 +176,7 @@ def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Ge
     """
     directory.mkdir(mode=0o700)
     largest = max((request.body_bytes for request in planned.requests), default=0)
-    room, fetched = BodyRoom(make_room(largest)), BodyRoom(make_room(largest))
+    room, fetched = BodyBuffer(make_room(largest)), BodyBuffer(make_room(largest))
     fetching: Future[None] | None = None
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         for request in giving_back(planned.requests, every=_GIVE_BACK_EVERY):

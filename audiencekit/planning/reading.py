@@ -60,13 +60,13 @@ class Listeners:
         if self._file:
             self._file.__exit__(*exception)
 
-    def hear(self, batch: ReadBatch) -> None:
+    def on_batch(self, batch: ReadBatch) -> None:
         """Tell them of the next batch."""
-        self.hear_rejections(batch.rejections)
+        self.on_rejections(batch.rejections)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
 
-    def hear_rejections(self, rejections: pa.RecordBatch) -> None:
+    def on_rejections(self, rejections: pa.RecordBatch) -> None:
         """Tell the file of more rejections (REJECTION_SCHEMA)."""
         if self._file:
             self._file.add(rejections)
@@ -75,24 +75,24 @@ class Listeners:
 class BatchResults:
     """The results of pass one, batch by batch. Records are in `spool`, bits and counts in memory.
 
-    Tags and sizes are put `aside`, sealed.
+    Tags and sizes are put `scratch`, sealed.
     """
 
     def __init__(
         self,
         spool: SealedFile,
-        aside: Spool,
+        scratch: Spool,
         keysets: KeySets,
         form: RequestForm,
         people: SuppressedPeople | None = None,
         *,
         keeps_records: bool = True,
     ) -> None:
-        self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
-        self.spool = BatchSpool(spool, aside, keeps_records=keeps_records)
+        self.keysets, self.tally, self.scratch, self.people = keysets, Tally(), scratch, people
+        self.spool = BatchSpool(spool, scratch, keeps_records=keeps_records)
         self.batch_records: list[int] = []
         self._form = form
-        self._sizes: list[int] = []  # chunks of `aside`, one a batch
+        self._sizes: list[int] = []  # chunks of `scratch`, one a batch
         self._refusing = Bits()  # of every record, where a column says consent
 
     def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
@@ -110,14 +110,14 @@ class BatchResults:
         self.spool.seal(len(self.batch_records), to_chunk(records))
         sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
+        self._sizes.append(self.scratch.append(sizes_to_bytes(sizes)))
 
     def add(self, batch: ReadBatch) -> None:
         """Take in the next batch."""
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
         self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
+        self._sizes.append(self.scratch.append(sizes_to_bytes(batch.user_bytes)))
         if batch.refusing is not None:
             self._refusing.append(batch.refusing)
 
@@ -131,11 +131,11 @@ class BatchResults:
     def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
         """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
         self.spool.leave_out(batch, places)
-        self._sizes[batch] = self.aside.append(sizes_to_bytes(sizes))
+        self._sizes[batch] = self.scratch.append(sizes_to_bytes(sizes))
 
     def sizes(self, batch: int) -> Sizes:
         """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
+        return sizes_from_bytes(self.scratch.read(self._sizes[batch]))
 
 
 # --- The batches of pass one in the spool: their records, or their tags where nothing more is asked of them ---
@@ -145,12 +145,12 @@ class BatchSpool:
     """Batches by number in `file`, one chunk each. Any thread may read or write.
 
     Without `keeps_records` a chunk holds the tags of a batch, if shared values are looked for, or else there is none.
-    Which values of a batch are left out is put `aside`.
+    Which values of a batch are left out is put `scratch`.
     """
 
-    def __init__(self, file: SealedFile, aside: Spool, *, keeps_records: bool = True) -> None:
-        self._file, self._aside, self.keeps_records = file, aside, keeps_records
-        self._left_out: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
+    def __init__(self, file: SealedFile, scratch: Spool, *, keeps_records: bool = True) -> None:
+        self._file, self._scratch, self.keeps_records = file, scratch, keeps_records
+        self._left_out: dict[int, int] = {}  # of batches without some of their values, chunks of `scratch`
 
     @guarded
     def seal(self, number: int, chunk: RecordChunk | None, rows: TaggedRows | None = None) -> None:
@@ -167,12 +167,12 @@ class BatchSpool:
         records = from_chunk(RecordChunk(self._file.read(number)))
         if number not in self._left_out:
             return records
-        places = np.frombuffer(self._aside.read(self._left_out[number]), dtype="<u4").astype(np.int64)
+        places = np.frombuffer(self._scratch.read(self._left_out[number]), dtype="<u4").astype(np.int64)
         return without_values(records, places)
 
     def leave_out(self, number: int, places: Indices) -> None:
         """From now on unseal a batch without the values at `places` (see `without_values`)."""
-        self._left_out[number] = self._aside.append(places.astype("<u4").tobytes())
+        self._left_out[number] = self._scratch.append(places.astype("<u4").tobytes())
 
     def look(self, number: int, slots: Slots, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
         """The values at some places of a batch with these `slots`, as `candidates_at`."""
@@ -262,28 +262,28 @@ class ReadSource:
 # the last is what the source was found to be.
 
 
-class Keeping:
-    """Completes a kept spool that takes the records by itself; what comes behind them waits in `aside`."""
+class SpoolWriter:
+    """Completes a kept spool that takes the records by itself; what comes behind them waits in `scratch`."""
 
-    def __init__(self, spool: KeptSpool, aside: Spool) -> None:
-        self._spool, self._aside = spool, aside
+    def __init__(self, spool: KeptSpool, scratch: Spool) -> None:
+        self._spool, self._scratch = spool, scratch
         self._waiting: list[int] = []
 
     def add(self, batch: ReadBatch) -> None:
         """Take the counts and rejections of the next batch."""
         refusing = None if batch.refusing is None else np.flatnonzero(batch.refusing).tolist()
         document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict(), "refusing": refusing}
-        self._waiting.append(self._aside.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
+        self._waiting.append(self._scratch.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
 
     def finish(self, source: ReadSource) -> None:
         """Put everything into the spool, which can be opened from now on. Raises InputOutputFailed."""
         for number in self._waiting:
-            self._spool.append(self._aside.read(number))
+            self._spool.append(self._scratch.read(number))
         self._spool.append(orjson.dumps(source.to_json()))
         self._spool.finish()
 
 
-class KeptReading:
+class SpoolReader:
     """The reading that a finished spool holds. Raises ResumeRefused for one that this version did not write."""
 
     def __init__(self, spool: KeptSpool) -> None:

@@ -19,7 +19,7 @@ from audiencekit.limits import SHA256_BYTES
 from audiencekit.machine.workers import one_ahead
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Listeners
 from audiencekit.preparation.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
 from audiencekit.preparation.columnar.buffers import arrow_array, hash_array, list_array
@@ -41,7 +41,7 @@ SHARED: Final = Reason.SHARED.value
 
 
 def leave_out_shared_values(
-    gathered: BatchResults, mapping: ColumnMapping, terms: Terms, listeners: Listeners
+    gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, listeners: Listeners
 ) -> SharedOutcome | None:
     """Find the shared values among all records, and leave them out of what was gathered; None without any."""
     if (search := gathered.keysets.search) is None:
@@ -51,9 +51,9 @@ def leave_out_shared_values(
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
         return None
-    stripping = _Stripping(gathered, mapping, terms, shared)
+    stripping = _SharedValueRemoval(gathered, mapping, terms, shared)
     for rejections in stripping.run(candidates):
-        listeners.hear_rejections(rejections)
+        listeners.on_rejections(rejections)
     if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
         stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
     return stripping.outcome
@@ -93,10 +93,10 @@ class _LeftOut:
         return cls(found, places, owners, of_records["record"], key_sets, Shapes.of(before), after, is_gone)
 
 
-class _Stripping:
+class _SharedValueRemoval:
     """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
 
-    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, shared: SharedValues) -> None:
         self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
@@ -118,7 +118,7 @@ class _Stripping:
         """The shared values among the candidates in `chunk`; None without any."""
         if chunk == NO_CHUNK:
             return None
-        found = self._shared.among(np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE))
+        found = self._shared.among(np.frombuffer(self._gathered.scratch.read(chunk), dtype=CANDIDATE))
         return _LeftOut.of(found) if len(found) else None
 
     def _change(self, number: int, first: int, left_out: _LeftOut) -> pa.RecordBatch:

@@ -37,19 +37,19 @@ from audiencekit.sources.sourceopening import open_source
 class SuppressedPeople:
     """The records of all suppression sources, put aside: who they are besides their shared values is asked later."""
 
-    def __init__(self, aside: Spool) -> None:
-        self._aside = aside
+    def __init__(self, scratch: Spool) -> None:
+        self._scratch = scratch
         self._batches: list[list[int]] = []
 
     def add(self, forms: Sequence[RecordChunk]) -> None:
         """Take the records of the next batch, in all their forms."""
-        self._batches.append([self._aside.append(chunk.unwrap()) for chunk in forms])
+        self._batches.append([self._scratch.append(chunk.unwrap()) for chunk in forms])
 
     def unidentified(self, shared: SharedValues, keysets: KeySets) -> int:
         """How many of their rows have one of the values in `shared`, and no other value that a record has."""
         found = 0
         for numbers in self._batches:
-            forms = [from_chunk(RecordChunk(self._aside.read(number))) for number in numbers]
+            forms = [from_chunk(RecordChunk(self._scratch.read(number))) for number in numbers]
             sharing, rows, tags = find_sharing_rows(forms, shared, keysets.tagger)
             if len(sharing):
                 found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))

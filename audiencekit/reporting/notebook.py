@@ -77,14 +77,14 @@ class NotebookProgress:
 
     def _draw(self, now: float) -> None:
         self._drawn = now
-        lines = [(stage, last, self._told(stage, now)) for stage, (_, _, last) in self._stages.items()]
-        bars = [f"<tr><th>{escape(stage)}</th><td>{_bar(last)}</td><td>{escape(told)}</td></tr>"
-                for stage, last, told in lines]  # fmt: skip
+        lines = [(stage, last, self._amount_text(stage, now)) for stage, (_, _, last) in self._stages.items()]
+        bars = [f"<tr><th>{escape(stage)}</th><td>{_bar(last)}</td><td>{escape(text)}</td></tr>"
+                for stage, last, text in lines]  # fmt: skip
         messages = [f"<div>{escape(message)}</div>" for message in self._messages]
-        plain = [*(f"{stage}: {told}" for stage, _, told in lines), *self._messages]
+        plain = [*(f"{stage}: {text}" for stage, _, text in lines), *self._messages]
         self._show({"text/html": f"<table>{''.join(bars)}</table>{''.join(messages)}", "text/plain": "\n".join(plain)})
 
-    def _told(self, stage: str, now: float) -> str:
+    def _amount_text(self, stage: str, now: float) -> str:
         first, started, last = self._stages[stage]
         pace = [*last.rates(first, now - started), last.left(first, now - started)]
         return ", ".join(filter(None, [last.amount(), *pace]))

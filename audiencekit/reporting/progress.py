@@ -67,7 +67,7 @@ class BarProgress:
                 glide()
                 return super().get_renderables()
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amounts]}"))
         self._tasks: dict[str, _Glide] = {}
         self._bars = Bars(*columns, console=console or Console(stderr=True), transient=False)
 
@@ -79,14 +79,17 @@ class BarProgress:
         """Move the bar of the stage. Until something is done it only shows that work is under way."""
         now, position = time.monotonic(), Position(done, total, unit, dict(also or {}))
         if (glide := self._tasks.get(stage)) is None:
-            task = self._bars.add_task(stage, total=None, told="")
+            task = self._bars.add_task(stage, total=None, amounts="")
             glide = self._tasks[stage] = _Glide(task, now, position, position, now)
         glide.step(position, now)
         seconds = now - glide.started
         pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
-        told = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
+        amounts = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
         self._bars.update(
-            glide.task, completed=done, total=total if done and total else None, told="  ".join(filter(None, told))
+            glide.task,
+            completed=done,
+            total=total if done and total else None,
+            amounts="  ".join(filter(None, amounts)),
         )
 
     def _glide(self) -> None:
@@ -155,7 +158,7 @@ class LoggedProgress(NoProgress):
         _LOG.info("%s", message)
 
 
-def heard_by(progress: Progress | None) -> Progress:
+def progress_or_default(progress: Progress | None) -> Progress:
     """`progress`, which may be a list that is still empty; for None bars in a notebook, and a log elsewhere."""
     if progress is not None:
         return progress
@@ -177,7 +180,7 @@ class Stoppable:
         """The next step is the last."""
         self._stopped.set()
 
-    def go_on(self) -> None:
+    def raise_if_stopped(self) -> None:
         """Raises NotFinished once it was stopped."""
         if self._stopped.is_set():
             raise NotFinished("interrupted")
@@ -188,7 +191,7 @@ class Stoppable:
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Pass the step on. Raises NotFinished once it was stopped."""
-        self.go_on()
+        self.raise_if_stopped()
         self._progress.step(stage, done, total, unit=unit, also=also)
 
 
@@ -231,7 +234,7 @@ class LineProgress:
         self._first = self._last = Position(0, 0, "", {})
         self._written = 0.0
         self._over = threading.Event()
-        self._told: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
+        self._written_at: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
 
     def tell(self, message: str) -> None:
         """Write the message, unless several that differ only in their numbers were written just now.
@@ -239,10 +242,12 @@ class LineProgress:
         A storm of one sort fills no log, and silences no other: a wait of minutes is told once.
         """
         now = self._monotonic()
-        self._told = {sort: told for sort, told in self._told.items() if now - told[-1] < self._every_seconds}
-        told = self._told.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
-        if len(told) < MESSAGES_AT_ONCE or now - told[0] >= self._every_seconds:
-            told.append(now)
+        self._written_at = {
+            sort: times for sort, times in self._written_at.items() if now - times[-1] < self._every_seconds
+        }
+        times = self._written_at.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
+        if len(times) < MESSAGES_AT_ONCE or now - times[0] >= self._every_seconds:
+            times.append(now)
             self._write(shown_lines(message), now)
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
@@ -255,8 +260,8 @@ class LineProgress:
         self._spoken, self._last = now, position
         seconds = now - self._started
         pace = [*position.rates(self._first, seconds), position.left(self._first, seconds)]
-        told = ", ".join(filter(None, pace))
-        self._write(f"{stage}: {position.amount()}" + (f" ({told})" if told else ""), now)
+        pace_text = ", ".join(filter(None, pace))
+        self._write(f"{stage}: {position.amount()}" + (f" ({pace_text})" if pace_text else ""), now)
 
     def say_alive(self) -> None:
         """Write that the work goes on, and how far it is, if nothing was written for ALIVE_EVERY_SECONDS."""

@@ -24,7 +24,7 @@ def seconds_of(document: Mapping[str, Any]) -> int | None:
     return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds())
 
 
-def in_short(seconds: int) -> str:
+def short_duration(seconds: int) -> str:
     """`3 s`, `4:05 min`, `2:07 h`."""
     if seconds < _MINUTE:
         return f"{seconds} s"
@@ -74,7 +74,7 @@ def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
         run["run_id"],
         run["state"],
         _moment(run.get("started_at")),
-        "" if seconds is None else in_short(seconds),
+        "" if seconds is None else short_duration(seconds),
         run.get("operation") or "",
         _target(run),
         _lists(run.get("source_names") or ()),
@@ -93,8 +93,8 @@ def _run_count(count: int | None) -> str:
 
 
 def _lists(names: Sequence[str]) -> str:
-    told = shown(", ".join(names))
-    return told if len(told) <= _LONGEST_LIST else f"{told[: _LONGEST_LIST - 1]}…"
+    listed = shown(", ".join(names))
+    return listed if len(listed) <= _LONGEST_LIST else f"{listed[: _LONGEST_LIST - 1]}…"
 
 
 def _target(run: Mapping[str, Any]) -> str:
@@ -168,7 +168,7 @@ def _heading(document: Mapping[str, Any], target: Target) -> Lines:
     if names := document.get("source_names"):
         lines.append(f"  list      {shown(', '.join(names))}")
     seconds = seconds_of(document)
-    took = "" if seconds is None else f", took {in_short(seconds)}"
+    took = "" if seconds is None else f", took {short_duration(seconds)}"
     return [*lines, f"  started   {document['started_at']}{took}"]
 
 
@@ -194,14 +194,14 @@ def render_plan(document: Mapping[str, Any]) -> str:
         f"  {_number(planned, 'records')} in {_operations(planned)}{_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
-        f"  {how_resumable(planned['resumable'], again='the same command' if changes else '')}",
+        f"  {describe_resumption(planned['resumable'], again='the same command' if changes else '')}",
     ]
     lines += _findings(document["findings"]) + _remarks(document)
     lines += ["", f"verdict: {document['verdict'].replace('_', ' ')}"]
     return "\n".join(lines)
 
 
-def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
+def describe_resumption(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
     """Whether a run that is ended early can be resumed, and what it takes, in words.
 
     `again` is the command that goes on with one that is never resumed: a sync or a renewal.

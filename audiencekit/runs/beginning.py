@@ -21,17 +21,17 @@ from audiencekit.errors import (
 )
 from audiencekit.machine.keys import SPOOL, existing_state_key, find_state_key
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
-from audiencekit.runs.purge import let_expire, remove
+from audiencekit.runs.purge import purge_expired, remove
 from audiencekit.runs.reports import known_of, paces_of, read_report
 from audiencekit.runs.run import Run, RunArguments, settings_of
 from audiencekit.runs.start import (
-    given_again,
     refuse_another_service,
     refuse_changes,
     refuse_unknown_destination,
-    refuse_what_came_once,
+    refuse_unrepeatable,
+    with_full_urls,
 )
-from audiencekit.runs.store import RunStore, Succession, TargetLock, new_run_id
+from audiencekit.runs.store import RunOrder, RunStore, TargetLock, new_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 
@@ -45,7 +45,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
-    note = let_expire(settings.state_dir, settings.retention, now=now)
+    note = purge_expired(settings.state_dir, settings.retention, now=now)
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
     directory = store.create(run_id)
@@ -74,7 +74,7 @@ def _leave_nothing_of(
         return
     error.document = None
     try:
-        remove(directory, Succession(directory.parents[1]).forget)
+        remove(directory, RunOrder(directory.parents[1]).forget)
     except InputOutputFailed as failure:
         error.hint = "; ".join(filter(None, (error.hint, str(failure))))
 
@@ -125,8 +125,8 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         settings = settings_of(facts, settings)
         # How far it came is looked at under the lock only: until then another process may be writing.
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
-        sources = given_again(facts.sources, given)
-        refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
+        sources = with_full_urls(facts.sources, given)
+        refuse_unrepeatable(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         store.note_resumed(run_id)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,

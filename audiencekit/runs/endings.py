@@ -134,7 +134,7 @@ def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:
 
 
 def _how_to_resume(run: Run) -> str:
-    return run.facts.going_on(names_account=run.settings.has_own_account)
+    return run.facts.continue_command(names_account=run.settings.has_own_account)
 
 
 def _continuation(run: Run) -> dict[str, str]:

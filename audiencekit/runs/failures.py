@@ -62,7 +62,7 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
         )
 
 
-def where_to_look(facts: RunFacts) -> str:
+def not_found_hint(facts: RunFacts) -> str:
     """The hint for a run whose target the service does not find."""
     return facts.target.destination.words.not_found.format(account=facts.account_id, place=facts.target)
 

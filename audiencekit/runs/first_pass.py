@@ -19,7 +19,7 @@ from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.plan import PlannedRun, known_members
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import Planner, plan_kept, plan_run
 from audiencekit.planning.reading import OnRecords
 from audiencekit.preparation.batches import MappedColumn
@@ -51,7 +51,7 @@ _SAME_END: Final = timedelta(days=1)
 Doubts = Callable[[Target], float]
 
 
-class EarlierRuns:
+class PendingRequests:
     """The journals under a state directory, of the runs of one account; `except_run` is the run that asks.
 
     To be asked under the lock of the target, when no other run can be at work on it. `now` is in epoch seconds.
@@ -81,11 +81,11 @@ class EarlierRuns:
         target: Target,
         plan: PlanFacts | None,
         sleep: Callable[[float], Awaitable[None]],
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         """Returns when no request of another run can undo what `plan` sends to `target`; says how long it takes."""
         if plan is not None and plan.requests and (seconds := self.seconds_left(target, plan)) > 0:
-            tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
+            notify(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
             await sleep(seconds)
 
     def _journals(self) -> list[Path]:
@@ -155,7 +155,7 @@ class Fingerprints:
 
     def __init__(self, run: Run) -> None:
         self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
-        self._is_compared = not run.facts.again
+        self._is_compared = not run.facts.repeat_command
 
     @property
     def on_records(self) -> OnRecords | None:
@@ -201,10 +201,10 @@ async def _plan(
 ) -> ReadPlan:
     """Plan the source on the terms that the run was begun with, in a thread of its own."""
     stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
-    terms = Terms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
+    terms = PlanTerms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
     if run.plan is None:  # a plan that was made is not judged by what has become known since
         terms = replace(terms, members=known_members(run.facts.target, run.settings))
-    means = Means(
+    resources = PlanResources(
         stack=stack,
         progress=stoppable,
         spool_dir=run.directory,
@@ -212,20 +212,22 @@ async def _plan(
         on_records=fingerprints.on_records,
         on_suppressed=fingerprints.add_suppressed,
     )
-    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources)
     planned = await in_thread(work, stoppable)
     return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
 
 
-def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
+def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
     """The plan, from the spool that the run kept of its sources, or from the sources."""
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        spool = means.stack.enter_context(kept_spool(run.directory, run.spool_key))
+        spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
         with whole_spool():
-            return plan_kept(spool, terms, means)
+            return plan_kept(spool, terms, resources)
     if run.facts.keep_spool and run.journal.ending() is None:
-        means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
-    return planner(run.items, terms, means)
+        resources = replace(
+            resources, kept_spool=resources.stack.enter_context(new_spool(run.directory, run.spool_key))
+        )
+    return planner(run.items, terms, resources)
 
 
 async def is_unchanged(run: Run, progress: Progress) -> bool:
@@ -259,7 +261,7 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
 
     def work_until_stopped() -> T:
         if stoppable is not None:
-            WAIT_ON.set(stoppable.go_on)  # in the context of this thread, which is a copy
+            WAIT_ON.set(stoppable.raise_if_stopped)  # in the context of this thread, which is a copy
         return work()
 
     working = asyncio.ensure_future(asyncio.to_thread(work_until_stopped))
@@ -310,7 +312,7 @@ async def accept_plan(
 def _journal(run: Run, facts: PlanFacts) -> None:
     """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
     if run.plan is None:
-        run.journal.keep_plan(facts, run.key)
+        run.journal.store_plan(facts, run.key)
     elif difference := run.plan.difference(facts):
         raise cannot_resume(*difference)
 
@@ -324,8 +326,8 @@ def _check_bodies(run: Run, planned: PlannedRun) -> None:
             raise other_bytes(request.number)
 
 
-def _earlier_runs(run: Run, time: RunClock) -> EarlierRuns:
-    return EarlierRuns(
+def _earlier_runs(run: Run, time: RunClock) -> PendingRequests:
+    return PendingRequests(
         run.store.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypedDict, Unpack, cast
 
 from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.planning.options import Keywords, SyncKeywords
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
@@ -68,7 +68,7 @@ class RunOptions:
         """The options that are `given`, with those of the class and of the environment for the others."""
         settings, progress = given.pop("settings", None), given.pop("progress", None)
         own: dict[str, Any] = {**given}
-        return cls(settings=settings or load_settings(), progress=heard_by(progress), **own)
+        return cls(settings=settings or load_settings(), progress=progress_or_default(progress), **own)
 
     @classmethod
     def split(cls, given: UploadKeywords | SyncRunKeywords | SyncPlanKeywords) -> tuple[Self, Keywords]:

@@ -25,7 +25,7 @@ from audiencekit.preparation.plantimes import format_time
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
-from audiencekit.runs.store import RUNS, RunStore, Succession, TargetLock, at_work, new_run_id, nothing_at_work
+from audiencekit.runs.store import RUNS, RunOrder, RunStore, TargetLock, at_work, new_run_id, nothing_at_work
 
 # --- Which runs last changed before a time, and of what kind each is: by it a purge takes or leaves them ---
 
@@ -216,10 +216,10 @@ def write_receipt(state_dir: Path, receipt: PurgeReceipt) -> None:
 def only_purge(state_dir: Path) -> Iterator[None]:
     """No other purge of this state directory is at work meanwhile. Raises AudienceBusy, and InputOutputFailed."""
     directory = make_directory(state_dir, PURGES)
-    told = "another purge is at work in this state directory: nothing was purged"
+    message = "another purge is at work in this state directory: nothing was purged"
     hint = "wait until it has ended; one that was killed holds nothing"
     what = "the directory of purges cannot be locked"
-    with taken(directory, what, lambda: AudienceBusy(told, hint=hint), is_directory=True):
+    with taken(directory, what, lambda: AudienceBusy(message, hint=hint), is_directory=True):
         with explained(what, directory):
             for left in directory.glob(f".{PREFIX}*"):  # by a kill, in the middle of a receipt
                 left.unlink()
@@ -241,21 +241,21 @@ def receipted(state_dir: Path, receipt: PurgeReceipt) -> Iterator[list[InputOutp
     write_receipt(state_dir, receipt)
     pass_point("after end")
     if failures:
-        raise _told(failures, receipt)
+        raise _error_of(failures, receipt)
 
 
 def remove_all(
     state_dir: Path, receipt: PurgeReceipt, expired: Iterable[Expired], is_over: Callable[[], bool] = lambda: False
 ) -> list[InputOutputFailed]:
     """The failures; one of them holds nothing else up. The first goes, however soon it `is_over`."""
-    failures, succession = list[InputOutputFailed](), Succession(state_dir)
+    failures, succession = list[InputOutputFailed](), RunOrder(state_dir)
     for number, each in enumerate(expired):
         if number and is_over():
             break
         try:
             with ExitStack() as stack:
                 if each.kind in UNFINISHED:
-                    stack.enter_context(run_alone(state_dir, each.path))
+                    stack.enter_context(hold_run(state_dir, each.path))
                 receipt.bytes += remove(each.path, succession.forget)
             receipt.removed[each.kind] += 1
         except AudienceBusy:
@@ -265,7 +265,7 @@ def remove_all(
     return failures
 
 
-def _told(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutputFailed:
+def _error_of(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutputFailed:
     first = failures[0]
     first.document = receipt.to_json()
     if more := len(failures) - 1:
@@ -303,13 +303,13 @@ def remove(path: Path, forget: Callable[[str], None]) -> int:
             return 0
         if not path.is_dir():
             return _remove_file(path)
-        aside = path if path.name.startswith(ASIDE) else _put_aside(path)
+        aside = path if path.name.startswith(ASIDE) else _hide(path)
         forget(name_of(aside))
         return _remove_directory(aside)
 
 
 @contextmanager
-def run_alone(state_dir: Path, directory: Path) -> Iterator[None]:
+def hold_run(state_dir: Path, directory: Path) -> Iterator[None]:
     """No process goes on with the run in `directory` meanwhile. Raises AudienceBusy when one is at work on its target.
 
     Of a journal that does not say its target, no process can go on.
@@ -336,7 +336,7 @@ def _facts_of(directory: Path) -> RunFacts | None:
         return None
 
 
-def _put_aside(directory: Path) -> Path:
+def _hide(directory: Path) -> Path:
     aside = directory.with_name(f"{ASIDE}{directory.name}")
     pass_point("before aside")
     os.rename(directory, aside)
@@ -379,7 +379,7 @@ def _destroy(path: Path) -> None:
 _MOST_SECONDS: Final = 1.0  # for all that goes at one start; the rest goes at the next
 
 
-def let_expire(
+def purge_expired(
     state_dir: Path,
     retention: timedelta | None,
     *,

@@ -48,7 +48,7 @@ def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dic
     return _with_prospects(store.summary(run_id), store, state_dir, key)
 
 
-def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
+def find_resumable_run(found: Sequence[Mapping[str, Any]]) -> str:
     """The id of the one run that `resume` without an id means, of the entries in the list of runs, newest first.
 
     It is the only one that can be resumed. Where there is none, it is the newest if that one has not ended: to resume
@@ -66,8 +66,8 @@ def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
         )
     for run in found:
         if run["running"]:
-            told = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
-            raise AudienceBusy(told, run_id=run["run_id"], hint="wait until it has ended")
+            message = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
+            raise AudienceBusy(message, run_id=run["run_id"], hint="wait until it has ended")
     if found and found[0]["state"] in ("incomplete", UNREADABLE):
         return str(found[0]["run_id"])
     newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
@@ -96,7 +96,7 @@ def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[
         document = check_report(store.read(run_id))
     except InputOutputFailed as error:
         failure = error
-        failure.document = _said_by_journal(directory, key)
+        failure.document = _report_from_journal(directory, key)
         raise failure.bare() from None
     return document if document["state"] != "incomplete" else _up_to_date(document, directory, key)
 
@@ -199,11 +199,11 @@ def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
     except (ResumeRefused, InputOutputFailed) as error:
         raise InputOutputFailed(f"the run has no report: {error}", hint=error.hint) from None
     failure = InputOutputFailed("the report of the run is gone", hint="restore it")
-    failure.document = _said_by_journal(directory, key)
+    failure.document = _report_from_journal(directory, key)
     raise failure
 
 
-def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
+def _report_from_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
     """A report that is made of a journal alone; None when that cannot be trusted either."""
     try:
         with opened_journal(directory, key) as journal:
@@ -219,7 +219,7 @@ def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | 
         document["requests"]["bytes"] = sum(body.body_bytes for body in plan.requests)
         document |= {name: plan.rules.get(name) for name in ("plan_time", "expires_at", "effective_at")}
         document = updated(document, sums)
-        if facts.again:  # which of the records were rows of the source, its report alone could tell
+        if facts.repeat_command:  # which of the records were rows of the source, its report alone could tell
             document["rows"] = {**dict.fromkeys(document["rows"]), "read": plan.rows_read}
     return document
 
@@ -262,7 +262,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             summary["state"] = ending.state
         running = run_id in at_work(state_dir, {run_id})
         is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
-        resumable = not running and not facts.again and is_there and facts.target.is_known
+        resumable = not running and not facts.repeat_command and is_there and facts.target.is_known
     return {**summary, **_unknown_destination(summary), "resumable": resumable, "running": running}
 
 

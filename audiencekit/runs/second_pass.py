@@ -21,8 +21,8 @@ from audiencekit.personal import short_of_memory
 from audiencekit.planning.plan import PlannedRun
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.text import how_resumable
-from audiencekit.runs.failures import failure_of, unreconciled, where_to_look
+from audiencekit.reporting.text import describe_resumption
+from audiencekit.runs.failures import failure_of, not_found_hint, unreconciled
 from audiencekit.runs.journal.facts import Sums, seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run, RunClock
@@ -36,14 +36,16 @@ _LOG: Final = logging.getLogger(__name__)
 _COUNTED: Final = ("requests", "attempts", "waits", "records")
 
 
-def tell_of_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
+def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
     """Tell how the run could be resumed, then the notes and warnings of its plan."""
     facts = run.facts
-    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.again))
-    told = [f"note: {shown(note)}" for note in planned.plan_notes]
-    told += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
-    if told:
-        progress.tell("\n".join(told))
+    progress.tell(
+        describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
+    )
+    lines = [f"note: {shown(note)}" for note in planned.plan_notes]
+    lines += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
+    if lines:
+        progress.tell("\n".join(lines))
 
 
 class SendingProgress:
@@ -78,7 +80,7 @@ class SendingProgress:
             self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
         self._step()
 
-    def tell_failure(self, number: int, why: str) -> None:
+    def on_failure(self, number: int, why: str) -> None:
         """An exchange for a request has failed, or for a part of it."""
         self.progress.tell(f"request {number}: {why}")
 
@@ -122,7 +124,7 @@ async def deliver_run(
                 drain_seconds=run.settings.drain_seconds,
             ),
             journal=journal,
-            listener=Listener(on_progress=sending.add, on_failure=sending.tell_failure, tell=sending.progress.tell),
+            listener=Listener(on_progress=sending.add, on_failure=sending.on_failure, notify=sending.progress.tell),
             earlier=None if run.plan is None else _earlier(run, time),
         )
 
@@ -163,7 +165,7 @@ async def send_plan(
         sums, notes = _sums_after(run, delivered), delivered.notes
         learned_size = delivered.learned_size
         if isinstance(delivered.error, NotFound):
-            delivered.error.hint = where_to_look(run.facts)
+            delivered.error.hint = not_found_hint(run.facts)
         failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
     except ExchangeError as error:
         sums = run.journal.sums()

@@ -46,23 +46,23 @@ def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> boo
 
 def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
     """Whether there is something to read: whether it still is what it was shows then."""
-    return _what_is_gone(facts, facts.sources, directory, is_planned=is_planned) is None
+    return _missing_source(facts, facts.sources, directory, is_planned=is_planned) is None
 
 
-def given_again(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
+def with_full_urls(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
     """The `kept` sources of a run; in full where they are `given` once more."""
     again = {stored_path(path): absolute_path(path) for path in given}
     return [again.get(source, source) for source in kept]
 
 
-def refuse_what_came_once(
+def refuse_unrepeatable(
     facts: RunFacts, directory: Path, *, is_planned: bool, sources: Sequence[str] | None = None
 ) -> None:
     """Raises ResumeRefused when a source cannot be read again and nothing was kept of it; half a spool is removed.
 
     `sources` are those of the run, where some are given in full once more.
     """
-    gone = _what_is_gone(facts, facts.sources if sources is None else sources, directory, is_planned=is_planned)
+    gone = _missing_source(facts, facts.sources if sources is None else sources, directory, is_planned=is_planned)
     if gone is None:
         return
     name, reason = gone
@@ -78,7 +78,7 @@ def refuse_what_came_once(
     )
 
 
-def _what_is_gone(
+def _missing_source(
     facts: RunFacts, sources: Sequence[str], directory: Path, *, is_planned: bool
 ) -> tuple[str, str] | None:
     """One of the sources that is needed again and gone, in words, and the reason. A spool has no suppression source."""
@@ -164,25 +164,25 @@ def refuse_another_service(
 
 def refuse_changes(facts: RunFacts) -> None:
     """Raises ResumeRefused for a run that sends the changes since an earlier one, which begins again instead."""
-    if facts.again:
+    if facts.repeat_command:
         raise ResumeRefused(
             f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
             reason="changes",
-            hint=f"{facts.again} sends what is left",
+            hint=f"{facts.repeat_command} sends what is left",
         )
 
 
 # --- The look at a target before a run is begun: a wrong target or secret is told before the source is read ---
 
 
-async def look_first(session: Session, progress: Progress) -> None:
+async def look_at_target(session: Session, progress: Progress) -> None:
     """Return when the target of `session` is there and may be written.
 
     Raises the error that refuses the run, and NotFinished for a cancellation. No run is kept of it.
     """
     policy = RetryPolicy.seeded(SystemClock())
     try:
-        await session.look(policy=policy, tell=progress.tell)
+        await session.look(policy=policy, notify=progress.tell)
         return
     except asyncio.CancelledError:
         interrupted = NotFinished("interrupted before the source was read: nothing was sent")

@@ -77,10 +77,10 @@ def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
     Raises AudienceBusy when another process does, InputOutputFailed when the state directory cannot be written.
     """
     path = make_directory(state_dir, ERASURES) / ERASURE_LOCK
-    told = "another erasure is at work in this state directory: nothing was sent"
+    message = "another erasure is at work in this state directory: nothing was sent"
     hint = _NOTHING_HELD.format("one")
     what = "the lock of erasures cannot be taken"
-    with taken(path, what, lambda: AudienceBusy(told, hint=hint), holder=b"") as file:
+    with taken(path, what, lambda: AudienceBusy(message, hint=hint), holder=b"") as file:
 
         def note(erasure_id: str) -> None:
             with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
@@ -92,11 +92,11 @@ def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
 @contextlib.contextmanager
 def nothing_at_work(state_dir: Path) -> Iterator[None]:
     """Every lock of a target and of erasures is held. Raises AudienceBusy, and InputOutputFailed."""
-    told = "a run or an erasure is at work: nothing was changed"
+    message = "a run or an erasure is at work: nothing was changed"
     hint = "try again when it has ended"
     with contextlib.ExitStack() as stack:
         for path in _files(state_dir):
-            stack.enter_context(taken(path, "a lock cannot be taken", lambda: AudienceBusy(told, hint=hint)))
+            stack.enter_context(taken(path, "a lock cannot be taken", lambda: AudienceBusy(message, hint=hint)))
         yield
 
 
@@ -144,7 +144,7 @@ UNSURE: Final = "?"  # behind an id that may never have begun
 MAX_BYTES: Final = 64_000_000
 
 
-class Succession:
+class RunOrder:
     """The order in which runs and erasures were begun in one state directory."""
 
     def __init__(self, state_dir: Path) -> None:
@@ -310,11 +310,11 @@ class Home:
         if document is None:
             raise InputOutputFailed(f"{str(path)!r} is not a {self.title}", hint="restore it")
         if not is_as_written:
-            told = f"{str(path)!r} is not a {self.title} that was written so: it was damaged, or edited"
-            raise InputOutputFailed(told, hint="restore it")
+            message = f"{str(path)!r} is not a {self.title} that was written so: it was damaged, or edited"
+            raise InputOutputFailed(message, hint="restore it")
         if document.get(self.id_name, directory.name) != directory.name:
-            told = f"{str(path)!r} is the {self.title} of another {self.noun}"
-            raise InputOutputFailed(told, hint="restore the one that was there")
+            message = f"{str(path)!r} is the {self.title} of another {self.noun}"
+            raise InputOutputFailed(message, hint="restore the one that was there")
         return document
 
 
@@ -336,7 +336,7 @@ class Store:
 
     def __init__(self, state_dir: Path, home: Home) -> None:
         self.state_dir, self.home = state_dir, home
-        self._succession = Succession(state_dir)
+        self._succession = RunOrder(state_dir)
 
     def create(self, run_id: str) -> Path:
         """The new directory of `run_id`. One that exists already is a failure."""
@@ -398,8 +398,8 @@ class Store:
         A time in an id that a caller chose is what the run is for. There the last change in the directory counts: of
         two runs one after the other the second is the later one, however they are called.
         """
-        told = {run_id: (_moment_of(run_id), changed_at) for run_id, changed_at in self.last_changes().items()}
-        return {run_id: changed_at if moment is None else moment for run_id, (moment, changed_at) in told.items()}
+        moments = {run_id: (_moment_of(run_id), changed_at) for run_id, changed_at in self.last_changes().items()}
+        return {run_id: changed_at if moment is None else moment for run_id, (moment, changed_at) in moments.items()}
 
     def last_changes(self) -> dict[str, float]:
         """When each directory last changed, in epoch seconds; that of one that has ended stays as it is."""
@@ -432,15 +432,15 @@ class RunStore(Store):
         """
         return [self.summary(run_id) for run_id in self.ids()]
 
-    def line_of(self, run_id: str) -> list[str]:
+    def successors(self, run_id: str) -> list[str]:
         """The runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for what followed it."""
         found = [each for each in self.ids() if each == run_id or each.startswith(run_id + SUCCESSOR)]
-        return sorted(found, key=_place_in_line, reverse=True)
+        return sorted(found, key=_successor_number, reverse=True)
 
-    def next_in_line(self, run_id: str) -> str:
+    def next_successor_id(self, run_id: str) -> str:
         """The id of the next run under an id that a caller chose."""
-        line = self.line_of(run_id)
-        return f"{run_id}{SUCCESSOR}{_place_in_line(line[0]) + 1}" if line else run_id
+        line = self.successors(run_id)
+        return f"{run_id}{SUCCESSOR}{_successor_number(line[0]) + 1}" if line else run_id
 
     def summary(self, run_id: str) -> dict[str, Any]:
         """The one of `list_runs` for `run_id`."""
@@ -461,11 +461,11 @@ def find_id(given: str, newest_first: Sequence[str], noun: str) -> str:
     found = newest_first[:1] if given == LAST else [each for each in newest_first if each.startswith(given or "/")]
     if len(found) == 1:
         return found[0]
-    told = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
-    raise UsageError(told, hint="`audiencekit runs` lists them")
+    message = f"{len(found)} {noun}s begin like this" if found else f"there is no such {noun}"
+    raise UsageError(message, hint="`audiencekit runs` lists them")
 
 
-def _place_in_line(run_id: str) -> int:
+def _successor_number(run_id: str) -> int:
     place = run_id.partition(SUCCESSOR)[2]
     return int(place) if place.isdecimal() else 1
 

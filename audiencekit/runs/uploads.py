@@ -22,9 +22,9 @@ from audiencekit.runs.execution import execute
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.first_pass import is_unchanged, plan_again
 from audiencekit.runs.keywords import RunOptions, UploadKeywords
-from audiencekit.runs.reports import list_runs, the_resumable
+from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
@@ -64,10 +64,10 @@ class NamedRun:
         A run of the id that was refused holds nothing up: nothing of it was sent.
         """
         store = RunStore(self._settings.state_dir)
-        for run_id in store.line_of(self.run_id):
+        for run_id in store.successors(self.run_id):
             why = _ANOTHER_INPUT
             try:
-                if (report := await self._go_on(run_id, session, limiter, progress)) is not None:
+                if (report := await self._continue_run(run_id, session, limiter, progress)) is not None:
                     return report
             except ResumeRefused as refusal:
                 if refusal.reason == "refused":
@@ -77,13 +77,15 @@ class NamedRun:
                 why = _LEFT[refusal.reason]
             progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
             break
-        await look_first(session, progress)
+        await look_at_target(session, progress)
         with ExitStack() as stack:
-            options = replace(self.arguments.options, run_id=store.next_in_line(self.run_id))
+            options = replace(self.arguments.options, run_id=store.next_successor_id(self.run_id))
             run = start_run(replace(self.arguments, options=options), stack)
             return await execute(run, session, limiter=limiter, progress=progress)
 
-    async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
+    async def _continue_run(
+        self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress
+    ) -> Report | None:
         """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
         with ExitStack() as stack:
             run = reopen_run(run_id, self._settings, stack, self.sources)
@@ -181,7 +183,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
     async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
         if named is not None:
             return await named.carry_out(session, pace, progress)
-        await look_first(session, progress)
+        await look_at_target(session, progress)
         with ExitStack() as stack:
             run = start_run(arguments, stack)
             return await execute(run, session, limiter=pace, progress=progress)
@@ -192,7 +194,7 @@ async def resume_run(run: str, options: RunOptions, *, new_address: bool = False
     settings, progress = options.settings, options.progress
     if run == LAST:
         key = known_state_key(settings.state_dir, settings.key)
-        run_id = the_resumable(list_runs(settings.state_dir, key))
+        run_id = find_resumable_run(list_runs(settings.state_dir, key))
     else:
         run_id = RunStore(settings.state_dir).find(run)
     with ExitStack() as stack:

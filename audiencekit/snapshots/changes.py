@@ -139,13 +139,13 @@ class Changes:
         """
         is_struck = True in self.facts.verbs_of(outcomes.reached)
         for wave, requests, records in self.chunks():
-            days, heeded = _days(wave, requests, outcomes, self.facts.day, is_struck=is_struck)
+            days, counted = _days(wave, requests, outcomes, self.facts.day, is_struck=is_struck)
             if outcomes.refused:
                 taken = ~np.isin(_rows(records), list(outcomes.refused))
-                heeded &= taken | (wave[0] > 0 and not wave[1])
+                counted &= taken | (wave[0] > 0 and not wave[1])
                 days = np.where(taken, days, np.int16(DOUBTFUL))
-            if heeded.any():
-                yield chosen(as_members(records, days), np.flatnonzero(heeded))
+            if counted.any():
+                yield chosen(as_members(records, days), np.flatnonzero(counted))
 
 
 def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool) -> tuple[Days, Bools]:
@@ -176,11 +176,11 @@ def write_changes(
 
     Raises InputOutputFailed when the disk fails.
     """
-    aside = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
+    temporary = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
     pass_point("before changes")
-    spool = KeptSpool.create(aside, key)
+    spool = KeptSpool.create(temporary, key)
     try:
-        groups = _grouped(_stretches(layout, waves, requests))
+        groups = _grouped(_record_ranges(layout, waves, requests))
         work = functools.partial(_append, spool, records_of)
         written = list(in_order(work, enumerate(groups, start=1), workers=cores()))
         verbs = {str(request.number): (request.wave, bool(request.deletes)) for request in requests}
@@ -188,18 +188,18 @@ def write_changes(
         spool.finish()
     except BaseException:
         with contextlib.suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
         raise
     finally:
         spool.close()
     with explained("what is about to change cannot be noted", path):
-        os.replace(aside, path)
+        os.replace(temporary, path)
         sync_directory(path.parent)
     pass_point("after changes")
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _RecordRange:
     """Records of one wave in one batch: their places, and the number of each one's request."""
 
     wave: Wave
@@ -208,16 +208,18 @@ class _Stretch:
     requests: Indices = field(repr=False)
 
 
-def _stretches(layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+def _record_ranges(
+    layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]
+) -> Iterator[_RecordRange]:
     """All that is sent, wave by wave, the Updates before the Deletes."""
     for number in waves:
         for deletes in (False, True):
-            yield from _stretches_of((number, deletes), layout, requests)
+            yield from _ranges_of_wave((number, deletes), layout, requests)
 
 
-def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
+def _grouped(stretches: Iterable[_RecordRange]) -> Iterator[list[_RecordRange]]:
     """Neighbours of one wave together, since of most batches few records are sent."""
-    group: list[_Stretch] = []
+    group: list[_RecordRange] = []
     count = 0
     for stretch in stretches:
         if group and (stretch.wave != group[0].wave or count + len(stretch.places) > _TOGETHER):
@@ -229,7 +231,7 @@ def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
         yield group
 
 
-def _stretches_of(wave: Wave, layout: SelectionLayout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+def _ranges_of_wave(wave: Wave, layout: SelectionLayout, requests: list[PlannedRequest]) -> Iterator[_RecordRange]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
     numbers = np.array([request.number for request in of_wave], dtype=np.int64)
@@ -238,11 +240,11 @@ def _stretches_of(wave: Wave, layout: SelectionLayout, requests: list[PlannedReq
         places = np.flatnonzero(taken)
         own = numbers[np.searchsorted(ends, np.arange(first, first + len(places)), side="right")]
         first += len(places)
-        yield _Stretch(wave, batch, places, own)
+        yield _RecordRange(wave, batch, places, own)
 
 
 @guarded
-def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_Stretch]]) -> Wave:
+def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_RecordRange]]) -> Wave:
     number, group = numbered
     taken = [records_of(stretch.batch, stretch.places).unwrap() for stretch in group]
     columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
@@ -297,8 +299,8 @@ class Effects:
     `close` it when all have come.
     """
 
-    def __init__(self, aside: Spool, tagger: Tagger) -> None:
-        self._aside, self._tagger = aside, tagger
+    def __init__(self, scratch: Spool, tagger: Tagger) -> None:
+        self._scratch, self._tagger = scratch, tagger
         self._gathered: list[HashedRecords] = []
         self._waiting: list[list[PartEffects]] = [[] for _ in range(PARTS)]
         self._chunks: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
@@ -321,7 +323,7 @@ class Effects:
             waiting = self._waiting[part]
             waiting.append(own)
             if sum(map(len, waiting)) >= _PUT_ASIDE:
-                self._chunks[part].append(_put_aside(self._aside, PartEffects.joined(waiting)))
+                self._chunks[part].append(_spill(self._scratch, PartEffects.joined(waiting)))
                 self._waiting[part] = []
 
     def of_parts(self, parts: range) -> PartEffects:
@@ -332,7 +334,7 @@ class Effects:
         return [*(self._read(part, *numbers) for numbers in self._chunks[part]), *self._waiting[part]]
 
     def _read(self, part: int, members: int, marks: int) -> PartEffects:
-        read = self._aside.read
+        read = self._scratch.read
         return PartEffects(from_bytes(MemberChunk(read(members))), Marks.from_bytes(read(marks), part))
 
 
@@ -351,9 +353,9 @@ def _split_members(members: HashedRecords, tagger: Tagger) -> list[tuple[int, Pa
 
 
 @guarded
-def _put_aside(aside: Spool, effects: PartEffects) -> tuple[int, int]:
+def _spill(scratch: Spool, effects: PartEffects) -> tuple[int, int]:
     """The numbers of the chunks: that of the members and that of their marks."""
-    return aside.append(to_bytes(effects.members).unwrap()), aside.append(effects.marks.to_bytes())
+    return scratch.append(to_bytes(effects.members).unwrap()), scratch.append(effects.marks.to_bytes())
 
 
 # --- The snapshot that follows another, part by part: only what has changed since all members were written, or all
@@ -367,7 +369,7 @@ _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat
 
 
 @dataclass(frozen=True, slots=True)
-class Successor:
+class NextSnapshot:
     """The snapshot after `snapshot`, by `effects`, of which there is at most one for each key set.
 
     Who lapsed before the day `lapsed_before` is left out when all members are written.

@@ -29,7 +29,7 @@ class _Members(KernelStructure):
     def of(cls, marks: Halves, days: npt.NDArray[np.int16]) -> _Members:
         if len(days) != len(marks.high):
             raise ValueError("there is a day for each mark")
-        own = marks.laid_out(np.uint16), _in_place(days, np.int16)
+        own = marks.to_structure(np.uint16), _in_place(days, np.int16)
         made = cls(own[0], Slice.of(own[1], np.int16))
         made._kept = own
         return made
@@ -56,7 +56,7 @@ class Halves:
     high: npt.NDArray[np.uint64] = field(repr=False)
     low: npt.NDArray[Any] = field(repr=False)
 
-    def laid_out(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
+    def to_structure(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
         """The same as the library reads it, with second halves of the type `low`."""
         if len(self.high) != len(self.low):
             raise ValueError("there is a second half for each first")
@@ -67,7 +67,7 @@ class Halves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecidingDays:
+class DayLimits:
     """Days that decide about a member, and the marks for the day of members in doubt, and of none."""
 
     lapsed_before: int
@@ -78,7 +78,7 @@ class DecidingDays:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """How many of the entries are `wanted`, and how many of these are new; the records that are sent, of those.
 
     `gone` are the places of the members that are to go.
@@ -100,7 +100,7 @@ class MarkKernels:
         """Where each of `asked` stands in `ordered`, or would have to, and whether it is there."""
         count = len(asked.high)
         places, known = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
-        given = [halves.laid_out(np.uint16) for halves in (asked, ordered)]
+        given = [halves.to_structure(np.uint16) for halves in (asked, ordered)]
         own = place_of(Slice.to_fill(places, np.int64)), place_of(Slice.to_fill(known, np.uint8))
         require(self._library.audiencekit_find_marks(*map(ctypes.byref, given), *own, ctypes.c_size_t(count)))
         return places, known.view(np.bool_)
@@ -116,14 +116,14 @@ class MarkKernels:
     def find_tags(self, tags: Tagged, ordered: Halves, begins: Begins) -> Counts:
         """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
         places = np.empty(len(tags), dtype=np.int64)
-        given = tag_slice(tags), ordered.laid_out(np.uint64), Slice.of(begins, np.uint32)
+        given = tag_slice(tags), ordered.to_structure(np.uint64), Slice.of(begins, np.uint32)
         own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_find_tags(*map(ctypes.byref, given), *own))
         return places
 
     def compare(
-        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DecidingDays
-    ) -> Compared:
+        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DayLimits
+    ) -> Comparison:
         """The entries of `pieces` against the members that have these marks and days.
 
         Of `wanted` there is one bit a record, the lowest of a byte first.
@@ -137,7 +137,7 @@ class MarkKernels:
         more = place_of(Slice.to_fill(gone, np.int64)), ctypes.byref(counts)
         require(self._library.audiencekit_compare(*map(ctypes.byref, (*given, members, horizon)), *room, *more))
         found = sent[: counts.sent].copy(), gone[: counts.gone].copy()
-        return Compared(counts.wanted, counts.additions, *found)
+        return Comparison(counts.wanted, counts.additions, *found)
 
 
 def _in_place(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -40,8 +40,8 @@ def refuse_shared(records: Iterable[HashedRecords], most: int, store: SnapshotSt
 
 def _count(store: SnapshotStore, asked: Tags, tagger: Tagger, most: int) -> tuple[int, int]:
     """How many of `asked` more than `most` members share, and the most members of one."""
-    with Spool(Path(tempfile.gettempdir())) as aside:
-        people = PeopleOfValues(aside, most)
+    with Spool(Path(tempfile.gettempdir())) as scratch:
+        people = PeopleOfValues(scratch, most)
         with contextlib.closing(store.open()) as snapshot:
             for part in range(PARTS):
                 people.add(pairs_of(snapshot.members(part), asked, tagger))

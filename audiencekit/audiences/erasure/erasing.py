@@ -20,8 +20,8 @@ from audiencekit.api.answers import Answer
 from audiencekit.api.client import AdsClient, PermissionScope
 from audiencekit.audiences.do_not_reach import DoNotReachService, ensure_list
 from audiencekit.audiences.erasure.forms import as_updates
-from audiencekit.audiences.erasure.means import ErasureMeans
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, Skipped, TargetReceipt, counted
+from audiencekit.audiences.erasure.resources import ErasureResources
 from audiencekit.delivery.options import Listener, NoJournal, Route
 from audiencekit.delivery.results import Counts, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -65,7 +65,7 @@ _FORBIDDEN: Final = 403
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class LockedTarget:
     """A target whose requests may be under way: it is locked, and these have been confirmed."""
 
     target: Target
@@ -84,28 +84,28 @@ class ReceiptJournal(NoJournal):
 
     def __init__(
         self,
-        turn_of: Callable[[int], Turn],
+        locked_of: Callable[[int], LockedTarget],
         requests_each: int,
-        means: ErasureMeans,
-        keep: Callable[[], None],
+        resources: ErasureResources,
+        save: Callable[[], None],
     ) -> None:
-        self._turn_of, self._requests_each, self._keep = turn_of, requests_each, keep
-        self._leave, self._clock = means.leave, means.policy.clock
-        self.unconfirmed: list[Turn] = []
+        self._locked_of, self._requests_each, self._save = locked_of, requests_each, save
+        self._leave, self._clock = resources.leave, resources.policy.clock
+        self.unconfirmed: list[LockedTarget] = []
 
     async def conclude(self, result: RequestResult) -> None:
         """Notes a request that is confirmed, and keeps its target when it was the last one."""
-        turn = self._turn_of(result.number)
+        locked = self._locked_of(result.number)
         if not result.is_confirmed:
-            self.unconfirmed.append(turn)
+            self.unconfirmed.append(locked)
             return
-        turn.confirmed.append(result)
-        if len(turn.confirmed) == self._requests_each:
-            await self._settle(turn)
+        locked.confirmed.append(result)
+        if len(locked.confirmed) == self._requests_each:
+            await self._settle(locked)
 
-    async def _settle(self, turn: Turn) -> None:
-        await self._leave(turn.target)
-        receipt, results = turn.receipt, turn.confirmed
+    async def _settle(self, locked: LockedTarget) -> None:
+        await self._leave(locked.target)
+        receipt, results = locked.receipt, locked.confirmed
         receipt.requests, receipt.records = len(results), sum(result.records for result in results)
         receipt.success_count = sum(result.success_count for result in results)
         receipt.refused_records = sum(len(result.refused) for result in results)
@@ -114,13 +114,13 @@ class ReceiptJournal(NoJournal):
         now = datetime.fromtimestamp(self._clock.now(), UTC)
         receipt.confirmed_at = None if receipt.refused_records else format_time(now)
         pass_point("before acknowledgement")
-        self._keep()
+        self._save()
         pass_point("after acknowledgement")
-        turn.lock.close()
+        locked.lock.close()
 
 
 class Pass:
-    """Sends `bodies` to each of `targets` that is not settled, by its session; `keep` writes the receipts durably.
+    """Sends `bodies` to each of `targets` that is not settled, by its session; `save` writes the receipts durably.
 
     `wait_seconds` is then how long those must wait that something sent earlier may still change, 0 for none. `error`
     is what ended the pass early for all of them.
@@ -131,14 +131,14 @@ class Pass:
         bodies: Bodies,
         targets: Sequence[tuple[Target, TargetReceipt]],
         session_of: Callable[[Target], Session],
-        means: ErasureMeans,
+        resources: ErasureResources,
         *,
-        keep: Callable[[], None],
-        tell: Callable[[str], None],
+        save: Callable[[], None],
+        notify: Callable[[str], None],
     ) -> None:
         self._bodies, self._targets, self._session_of = bodies, targets, session_of
-        self._means, self._keep, self._tell = means, keep, tell
-        self._turns: dict[int, Turn] = {}
+        self._resources, self._save, self._notify = resources, save, notify
+        self._locked_targets: dict[int, LockedTarget] = {}
         self.wait_seconds = 0.0
         self.error: AudiencekitError | None = None
 
@@ -148,42 +148,42 @@ class Pass:
             while self.error is None and await self._deliver():
                 pass
         finally:
-            self._end_turns()
+            self._release_targets()
 
     async def _deliver(self) -> bool:
         """Send what is left; whether one target refused, so that the others are still to be done."""
-        means = self._means
-        journal = ReceiptJournal(self._turn_of, len(self._bodies), means, self._keep)
+        resources = self._resources
+        journal = ReceiptJournal(self._locked_of, len(self._bodies), resources, self._save)
         route = Route(
-            self._send, self._bodies.form.open_body, means.limiter, means.policy, means.concurrency,
-            drain_seconds=means.drain_seconds,
+            self._send, self._bodies.form.open_body, resources.limiter, resources.policy, resources.concurrency,
+            drain_seconds=resources.drain_seconds,
         )  # fmt: skip
-        delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(tell=self._tell))
-        self._end_turns()
+        delivered = await deliver(self._requests(), route, journal=journal, listener=Listener(notify=self._notify))
+        self._release_targets()
         if not journal.unconfirmed or delivered.error is None or not _is_of_one_target(delivered.error):
             is_interrupted = isinstance(delivered.error, NotFinished)
             self.error = NotFinished("interrupted") if is_interrupted else delivered.error
             return False
         refused = journal.unconfirmed[0].receipt
         refused.state, refused.why = "refused", str(delivered.error)
-        self._keep()
+        self._save()
         return True
 
     def _requests(self) -> Iterator[PackedRequest]:
         for place, (target, receipt) in enumerate(self._targets):
             if receipt.state in ("pending", "busy") and (lock := self._locked(target, receipt)) is not None:
-                self._turns[place] = Turn(target, receipt, self._session_of(target), lock)
+                self._locked_targets[place] = LockedTarget(target, receipt, self._session_of(target), lock)
                 yield from self._bodies.packed(1 + place * len(self._bodies))
 
     def _locked(self, target: Target, receipt: TargetReceipt) -> ExitStack | None:
         """The lock of a target that is ours alone, when nothing sent to it before can change it any more."""
         stack = ExitStack()
         try:
-            stack.enter_context(self._means.lock(target))
+            stack.enter_context(self._resources.lock(target))
         except AudienceBusy as busy:
             receipt.state, receipt.why = "busy", str(busy)
             return None
-        wait_seconds = self._means.doubts(target)
+        wait_seconds = self._resources.doubts(target)
         if wait_seconds > 0:
             self.wait_seconds = max(self.wait_seconds, wait_seconds)
             stack.close()
@@ -192,16 +192,16 @@ class Pass:
         return stack
 
     async def _send(self, request: PackedRequest) -> Counts:
-        return await self._turn_of(request.number).session.send(request)
+        return await self._locked_of(request.number).session.send(request)
 
-    def _turn_of(self, number: int) -> Turn:
-        return self._turns[(number - 1) // len(self._bodies)]
+    def _locked_of(self, number: int) -> LockedTarget:
+        return self._locked_targets[(number - 1) // len(self._bodies)]
 
-    def _end_turns(self) -> None:
+    def _release_targets(self) -> None:
         """Give back what is still locked: a target that was stopped in the middle is begun again."""
-        for turn in self._turns.values():
-            turn.lock.close()
-        self._turns.clear()
+        for locked in self._locked_targets.values():
+            locked.lock.close()
+        self._locked_targets.clear()
 
 
 def _is_of_one_target(error: AudiencekitError) -> bool:
@@ -317,7 +317,7 @@ async def list_account(service: ErasureService, account_id: str, policy: RetryPo
             _sort(account, audience, is_ours=False)
         return account
 
-    return await policy.patiently(list_once)
+    return await policy.with_retries(list_once)
 
 
 async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:
@@ -352,14 +352,14 @@ class Erasing:
         receipt: Receipt,
         records: HashedRecords,
         client: AdsClient,
-        means: ErasureMeans,
+        resources: ErasureResources,
         *,
         profile: Profile,
         store: ErasureStore,
         progress: Progress,
     ) -> None:
         self._receipt, self._client, self._store, self._progress = receipt, client, store, progress
-        self._means, self._policy = means, means.policy
+        self._resources, self._policy = resources, resources.policy
         self._deletes = plan_deletes(records, receipt, profile)
         self._updates = plan_updates(records, receipt, profile)
 
@@ -386,10 +386,10 @@ class Erasing:
         await self._survey()
         is_pending = True
         while is_pending:
-            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._means)
+            failure = await self._pass(self._deletes, self._audiences(), self._on_audience, self._resources)
             if failure is None:
                 await self._find_list()
-                nothing_left = replace(self._means, leave=_leave_nothing)
+                nothing_left = replace(self._resources, leave=_no_local_copy)
                 failure = await self._pass(self._updates, self._lists(), self._on_list, nothing_left)
             if failure is not None:
                 return failure
@@ -402,10 +402,10 @@ class Erasing:
         bodies: Bodies,
         receipts: list[tuple[Target, TargetReceipt]],
         session_of: Callable[[Target], Session],
-        means: ErasureMeans,
+        resources: ErasureResources,
     ) -> AudiencekitError | None:
         """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
-        going = Pass(bodies, receipts, session_of, means, keep=self._keep, tell=self._progress.tell)
+        going = Pass(bodies, receipts, session_of, resources, save=self._save, notify=self._progress.tell)
         await going.run()
         if going.error is None:
             await self._wait(going.wait_seconds)
@@ -421,7 +421,7 @@ class Erasing:
         known = {one.id for one in self._receipt.audiences}
         self._receipt.audiences += [one for one in account.owned if one.id not in known]
         self._receipt.skipped = account.skipped
-        self._keep()
+        self._save()
 
     async def _wait(self, seconds: float) -> None:
         if seconds > 0:
@@ -439,11 +439,11 @@ class Erasing:
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
         ensure = functools.partial(ensure_list, self._client, clock=self._policy.clock)
-        found = await self._policy.patiently(ensure)
+        found = await self._policy.with_retries(ensure)
         known = self._receipt.do_not_reach
         if known is None or known.id != found.id:
             self._receipt.do_not_reach = TargetReceipt(id=found.id, name=_LIST_NAME)
-            self._keep()
+            self._save()
 
     def _lists(self) -> list[tuple[Target, TargetReceipt]]:
         one = self._receipt.do_not_reach
@@ -457,8 +457,8 @@ class Erasing:
     def _on_list(self, target: Target) -> Session:
         return DoNotReachSession(self._client, target.id)
 
-    def _keep(self) -> None:
-        self._store.keep(self._receipt)
+    def _save(self) -> None:
+        self._store.store(self._receipt)
         self._progress.step("erasing", self._receipt.settled, len(self._receipt.audiences), unit="audiences")
 
     # --- the end ---
@@ -482,7 +482,7 @@ class Erasing:
         return failure
 
 
-async def _leave_nothing(target: Target) -> None:
+async def _no_local_copy(target: Target) -> None:
     """This machine keeps nothing of a do-not-reach list."""
 
 

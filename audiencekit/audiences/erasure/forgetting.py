@@ -11,10 +11,10 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.forms import keys_fingerprint
-from audiencekit.audiences.erasure.means import means_of
 from audiencekit.audiences.erasure.people import Asked, People, check_access
 from audiencekit.audiences.erasure.people_keys import read_people
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
+from audiencekit.audiences.erasure.resources import erasure_resources
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.machine.eventloop import blocking, cancellable, closed_to_its_end
@@ -22,7 +22,7 @@ from audiencekit.machine.keys import StateKey, find_state_key
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.forgotten.people import read_forgotten, remember
@@ -63,7 +63,7 @@ async def forget_async(
     InputOutputFailed with the receipt's JSON as `document`; without one nothing was remembered. Raises AudienceBusy
     while another erasure works.
     """
-    settings, progress = settings or load_settings(), heard_by(progress)
+    settings, progress = settings or load_settings(), progress_or_default(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
@@ -95,7 +95,7 @@ async def resume_erasure_async(
     InputOutputFailed when the keys cannot be unsealed, ResumeRefused when `settings` name another account or
     address than those it was begun at. With `new_address` the service has moved.
     """
-    settings, progress = settings or load_settings(), heard_by(progress)
+    settings, progress = settings or load_settings(), progress_or_default(progress)
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
     with store.locked() as note:
@@ -165,8 +165,8 @@ async def erase(
         _remember(receipt, records, key, settings)
         forgotten = read_forgotten(settings.state_dir, settings.key)
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
-        means = means_of(receipt, settings, key, forgotten, limiter=pace, time=time)
-        erasing = Erasing(receipt, records, client, means, profile=settings.profile, store=store, progress=progress)
+        resources = erasure_resources(receipt, settings, key, forgotten, limiter=pace, time=time)
+        erasing = Erasing(receipt, records, client, resources, profile=settings.profile, store=store, progress=progress)
         return await erasing.run()
 
 

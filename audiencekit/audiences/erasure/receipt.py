@@ -133,7 +133,7 @@ class Receipt:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
-        """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
+        """Read what `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         names = {one.name for one in fields(cls)} - (_NOT_SHOWN - document.keys())
         known = {name: document[name] for name in names}
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
@@ -211,11 +211,11 @@ def _lines(receipt: Receipt) -> Iterator[str]:
 
 
 def _target_line(target: TargetReceipt) -> str:
-    told = f"{shown(target.id or '-')}  {target.state:<9}  {target.name!r}"
+    line = f"{shown(target.id or '-')}  {target.state:<9}  {target.name!r}"
     if target.state == "confirmed":
         confirmed = f"{counted(target.records, 'record')} in {counted(target.requests, 'request')}"
-        return f"{told}: {confirmed}, {target.confirmed_at}"
-    return f"{told}: {shown(target.why)}" if target.why else told
+        return f"{line}: {confirmed}, {target.confirmed_at}"
+    return f"{line}: {shown(target.why)}" if target.why else line
 
 
 def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
@@ -253,11 +253,11 @@ class ErasureStore(Store):
         self.create(receipt.erasure_id)
         pass_point("before begin")
         _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
-        self.keep(receipt)
+        self.store(receipt)
         self.note_begun(receipt.erasure_id)
         pass_point("after begin")
 
-    def keep(self, receipt: Receipt) -> None:
+    def store(self, receipt: Receipt) -> None:
         """Keep the receipt as it stands."""
         self.write(receipt.erasure_id, receipt.to_kept())
 
@@ -267,7 +267,7 @@ class ErasureStore(Store):
         destroy_spool(self._sealed(receipt.erasure_id))
         receipt.state, receipt.fingerprint = "complete", ""
         receipt.finished_at = format_time(now)
-        self.keep(receipt)
+        self.store(receipt)
         pass_point("after finish")
 
     def has_keys(self, erasure_id: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from audiencekit.audiences.erasure.receipt import ErasureStore
-from audiencekit.audiences.sync.run import settle_left
+from audiencekit.audiences.sync.run import settle_previous_run
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.machine.keptspool import KeptSpool
@@ -128,7 +128,7 @@ def _words(error: AudiencekitError) -> str:
 # --- The snapshot of an audience under sync: erased people leave it as well, so that no renewal brings them back ---
 
 
-def leave_snapshot(
+def remove_from_snapshot(
     state_dir: Path, account_id: str, audience_id: str, *, key: StateKey, forgotten: Forgotten, now: datetime
 ) -> None:
     """Take all people that `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
@@ -141,7 +141,7 @@ def leave_snapshot(
     if not store.exists():
         return
     with contextlib.suppress(SnapshotRefused):
-        settle_left(store, state_dir, key, now)
+        settle_previous_run(store, state_dir, key, now)
         with contextlib.closing(store.open()) as snapshot:
             if any(_holds_any(snapshot, part, forgotten) for part in range(PARTS)):
                 parts = partial(_others, snapshot, forgotten)
@@ -190,10 +190,10 @@ def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
         if os.path.lexists(path):
             batches = partial(_kept, path, key.derive(SPOOL, run_id))
             yield StoredRecords("spool", run_id, batches, "`audiencekit resume` refuses to send them")
-    for aside in leftovers(state_dir / RUNS):
-        if os.path.lexists(aside / KEPT):
-            batches = partial(_kept, aside / KEPT, key.derive(SPOOL, name_of(aside)))
-            yield StoredRecords("spool", name_of(aside), batches, "the next `audiencekit purge` removes it")
+    for leftover in leftovers(state_dir / RUNS):
+        if os.path.lexists(leftover / KEPT):
+            batches = partial(_kept, leftover / KEPT, key.derive(SPOOL, name_of(leftover)))
+            yield StoredRecords("spool", name_of(leftover), batches, "the next `audiencekit purge` removes it")
 
 
 def _members(store: SnapshotStore) -> Iterator[HashedRecords]:

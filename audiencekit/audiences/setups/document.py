@@ -28,12 +28,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from audiencekit.audiences.setups.one_audience import rivals
+from audiencekit.audiences.setups.one_audience import find_conflicts
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup, read_definition
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.profile import SPEC
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import (
@@ -130,7 +130,7 @@ class _Reader:
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
         sound = tuple(one for one in found if one is not None)
-        self.problems += rivals(sound, lambda one: (one.account_id, one.audience))
+        self.problems += find_conflicts(sound, lambda one: (one.account_id, one.audience))
         return sound
 
     def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
@@ -226,9 +226,9 @@ class _Reader:
     def _check_times(self, command: str, options: Options) -> None:
         """Raises UsageError for times that the destination does not take."""
         if command == "do-not-reach":  # that it takes no effective time is told already
-            Terms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
+            PlanTerms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
         else:
-            Terms.pinned(options, SPEC, now=self._now)
+            PlanTerms.pinned(options, SPEC, now=self._now)
 
     def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "allow_shrink" not in given:
@@ -252,9 +252,9 @@ class _Reader:
         return tuple(path if path in addresses else self._directory / path for path in paths)
 
     def _refuse_unknown(self, place: str, content: Mapping[str, Any], known: frozenset[str]) -> None:
-        told = {place for place, _ in self.problems}
+        reported = {place for place, _ in self.problems}
         for key in sorted(content.keys() - known):
-            if f"{place}.{key}".lstrip(".") in told:
+            if f"{place}.{key}".lstrip(".") in reported:
                 continue
             near = get_close_matches(key, known, n=1)
             instead = f"perhaps {near[0]}" if near else f"allowed: {', '.join(sorted(known))}"

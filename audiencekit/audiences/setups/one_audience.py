@@ -133,8 +133,8 @@ class SetupReport:
     def _lines(self) -> Iterator[str]:
         width = max((len(result.setup.name) for result in self.results), default=0)
         for result in self.results:
-            told = [result.state, *_counts(result.document)]
-            yield f"{result.setup.name:<{width}}  {', '.join(told)}"
+            cells = [result.state, *_counts(result.document)]
+            yield f"{result.setup.name:<{width}}  {', '.join(cells)}"
             if result.problem:
                 yield f"{'':<{width}}  problem: {shown(result.problem)}"
 
@@ -156,9 +156,9 @@ def _counts(document: Mapping[str, Any]) -> Iterator[str]:
 Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
 
 
-async def sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+async def send_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
     """The report of the command, at the pace of all accounts. Raises what the function of the command raises."""
-    async with one_pace(own) as pace:
+    async with shared_limiter(own) as pace:
         given: dict[str, Any] = {"settings": own, "progress": progress, "limiter": pace, **one.keywords}
         if one.command == "do-not-reach":
             return {"report": await do_not_reach_upload_async(one.sources, **given)}
@@ -166,7 +166,7 @@ async def sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Se
         return {"report": await work(one.sources, audience_id=audience_id, **given)}
 
 
-async def foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
     """The plan after a look at the audience in the service. Nothing is sent; raises what refuses the command."""
     given: dict[str, Any] = {"settings": own, "progress": progress, **one.keywords}
     if one.command == "do-not-reach":
@@ -176,7 +176,7 @@ async def foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own
     return {"plan": await plan_upload_async(Target.audience(audience_id), one.sources, **given)}
 
 
-def planned(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+def plan_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
     """The plan by what this machine knows, without the service. Raises what refuses the command."""
     given: dict[str, Any] = {"settings": own, "progress": progress, **one.keywords}
     if one.command == "do-not-reach":
@@ -192,7 +192,7 @@ _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
 
 
 @asynccontextmanager
-async def one_pace(own: Settings) -> AsyncIterator[RateLimiter]:
+async def shared_limiter(own: Settings) -> AsyncIterator[RateLimiter]:
     """The limiter for the account of `own`; it is shared with other processes, and so is the pace of all accounts."""
     clock, everywhere = SystemClock(), replace(own, account_id=_ALL_ACCOUNTS)
     async with (
@@ -209,7 +209,7 @@ Answers: TypeAlias = dict[str, str | AudiencekitError]  # the id of an audience,
 _CHOOSE_PEOPLE: Final = ("sheet", "columns", "consent_column", "suppress")
 
 
-def rivals(
+def find_conflicts(
     audiences: Iterable[AudienceSetup], target: Callable[[AudienceSetup], Hashable]
 ) -> Iterator[tuple[str, str]]:
     """The place of each sync whose `target` another one makes equal to another list, and what is wrong there."""
@@ -221,7 +221,7 @@ def rivals(
             yield f"audiences.{one.name}.audience", why
 
 
-def refuse_rivals(setup: Setup, settings: Settings, answers: Mapping[str, str | AudiencekitError]) -> None:
+def refuse_conflicts(setup: Setup, settings: Settings, answers: Mapping[str, str | AudiencekitError]) -> None:
     """Raise DefinitionRefused where an id and a name, or two ways to say the account, stand for one audience.
 
     `answers` are those of the service; other names are what this machine knows of them.
@@ -237,11 +237,11 @@ def refuse_rivals(setup: Setup, settings: Settings, answers: Mapping[str, str | 
         except AudiencekitError:  # its own turn says so
             return own.account_id, one.audience
 
-    if problems := list(rivals(setup.audiences, target)):
+    if problems := list(find_conflicts(setup.audiences, target)):
         raise DefinitionRefused(str(setup.path), problems)
 
 
-async def ask_for_rivals(setup: Setup, chosen: Iterable[AudienceSetup], settings: Settings) -> Answers:
+async def look_up_conflicts(setup: Setup, chosen: Iterable[AudienceSetup], settings: Settings) -> Answers:
     """The answers of the service for the names of `chosen` syncs whose account has another sync in the setup."""
     accounts = [one.settings(settings).account_id for one in setup.audiences if one.command == "sync"]
     answers: Answers = {}

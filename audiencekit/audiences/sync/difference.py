@@ -18,7 +18,7 @@ from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.machine.spool import SealedFile, Spool
 from audiencekit.machine.workers import Memo, cores, in_order
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.batches import ColumnMapping
 from audiencekit.preparation.chunks import RecordChunk, from_chunk, to_chunk
@@ -29,7 +29,7 @@ from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS
 from audiencekit.selection.suppression import KeyMemory, held_keys
 from audiencekit.snapshots.files import PARTS, Index, Snapshot
-from audiencekit.snapshots.mark_kernels import Compared, DecidingDays, MarkKernels
+from audiencekit.snapshots.mark_kernels import Comparison, DayLimits, MarkKernels
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import (
     DOUBTFUL,
@@ -45,7 +45,7 @@ from audiencekit.sources.table import Description, SourcePart
 
 # --- A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon ---
 
-_PUT_ASIDE: Final = 8_192  # members that leave, at a time
+_SPILL_AT: Final = 8_192  # members that leave, at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _OfPart:
 
 
 def find_difference(
-    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, aside: Spool
+    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, scratch: Spool
 ) -> Difference:
     """The changes that make the audience equal to the `wanted` records; the tags of `keysets` are by its tagger.
 
@@ -116,8 +116,8 @@ def find_difference(
         found.sent.set(part.sent, True)
         leaving.append(part.removed)
         count += count_members(part.removed)
-        if count >= _PUT_ASIDE:
-            found.removed.append(_put_aside(leaving, aside))
+        if count >= _SPILL_AT:
+            found.removed.append(_spill(leaving, scratch))
             leaving, count = [], 0
         found = replace(
             found,
@@ -126,7 +126,7 @@ def find_difference(
             unchanged=found.unchanged + part.unchanged,
         )
     if count:
-        found.removed.append(_put_aside(leaving, aside))
+        found.removed.append(_spill(leaving, scratch))
     return found
 
 
@@ -143,9 +143,9 @@ def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple
     )
 
 
-def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
+def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Comparison:
     if compiled := kernels(MarkKernels):
-        by = DecidingDays(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+        by = DayLimits(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
         return compiled.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
     entries = np.concatenate(pieces)
     entries = entries[wanted.at(entries["record"])]
@@ -156,14 +156,14 @@ def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: H
     is_sent = unknown | (days <= horizon.renewed_to) | horizon.all_members
     gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
     gone[places] = False
-    return Compared(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
+    return Comparison(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
 
 
 @guarded
-def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
+def _spill(leaving: list[HashedRecords], scratch: Spool) -> tuple[int, int]:
     """The number of the chunk, and how many members it holds."""
     members = joined_members(leaving)
-    return aside.append(to_bytes(members).unwrap()), count_members(members)
+    return scratch.append(to_bytes(members).unwrap()), count_members(members)
 
 
 # --- The members of a snapshot as the source of a renewal: those whose entry expires soon, gathered as records ---
@@ -182,14 +182,16 @@ class Members:
     repeatable: bool = True
 
 
-def gather_expiring(snapshot: Snapshot, days: range, terms: Terms, means: Means) -> tuple[BatchResults, int]:
+def gather_expiring(
+    snapshot: Snapshot, days: range, terms: PlanTerms, resources: PlanResources
+) -> tuple[BatchResults, int]:
     """The members whose entry expires within `days`, as records, and how many members are suppressed."""
-    spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
-    gathered = BatchResults(spool, aside, KeySets(aside, mixed=False), terms.form)
+    spool, scratch = (resources.stack.enter_context(Spool(resources.spool_dir)) for _ in range(2))
+    gathered = BatchResults(spool, scratch, KeySets(scratch, mixed=False), terms.form)
     suppressed = 0
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, days, terms.memories)
-        means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
+        resources.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     return gathered, suppressed
 
 
@@ -248,14 +250,14 @@ class SentRecords:
         self._unsealed, self._copies = Memo(unsealed, most=NEIGHBOURS), copies
         self._begun: set[int] = set()
         self._in_memory: dict[int, _Copy] = {}
-        self._aside: set[int] = set()
+        self._on_disk: set[int] = set()
         self._room = _IN_MEMORY
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<SentRecords with copies of {len(self._in_memory) + len(self._aside)} batches>"
+        return f"<SentRecords with copies of {len(self._in_memory) + len(self._on_disk)} batches>"
 
-    def keep(self, batch: int, records: HashedRecords, places: Indices) -> None:
+    def store(self, batch: int, records: HashedRecords, places: Indices) -> None:
         """Copy those at `places`, ascending, of all `records` of `batch`; unless they are many, or some are copied."""
         if not 0 < len(places) <= records.unwrap().num_rows * _FEW_SHARE:
             return
@@ -265,7 +267,7 @@ class SentRecords:
         elif is_first:
             self._copies.append(places.astype("<u4").tobytes(), 2 * batch)
             self._copies.append(to_chunk(records_at(records, places)).unwrap(), 2 * batch + 1)
-            self._aside.add(batch)
+            self._on_disk.add(batch)
 
     def at(self, batch: int, places: Indices) -> HashedRecords:
         """The records of `batch` at `places`, ascending (RECORD_SCHEMA)."""
@@ -278,11 +280,11 @@ class SentRecords:
             if (copy.places.take(found, mode="clip") == places).all():
                 return copy.records, found
         records = self._unsealed(batch)
-        self.keep(batch, records, places)
+        self.store(batch, records, places)
         return records, places
 
     def _copy(self, batch: int) -> _Copy | None:
-        if batch not in self._aside:
+        if batch not in self._on_disk:
             return self._in_memory.get(batch)
         places = np.frombuffer(self._copies.read(2 * batch), dtype="<u4").astype(np.int64)
         return _Copy(places, from_chunk(RecordChunk(self._copies.read(2 * batch + 1))))

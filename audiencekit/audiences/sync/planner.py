@@ -21,9 +21,9 @@ from audiencekit.audiences.sync.difference import (
 )
 from audiencekit.audiences.sync.removals import (
     Reduced,
+    RemainingRecords,
     RemovalKeys,
     Rounds,
-    Staying,
     as_records,
     count_holders,
     plan_rounds,
@@ -35,7 +35,7 @@ from audiencekit.machine.spool import Spool
 from audiencekit.machine.workers import cores, in_order
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.plan import PlannedRun
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import BatchResults
 from audiencekit.preparation.plantimes import PlanTimes
@@ -81,7 +81,7 @@ class Revision:
     ) -> Self:
         """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
         those that go are added. Raises SnapshotRefused."""
-        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, aside=gathered.aside)
+        difference = find_difference(gathered.keysets, wanted, snapshot, horizon, scratch=gathered.scratch)
         sent = SentRecords(gathered.spool.unseal, copies)
         revision = cls(difference, gathered, len(gathered.batch_records), sent)
         if difference.removed:
@@ -115,12 +115,12 @@ class Revision:
 
     def _leaving(self, part: int) -> HashedRecords:
         number, _ = self.difference.removed[part]
-        return from_bytes(MemberChunk(self.gathered.aside.read(number)))
+        return from_bytes(MemberChunk(self.gathered.scratch.read(number)))
 
     def _take_out(self, tagger: Tagger) -> None:
         firsts = np.cumsum([0, *self.gathered.batch_records])[:-1].tolist()
-        keep = functools.partial(self._keep, firsts)
-        staying = Staying(self.difference.wanted, firsts, self.gathered.spool.unseal, tagger, keep)
+        on_batch = functools.partial(self._copy_records, firsts)
+        staying = RemainingRecords(self.difference.wanted, firsts, self.gathered.spool.unseal, tagger, on_batch)
         parts = range(len(self.difference.removed))
         keys = count_holders((self._leaving(part) for part in parts), staying)
         places, struck = [], []
@@ -140,12 +140,12 @@ class Revision:
         first_row = self._first_row + self._before(part)
         return reduce_members(self._leaving(part), keys, tagger, first_row=first_row)
 
-    def _keep(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
+    def _copy_records(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
         """Copy out those who are sent and those who may have to be put back."""
         first = firsts[batch]
         sent = self.difference.sent.slice(first, first + self.gathered.batch_records[batch])
         sent[holders] = True
-        self.sent.keep(batch, records, np.flatnonzero(sent))
+        self.sent.store(batch, records, np.flatnonzero(sent))
 
     def _put_in_waves(self, of_removal: Indices, rounds: Rounds) -> None:
         sent = self.difference.sent
@@ -291,17 +291,17 @@ def plan_renewal(
     owner: SnapshotOwner,
     before_days: int,
     source: Sequence[Item],
-    terms: Terms,
-    means: Means,
+    terms: PlanTerms,
+    resources: PlanResources,
 ) -> PlannedSync:
     """The plan of a renewal; there is no source. Raises SnapshotRefused."""
     now, times = terms.now, terms.times
     snapshot, notes = owner.open()
     # No entry is to expire earlier than before.
     last = min(day_of(now) + before_days, day_of(times.end) - 1)
-    gathered, suppressed = gather_expiring(snapshot, range(day_of(now) - 1, last + 1), terms, means)
+    gathered, suppressed = gather_expiring(snapshot, range(day_of(now) - 1, last + 1), terms, resources)
     records = gathered.tally.records
-    sent = SentRecords(gathered.spool.unseal, means.stack.enter_context(Spool(means.spool_dir)))
+    sent = SentRecords(gathered.spool.unseal, resources.stack.enter_context(Spool(resources.spool_dir)))
     selection = Selection(Bits.of(records, True), Bits.of(records, False), suppressed=suppressed)
     layout, requests = gathered.plan(selection)
     members = gathered.tally.rows_read
@@ -314,9 +314,9 @@ def plan_renewal(
     )
     refusals = _refusals(snapshot)
     # Of an audience that is not under sync the refusal says all there is to say: it does not come under sync by this.
-    told = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
+    remarks = warn_of_pace(snapshot.facts, now.timestamp(), additions=True, removals=False)
     if not records:
-        told = (f"no entry expires within {before_days} days and earlier than a new one would: nothing is sent",)
+        remarks = (f"no entry expires within {before_days} days and earlier than a new one would: nothing is sent",)
     return PlannedSync(
         source=Members({"snapshot": snapshot.facts.serial}),
         options=terms.options,
@@ -332,7 +332,7 @@ def plan_renewal(
         form=terms.form,
         suppression_notes=tuple(memory.note for memory in terms.memories if memory.note),
         sync=changes,
-        remarks=() if refusals else notes + told,
+        remarks=() if refusals else notes + remarks,
         whole_records=sent.at,
     )
 
@@ -369,7 +369,7 @@ class SyncPlanner:
     allowed_shrink: float
     all_members: bool = False
 
-    def __call__(self, source: AnySource, terms: Terms, means: Means) -> PlannedSync:
+    def __call__(self, source: AnySource, terms: PlanTerms, resources: PlanResources) -> PlannedSync:
         """The plan. Raises what `plan_run` does, and SnapshotRefused."""
         snapshot, notes = self.owner.open()
         tagger = self.owner.tagger
@@ -378,11 +378,11 @@ class SyncPlanner:
 
         def revise(gathered: BatchResults, selection: Selection, times: PlanTimes) -> Selection:
             horizon = Horizon.of(now, times.end, all_members=self.all_members)
-            copies = means.stack.enter_context(Spool(means.spool_dir))
+            copies = resources.stack.enter_context(Spool(resources.spool_dir))
             revisions.append(Revision.of(gathered, selection.chosen, snapshot, horizon, tagger, copies=copies))
             return revisions[0].select(selection)
 
-        planned = plan_run(source, terms, means, tagger=tagger, revise=revise)
+        planned = plan_run(source, terms, resources, tagger=tagger, revise=revise)
         (revision,) = revisions
         waves = _records_by_wave(planned)
         difference = revision.difference

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from audiencekit.audiences.sync.stamp import KnownStamps
 from audiencekit.machine.keys import StateKey
 from audiencekit.machine.spool import Spool
-from audiencekit.snapshots.changes import Effects, Successor
+from audiencekit.snapshots.changes import Effects, NextSnapshot
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.members import DOUBTFUL
 from audiencekit.snapshots.store import SnapshotStore
@@ -26,13 +26,13 @@ def write_under(before: Home, after: Home, account_id: str, audience_id: str, no
     if not old.exists():
         return
     new.prepare()
-    with contextlib.closing(old.open()) as snapshot, Spool(new.directory) as aside:
-        effects = Effects(aside, new.tagger())
+    with contextlib.closing(old.open()) as snapshot, Spool(new.directory) as scratch:
+        effects = Effects(scratch, new.tagger())
         for part in range(PARTS):
             effects.add(snapshot.members(part))
         effects.close()
         facts = snapshot.facts
-        Successor(new.unknown(), effects, lapsed_before=DOUBTFUL).write(new, facts, now.timestamp())
+        NextSnapshot(new.unknown(), effects, lapsed_before=DOUBTFUL).write(new, facts, now.timestamp())
     stamps = KnownStamps.read(old.directory, old.spool_key())
     if stamps is not None:
         replace(stamps, serial=stamps.serial + 1).write(new.directory, new.spool_key())

@@ -45,17 +45,18 @@ _NO_TAGS: Final = np.zeros(0, dtype=TAG)
 
 
 @dataclass(frozen=True, slots=True)
-class Staying:
+class RemainingRecords:
     """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says.
 
-    `heard` is told of each batch: its number, its records, and the places of those that hold a key which may be struck.
+    `on_batch` is called for each batch with its number, its records, and the places of those that hold a key which may
+    be deleted.
     """
 
     wanted: Bits
     firsts: list[int]
     unsealed: Callable[[int], HashedRecords]
     tagger: Tagger
-    heard: Callable[[int, HashedRecords, Indices], None]
+    on_batch: Callable[[int, HashedRecords, Indices], None]
 
     def holders(self, table: KeyTable, known: KeyFilter, rarest: RarestKeys) -> Iterator[tuple[Indices, Indices]]:
         """The records that hold keys of `table`, which are `known`, and the numbers of those keys, batch by batch."""
@@ -66,9 +67,9 @@ class Staying:
         owners, tags = _tag_likely(records, self.tagger, known)
         places, numbers = table.find(tags)
         owners = owners[places] + self.firsts[batch]
-        heeded = self.wanted.at(owners)
-        owners, numbers = owners[heeded], numbers[heeded]
-        self.heard(batch, records, owners[rarest.likely[numbers]] - self.firsts[batch])
+        selected = self.wanted.at(owners)
+        owners, numbers = owners[selected], numbers[selected]
+        self.on_batch(batch, records, owners[rarest.likely[numbers]] - self.firsts[batch])
         return owners, numbers
 
 
@@ -98,7 +99,7 @@ class Reduced:
     keys: Indices = field(repr=False)
 
 
-def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> RemovalKeys:
+def count_holders(leaving: Iterable[HashedRecords], staying: RemainingRecords) -> RemovalKeys:
     """The keys of all who leave, and how many of those who stay hold each."""
     table, known, rarest = _gather_keys(leaving, staying.tagger)
     held = []

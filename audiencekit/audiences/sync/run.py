@@ -15,9 +15,9 @@ from typing import Final
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.sync.planner import PlannedSync
-from audiencekit.audiences.sync.stamp import Stamping, judge_unasked
+from audiencekit.audiences.sync.stamp import AudienceStamp, judge_locally
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.options import take_back_cancellation
+from audiencekit.delivery.options import uncancel_task
 from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ResumeRefused, SnapshotRefused
@@ -38,7 +38,7 @@ from audiencekit.runs.run import Run, RunArguments, RunClock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
-from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
+from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, NextSnapshot, Outcomes, is_old, write_changes
 from audiencekit.snapshots.facts import SnapshotFacts, untrusted
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import day_of
@@ -78,7 +78,7 @@ class HeldSnapshot:
         self._stack, self._now = stack, now
         self._is_rebuild = rebuild
         self._snapshot: Snapshot | None = None
-        self._judge: Callable[[int], tuple[str, ...]] = self._judge_unasked
+        self._judge: Callable[[int], tuple[str, ...]] = self._judge_locally
         self._is_lost = False
 
     @property
@@ -107,7 +107,7 @@ class HeldSnapshot:
         """
         notes: tuple[str, ...] = ()
         try:
-            if settle_left(self._store, self._state_dir, self._key, self._now()):
+            if settle_previous_run(self._store, self._state_dir, self._key, self._now()):
                 notes = ("an earlier run was interrupted: its requests in doubt are sent again",)
             snapshot = self._store.open()
             self._stack.callback(snapshot.close)
@@ -121,10 +121,10 @@ class HeldSnapshot:
         self._snapshot = snapshot
         return snapshot, notes + self._words_for(snapshot) + self._judge(snapshot.facts.serial)
 
-    def _judge_unasked(self, serial: int) -> tuple[str, ...]:
+    def _judge_locally(self, serial: int) -> tuple[str, ...]:
         """Of a plan, for which the service is not asked, the stamps that are known here."""
         if not self._is_rebuild:
-            judge_unasked(self.directory, self.key, serial)
+            judge_locally(self.directory, self.key, serial)
         return ()
 
     def _words_for(self, snapshot: Snapshot) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class HeldSnapshot:
 # --- The changes of a run -> a new snapshot: right after the run, or in the next one when a kill came between ---
 
 
-def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
+def settle_previous_run(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
     """Bring what an earlier run has changed into the snapshot; whether there was anything.
 
     Raises SnapshotRefused when the files are damaged or do not belong together.
@@ -246,12 +246,12 @@ def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
 def _succeed(
     store: SnapshotStore, snapshot: Snapshot, found: Iterable[HashedRecords], facts: SnapshotFacts, now: datetime
 ) -> None:
-    with Spool(store.directory) as aside:
-        effects = Effects(aside, store.tagger())
+    with Spool(store.directory) as scratch:
+        effects = Effects(scratch, store.tagger())
         for effect in found:
             effects.add(effect)
         effects.close()
-        Successor(snapshot, effects, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
+        NextSnapshot(snapshot, effects, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
 
 
 def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now: float) -> SnapshotFacts:
@@ -287,9 +287,9 @@ def open_snapshot_run(
     """The snapshot of the audience of `run`, with its stamp; `stack` closes it. With `rebuild` it is built anew."""
     audience_id = run.facts.target.id
     snapshot = HeldSnapshot(run.settings, audience_id, stack, rebuild=rebuild, now=time.now)
-    stamping = Stamping(
+    stamping = AudienceStamp(
         client, audience_id, snapshot.directory, snapshot.key,
-        policy=time.retry_policy(), is_rebuild=rebuild, tell=progress.tell,
+        policy=time.retry_policy(), is_rebuild=rebuild, notify=progress.tell,
     )  # fmt: skip
     session = AudienceSession(client, run.facts.account_id, audience_id)
     return SnapshotRun(run, snapshot, stamping, session, time, progress)
@@ -304,7 +304,7 @@ class SnapshotRun:
 
     run: Run
     snapshot: HeldSnapshot
-    stamping: Stamping
+    stamping: AudienceStamp
     session: Session
     time: RunClock
     progress: Progress
@@ -351,6 +351,6 @@ class SnapshotRun:
         try:
             await self.stamping.end(await self.snapshot.settle(self.run))
         except asyncio.CancelledError:
-            take_back_cancellation()
+            uncancel_task()
         notes = self.stamping.notes
         return store_report(self.run, replace(report, notes=report.notes + notes)) if notes else report

@@ -53,10 +53,10 @@ _UNKNOWN: Final = (
 )
 
 
-class Stamping:
+class AudienceStamp:
     """The stamp of one audience, as the service shows it and as `directory` knows it.
 
-    What is kept is sealed by `key`. `policy` says how long the service is asked. `tell` hears what people should know
+    What is kept is sealed by `key`. `policy` says how long the service is asked. `notify` hears what people should know
     of while a run is at work.
     """
 
@@ -69,11 +69,11 @@ class Stamping:
         *,
         policy: RetryPolicy,
         is_rebuild: bool,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         self._client, self._audience_id = client, audience_id
         self._directory, self._key = directory, key
-        self._policy, self._is_rebuild, self._tell = policy, is_rebuild, tell
+        self._policy, self._is_rebuild, self._notify = policy, is_rebuild, notify
         self._seen: Stamp | None = None
         self._is_unknown = ""  # what the service does not do with descriptions
         self._is_behind = False
@@ -166,7 +166,7 @@ class Stamping:
         else:
             shown = description
         if find_stamp(shown, self._audience_id) == Stamp(self._audience_id, self._token):
-            self._keep(tokens=(self._token,))
+            self._store_tokens(tokens=(self._token,))
         else:
             self._give_up("keep what we write into")
 
@@ -184,7 +184,7 @@ class Stamping:
             replace(known, is_shown=False).write(self._directory, self._key)
         self._note(_UNKNOWN.format(what))
 
-    def _keep(self, *, tokens: tuple[str, ...]) -> None:
+    def _store_tokens(self, *, tokens: tuple[str, ...]) -> None:
         known = self._known()
         assert known is not None  # noqa: S101
         replace(known, tokens=tokens, is_shown=True).write(self._directory, self._key)
@@ -216,16 +216,16 @@ class Stamping:
         replace(known, tokens=(earlier, self._token)).write(self._directory, self._key)
         shown = await self._change(description)
         if find_stamp(shown, self._audience_id) == Stamp(self._audience_id, self._token):
-            self._keep(tokens=(self._token,))  # else either may be there: an answer without it proves nothing
+            self._store_tokens(tokens=(self._token,))  # else either may be there: an answer without it proves nothing
 
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes += (note,)
-            self._tell(f"note: {note}")
+            self._notify(f"note: {note}")
 
 
-def judge_unasked(directory: Path, key: SubKey, serial: int) -> None:
-    """Do as `Stamping.judge` for a plan, of which the service is not asked. Raises SnapshotRefused."""
+def judge_locally(directory: Path, key: SubKey, serial: int) -> None:
+    """Do as `AudienceStamp.judge` for a plan, of which the service is not asked. Raises SnapshotRefused."""
     if (known := KnownStamps.read(directory, key)) is not None:
         _refuse_what_is_behind(known, serial)
 

@@ -21,14 +21,14 @@ from audiencekit.machine.eventloop import blocking, cancellable
 from audiencekit.machine.keys import find_state_key
 from audiencekit.planning.options import Keywords, SyncKeywords, Time, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.plan import to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
@@ -132,10 +132,10 @@ def plan_sync(
     with ExitStack() as stack:
         hold_target(target, settings, stack, now)
         snapshot = HeldSnapshot(settings, audience_id, stack, rebuild=rebuild)
-        terms = Terms.of(about_source, settings, now=now)
-        means = Means(stack=stack, progress=options.progress, rejections=options.rejections)
+        terms = PlanTerms.of(about_source, settings, now=now)
+        resources = PlanResources(stack=stack, progress=options.progress, rejections=options.rejections)
         planner = SyncPlanner(snapshot, allowed_shrink=allowed, all_members=rebuild)
-        return to_plan(planner(source, terms, means))
+        return to_plan(planner(source, terms, resources))
 
 
 # --- `renew`: put in again, from the snapshot, the members of an audience whose entry expires soon ---
@@ -197,7 +197,7 @@ async def sync_async(
     allowed = check_sync(about_source, options.settings, audience_id, allow_shrink, replace=replace)
     plain = plain_keywords(about_source, few_people=options.settings.few_people)
     target = Target.audience(audience_id)
-    await look_first(target.connect(options.settings), options.progress)
+    await look_at_target(target.connect(options.settings), options.progress)
     arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
     planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
     return await run_on_snapshot(arguments, planner, rebuild=rebuild)

@@ -244,8 +244,8 @@ class WaitingLineFile:
             if isinstance(found, FileHeld):
                 failure = BusyError(found)
             else:
-                told = f"the limiter's file {what}: {str(self._path)!r}: {error}"
-                failure = found or InputOutputFailed(told, hint=hint_for(None, hint))
+                message = f"the limiter's file {what}: {str(self._path)!r}: {error}"
+                failure = found or InputOutputFailed(message, hint=hint_for(None, hint))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged, or a link"
             hint = hint_for(getattr(error, "errno", 0), hint)

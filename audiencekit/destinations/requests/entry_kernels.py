@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.layouts import KernelStructure, Slice, require, room_in
+from audiencekit.kernels.layouts import KernelStructure, Slice, output_slice, require
 from audiencekit.preparation.columnar.buffers import Bytes, Places
 
 Chosen = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ class Field:
     values: Bytes
     ends: Places | None = None
 
-    def laid_out(self) -> _Field:
+    def to_structure(self) -> _Field:
         """The same as the library reads it."""
         opening = Slice.of(np.frombuffer(self.opening, dtype=np.uint8), np.uint8)
         ends = Slice() if self.ends is None else Slice.of(self.ends, np.int32)
@@ -49,9 +49,9 @@ class BatchPart:
     places: Chosen
     fields: Sequence[Field]
 
-    def laid_out(self) -> _Part:
+    def to_structure(self) -> _Part:
         """The same as the library reads it."""
-        fields = Slice.of_all([field.laid_out() for field in self.fields], _Field)
+        fields = Slice.of_all([field.to_structure() for field in self.fields], _Field)
         made = _Part(Slice.of(self.places, np.int64), fields)
         made._kept = (self, fields)
         return made
@@ -69,14 +69,14 @@ class EntryKernels:
         """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
         take: each operation is `prefix`, its users, `suffix` and a comma."""
         given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
-        all_parts, written = Slice.of_all([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
+        all_parts, written = Slice.of_all([part.to_structure() for part in parts], _Part), ctypes.c_size_t(0)
         arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))
-        require(self._library.audiencekit_operations(*room_in(body, np.uint8), *arguments, ctypes.byref(written)))
+        require(self._library.audiencekit_operations(*output_slice(body, np.uint8), *arguments, ctypes.byref(written)))
         return written.value
 
     def measure_entries(self, fields: Sequence[Field], records: int) -> Chosen:
         """The bytes of the entry of each of so many records of a batch, without its comma."""
-        laid_out = Slice.of_all([field.laid_out() for field in fields], _Field)
+        laid_out = Slice.of_all([field.to_structure() for field in fields], _Field)
         sizes = np.empty(records, dtype=np.int64)
-        require(self._library.audiencekit_entry_sizes(*room_in(sizes, np.int64), ctypes.byref(laid_out)))
+        require(self._library.audiencekit_entry_sizes(*output_slice(sizes, np.int64), ctypes.byref(laid_out)))
         return sizes

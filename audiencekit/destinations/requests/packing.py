@@ -98,7 +98,7 @@ def measure_users(records: HashedRecords, profile: Profile) -> npt.NDArray[np.in
     return measure_entries(records.unwrap(), profile)
 
 
-class BodyRoom(Personal[Octets]):
+class BodyBuffer(Personal[Octets]):
     """Where bodies are made, one after the other."""
 
 
@@ -118,19 +118,19 @@ def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, form: Bo
 
 
 def pack_request(
-    request: PlannedRequest, users_of: UsersOf, form: BodyForm, room: BodyRoom | None = None
+    request: PlannedRequest, users_of: UsersOf, form: BodyForm, room: BodyBuffer | None = None
 ) -> PackedRequest:
     """The body of one request. Raises Bug when it is not what was planned.
 
     It is written into `room`, and holds until something else is; without, into room of its own.
     """
     updates, deletes = users_of(request)
-    return _pack(request, updates, deletes, form, room or BodyRoom(np.empty(request.body_bytes, dtype=np.uint8)))
+    return _pack(request, updates, deletes, form, room or BodyBuffer(np.empty(request.body_bytes, dtype=np.uint8)))
 
 
 @guarded
 def _pack(
-    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, form: BodyForm, room: BodyRoom
+    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, form: BodyForm, room: BodyBuffer
 ) -> PackedRequest:
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")

@@ -23,7 +23,7 @@ Sizes: TypeAlias = npt.NDArray[np.integer[Any]]
 SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
-class BodyWishes(Protocol):
+class BodyOptions(Protocol):
     """The sizes of requests that options ask for, within those that the service takes; None where they do not."""
 
     @property
@@ -49,14 +49,14 @@ class BodyLimits:
     max_records_per_operation: int | None = None
 
     @classmethod
-    def within(cls, wishes: BodyWishes | None) -> Self:
+    def within(cls, wanted: BodyOptions | None) -> Self:
         """The limits of the service, with smaller requests where asked for."""
-        if wishes is None:
+        if wanted is None:
             return cls()
         return cls(
-            max_body_bytes=wishes.max_body_bytes or MAX_BODY_BYTES,
-            max_records_per_request=wishes.max_records_per_request,
-            max_records_per_operation=wishes.max_records_per_operation,
+            max_body_bytes=wanted.max_body_bytes or MAX_BODY_BYTES,
+            max_records_per_request=wanted.max_records_per_request,
+            max_records_per_operation=wanted.max_records_per_operation,
         )
 
 
@@ -117,7 +117,7 @@ def plan_requests(
     planned: list[PlannedRequest] = []
     for wave in waves:
         updates = deletes = 0
-        for body in _cut(_Coming(sizes_of(wave, False), sizes_of(wave, True)), overhead, limits):
+        for body in _cut(_PendingRecords(sizes_of(wave, False), sizes_of(wave, True)), overhead, limits):
             request = PlannedRequest(
                 number=len(planned) + 1,
                 wave=wave,
@@ -134,7 +134,7 @@ def plan_requests(
     return planned
 
 
-class _Coming:
+class _PendingRecords:
     """The records that are not planned yet, as far as they were asked for."""
 
     def __init__(self, updates: Iterable[Sizes], deletes: Iterable[Sizes]) -> None:
@@ -180,7 +180,7 @@ class _Body(NamedTuple):
     body_bytes: int
 
 
-def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
+def _cut(coming: _PendingRecords, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
     """Greedy: each request takes as many records as the limits allow."""
     while coming.fill(limits.max_body_bytes):
         count = _fitting(coming, overhead, limits)
@@ -190,7 +190,7 @@ def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
         coming.drop(count)
 
 
-def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
+def _fitting(coming: _PendingRecords, overhead: int, limits: BodyLimits) -> int:
     """The largest number of records that fit one body, at least one (binary search)."""
 
     def fits(count: int) -> bool:

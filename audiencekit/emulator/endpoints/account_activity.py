@@ -11,7 +11,14 @@ import orjson
 from audiencekit.emulator.answers import Answer, format_time, refuse_problem
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.activity import DIRECTIONS, EVENT_TYPES, Query, Subscription, invalid, read_wish
+from audiencekit.emulator.endpoints.activity import (
+    DIRECTIONS,
+    EVENT_TYPES,
+    Query,
+    Subscription,
+    invalid,
+    read_selection,
+)
 
 # --- `POST /2/activity/subscriptions` and `GET /2/activity/stream` (specification part 0, sections 6 and 8) ---
 #
@@ -103,9 +110,9 @@ def link_webhook(call: Call) -> Answer:
     if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
         raise invalid("Expected 1 to 19 digits for [webhook_id]")
     query = Query(call.query)
-    wish = read_wish(query)
+    selection = read_selection(query)
     query.finish()
-    call.store.webhooks.link(call.ids["webhook_id"], wish)
+    call.store.webhooks.link(call.ids["webhook_id"], selection)
     return Answer(200, orjson.dumps({"data": {"provisioned": True}}))
 
 

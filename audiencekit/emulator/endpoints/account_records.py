@@ -120,7 +120,7 @@ _APPS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def endow(account: Account, user_id: str, seed: int) -> None:
+def seed_account(account: Account, user_id: str, seed: int) -> None:
     """Give a new account its own user and a partner whose tweets it may promote, and three apps, one of them deleted.
 
     The partner has tweets, and the account its media already.

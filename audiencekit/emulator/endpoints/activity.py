@@ -113,7 +113,7 @@ class Activity:
         self._events: list[Event] = []
         self._streams: set[Stream] = set()
 
-    def happen(self, event: Event) -> bool:
+    def publish(self, event: Event) -> bool:
         """Tell every stream of an event; return whether there is a subscription to it."""
         if not any(subscription.wants(event) for subscription in self.subscriptions):
             return False
@@ -183,7 +183,7 @@ MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FieldSelection:
     """The fields of each kind of object, the default ones among them, and the expansions."""
 
     tweet: frozenset[str]
@@ -192,9 +192,9 @@ class Wish:
     expansions: frozenset[str]
 
 
-def read_wish(query: Query) -> Wish:
+def read_selection(query: Query) -> FieldSelection:
     """Return the fields that a query asks for. Raises RefusalError (400) for what is no name, or is removed."""
-    wish = Wish(
+    selection = FieldSelection(
         tweet=frozenset({"id", "text", *query.words("tweet.fields", removed=("source",))}),
         media=frozenset({"media_key", "type", *query.words("media.fields")}),
         user=frozenset({"id", "name", "username", *query.words("user.fields")}),
@@ -202,7 +202,7 @@ def read_wish(query: Query) -> Wish:
     )
     for name in ("poll.fields", "place.fields"):
         query.words(name)
-    return wish
+    return selection
 
 
 def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:

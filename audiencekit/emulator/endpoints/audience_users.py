@@ -33,14 +33,14 @@ Echo = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TimeRules:
     """Which times the operations of a list take, and whether an expiry may be 13 months away or more."""
 
     times: tuple[str, ...] = ("effective_at", "expires_at")
     caps_expiry: bool = False
 
 
-AUDIENCE_TERMS: Final = Terms()
+AUDIENCE_TERMS: Final = TimeRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Operation:
 
 
 def read_operations(
-    document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: Terms = AUDIENCE_TERMS
+    document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: TimeRules = AUDIENCE_TERMS
 ) -> list[Operation]:
     """Return the operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
     items = check_array(document, ids)
@@ -117,7 +117,7 @@ def users_of(item: object) -> list[Any]:
 class _Reader:
     """Reads the operations of one request; operations with the same times share one span."""
 
-    def __init__(self, rules: UserRules, now: float, terms: Terms) -> None:
+    def __init__(self, rules: UserRules, now: float, terms: TimeRules) -> None:
         self._rules, self._now, self._terms = rules, now, terms
         self._default_expiry = add_months(now, EXPIRY_MONTHS)
         self._spans: dict[Span, Span] = {}

@@ -7,7 +7,13 @@ from typing import Any, Final
 from audiencekit.emulator.answers import Answer, success, success_of_items
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.audience_users import Terms, UserRules, apply_operations, echo_item, read_operations
+from audiencekit.emulator.endpoints.audience_users import (
+    TimeRules,
+    UserRules,
+    apply_operations,
+    echo_item,
+    read_operations,
+)
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import Parameters, read_document
 from audiencekit.emulator.routing import READS, USERS, WRITES, Route
@@ -64,7 +70,7 @@ def delete_list(call: Call) -> Answer:
 # The answer is that of a batch: counts for each operation, and an echo of each without its users.
 
 _FIELDS: Final = ("email", "phone_number")
-_TERMS: Final = Terms(times=("expires_at",), caps_expiry=True)
+_TERMS: Final = TimeRules(times=("expires_at",), caps_expiry=True)
 
 
 def upload_users(call: Call) -> Answer:

@@ -97,7 +97,7 @@ _STOCK: Final = (
 _FIRST_SERIAL: Final = 10**18
 
 
-def stock(account_id: str, now: float) -> dict[str, dict[str, Record]]:
+def seed_media(account_id: str, now: float) -> dict[str, dict[str, Record]]:
     """Return the records of a new account, by kind and id. The same account has the same ones."""
     chance = random.Random(f"media of {account_id}")
     first = chance.randrange(_FIRST_SERIAL, 2 * _FIRST_SERIAL)

@@ -97,10 +97,10 @@ def check_permission(user: User, match: Match) -> None:
         return
     enough = [name for name, allowed in _ALLOWED.items() if area in allowed[changes]]
     if not set(enough).intersection(user.permissions):
-        raise refuse_for_want_of(" or ".join(enough), match.ids)
+        raise refuse_missing_permission(" or ".join(enough), match.ids)
 
 
-def refuse_for_want_of(permission: str, ids: Mapping[str, str]) -> RefusalError:
+def refuse_missing_permission(permission: str, ids: Mapping[str, str]) -> RefusalError:
     """Return the refusal of a user who has not got a permission. The specification states no code."""
     return refuse(403, "ACTION_NOT_ALLOWED", f"This needs the permission {permission} on the account", params=ids)
 

@@ -21,7 +21,7 @@ from audiencekit.emulator.endpoints.account_records import Account
 from audiencekit.emulator.endpoints.all_card_types import choose_card
 from audiencekit.emulator.endpoints.media import choose_media
 from audiencekit.emulator.endpoints.media_records import GIF, IMAGE, VIDEO
-from audiencekit.emulator.endpoints.people import refuse_for_want_of
+from audiencekit.emulator.endpoints.people import refuse_missing_permission
 from audiencekit.emulator.endpoints.tweet_records import (
     DRAFT,
     DRAFTS,
@@ -181,7 +181,7 @@ def check_author(call: Call, content: Mapping[str, Any]) -> None:
     if not content["nullcast"]:
         raise call.refuse(403, "ACTION_NOT_ALLOWED", "Organic tweets are for their own user", "nullcast")
     if TWEET_COMPOSER not in call.store.users.of(call.user_id).permissions:
-        raise refuse_for_want_of(TWEET_COMPOSER, call.ids)
+        raise refuse_missing_permission(TWEET_COMPOSER, call.ids)
 
 
 def read_changes(call: Call, parameters: Parameters) -> Content:

@@ -35,22 +35,22 @@ class NewPosts:
             publish_due(account, now)
             for tweet in [*TWEETS.of(account).values()]:
                 if tweet.id not in self._seen and self._has_looked:
-                    self._tell(account, tweet, now)
+                    self._notify(account, tweet, now)
                 self._seen.add(tweet.id)
         self._has_looked = True
 
-    def _tell(self, account: Account, tweet: Record, now: float) -> None:
+    def _notify(self, account: Account, tweet: Record, now: float) -> None:
         rules = self._store.stream_rules.matching(read_post(account, tweet, self._store.origin.user_id))
         if not rules:
             return
         found: Found = (account, tweet)
         for webhook_id, link in self._store.webhooks.links.items():
-            includes = include(self._store.origin.user_id, [found], link.wish)
+            includes = include(self._store.origin.user_id, [found], link.selection)
             document: dict[str, Any] = {
-                "data": {**describe(found, link.wish), "edit_history_tweet_ids": [tweet.id]},
+                "data": {**describe(found, link.selection), "edit_history_tweet_ids": [tweet.id]},
                 **({"includes": includes} if includes else {}),
                 "matching_rules": [
                     {"id": rule.id, **({} if rule.tag is None else {"tag": rule.tag})} for rule in rules
                 ],
             }
-            self._store.webhooks.tell(webhook_id, orjson.dumps(document), now)
+            self._store.webhooks.notify(webhook_id, orjson.dumps(document), now)

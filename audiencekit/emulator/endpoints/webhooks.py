@@ -20,7 +20,7 @@ import aiohttp
 from audiencekit.emulator.answers import format_time
 
 if TYPE_CHECKING:
-    from audiencekit.emulator.endpoints.activity import Wish
+    from audiencekit.emulator.endpoints.activity import FieldSelection
 
 
 # --- Webhooks: where each leads, which are linked, and the events that they were to be told ---
@@ -57,7 +57,7 @@ class Delivery:
 class Link:
     """A webhook that is linked: the fields it wants, and its events so far."""
 
-    wish: Wish
+    selection: FieldSelection
     events: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
 
 
@@ -70,14 +70,14 @@ class Webhooks:
         self.made: deque[Delivery] = deque(maxlen=MAX_EVENTS)  # in the order in which they were begun
         self.send: Callable[[Delivery], None] = lambda delivery: None
 
-    def link(self, webhook_id: str, wish: Wish) -> None:
+    def link(self, webhook_id: str, selection: FieldSelection) -> None:
         """Link a webhook, or give a linked one other fields."""
         if webhook_id in self.links:
-            self.links[webhook_id].wish = wish
+            self.links[webhook_id].selection = selection
         else:
-            self.links[webhook_id] = Link(wish)
+            self.links[webhook_id] = Link(selection)
 
-    def tell(self, webhook_id: str, body: bytes, now: float) -> None:
+    def notify(self, webhook_id: str, body: bytes, now: float) -> None:
         """Deliver an event to a linked webhook, and keep it for a replay."""
         delivery = Delivery(webhook_id, body, now)
         events = self.links[webhook_id].events
@@ -154,7 +154,7 @@ _MOST_BYTES: Final = 10_000  # of an answer to a challenge
 WAITS_SECONDS: Final = (1.0, 5.0, 25.0)
 
 
-class Courier:
+class WebhookSender:
     """Delivers the events of some webhooks while it is open."""
 
     def __init__(self, webhooks: Webhooks, secret: str, waits_seconds: Sequence[float] = WAITS_SECONDS) -> None:

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Final
 
 from audiencekit.emulator.faults import late_answers, replies, settings, traffic
-from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import Setting
 
 # --- Rows of the catalogue: a kind of fault, and the address at which its faults strike ---
 
-Act = Callable[[Strike], Effect]
+Act = Callable[[Injection], Effect]
 Condition = Callable[[Fault, Situation], bool]
 
 
@@ -35,12 +35,12 @@ class Kind:
     times: int | None = 1
     outside: str | None = None
 
-    def strike(self, strike: Strike) -> Effect:
+    def inject(self, injection: Injection) -> Effect:
         """Return the effect of the fault at its place."""
-        act = self.acts.get(strike.fault.place, self.act)
+        act = self.acts.get(injection.fault.place, self.act)
         if act is None:
             raise RuntimeError("a fault without an act was let in")
-        return act(strike)
+        return act(injection)
 
 
 class Site(StrEnum):

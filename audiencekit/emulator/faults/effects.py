@@ -173,7 +173,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Strike:
+class Injection:
     """A fault that strikes now."""
 
     fault: Fault

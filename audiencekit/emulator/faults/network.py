@@ -124,7 +124,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 # --- The faults of a connection, before a request comes by it ---
 
 
-def strike_connection(
+def inject_connection_fault(
     connection: ClientConnection, faults: Register, now: float, stop: Callable[[Outage], None]
 ) -> None:
     """Let the faults of connections strike a new one; `stop` ends the emulator for an outage."""
@@ -216,9 +216,9 @@ class Handshakes:
         effect = met[0] if met is not None and isinstance(met[0], Handshake) else Handshake()
         if effect.alert is not None:
             return _Alert(_ALERT % effect.alert)
-        return _Upgrade(connection, self._contexts[effect.certificate or "good"], self._keep)
+        return _Upgrade(connection, self._contexts[effect.certificate or "good"], self._hold_task)
 
-    def _keep(self, task: asyncio.Task[None]) -> None:
+    def _hold_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -250,15 +250,15 @@ class _Upgrade(asyncio.Protocol):
     """Encrypts a transport, and hands it over to its connection."""
 
     def __init__(
-        self, connection: ClientConnection, context: ssl.SSLContext, keep: Callable[[asyncio.Task[None]], None]
+        self, connection: ClientConnection, context: ssl.SSLContext, hold_task: Callable[[asyncio.Task[None]], None]
     ) -> None:
-        self._connection, self._context, self._keep = connection, context, keep
+        self._connection, self._context, self._hold_task = connection, context, hold_task
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
             # Bytes that come before the encryption is there would otherwise reach the wrong protocol.
             transport.pause_reading()
-            self._keep(asyncio.get_running_loop().create_task(self._encrypt(transport)))
+            self._hold_task(asyncio.get_running_loop().create_task(self._encrypt(transport)))
 
     async def _encrypt(self, transport: asyncio.Transport) -> None:
         # A client that does not trust the certificate ends the handshake: that is what it is for.

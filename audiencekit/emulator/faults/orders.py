@@ -17,7 +17,7 @@ import orjson
 from audiencekit.emulator.answers import Answer, refuse
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind, Site, site_of
-from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import is_number, is_whole
 
 # --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal that comes with the package ---
@@ -153,7 +153,7 @@ def read_rehearsal(name: str) -> list[Fault]:
 # --- The door of the faults: `/__faults` sets, shows and clears them ---
 
 
-class FaultDoor:
+class FaultEndpoint:
     """Answers `/__faults`. `prepare` opens the addresses that faults need, and says what they are."""
 
     def __init__(self, register: Register, prepare: Callable[[], Awaitable[dict[str, Any]]]) -> None:
@@ -209,7 +209,7 @@ class _Active:
         self.fired = 0
         self.chance = random.Random(fault.seed)
 
-    def strikes(self, situation: Situation) -> bool:
+    def applies_to(self, situation: Situation) -> bool:
         """Return whether a situation is met by the fault; counts it if it is one that could be."""
         fault, when = self.fault, CATALOGUE[self.fault.number].when
         if fault.place is not situation.place or not fault.concerns(situation.method, situation.path):
@@ -224,10 +224,10 @@ class _Active:
     def _is_spent(self) -> bool:
         return self.fault.times is not None and self.fired >= self.fault.times
 
-    def strike(self, situation: Situation) -> Effect:
+    def inject(self, situation: Situation) -> Effect:
         """Return the effect."""
         self.fired += 1
-        return CATALOGUE[self.fault.number].strike(Strike(self.fault, situation, self.chance))
+        return CATALOGUE[self.fault.number].inject(Injection(self.fault, situation, self.chance))
 
 
 class Register:
@@ -268,14 +268,14 @@ class Register:
         """Return the effect of the fault that strikes in a situation, and its record; None when no fault strikes."""
         here = [active for active in self._active if site_of(active.fault) is site]
         # Each fault counts what it could strike, also what another strikes before it.
-        struck = [active for active in here if active.strikes(situation)]
+        struck = [active for active in here if active.applies_to(situation)]
         if not struck:
             return None
         fault = struck[0].fault
         self._seq += 1
         fired = Fired(self._seq, fault.number, fault.place, request)
         self._fired.append(fired)
-        return struck[0].strike(situation), fired
+        return struck[0].inject(situation), fired
 
     def document(self) -> dict[str, Any]:
         """Return the faults with their counts, and what was struck, as JSON."""

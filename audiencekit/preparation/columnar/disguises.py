@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.identifiers.partner_user_id import ENCODED, undisguised
+from audiencekit.identifiers.partner_user_id import ENCODED, decoded_forms
 from audiencekit.preparation.columnar.buffers import Bools, arrow_array, text_buffers
 from audiencekit.preparation.columnar.checks import matches, matches_among
 
@@ -45,7 +45,7 @@ def hold_others(texts: Any, are_asked: Bools) -> Bools:
     """Of those of `texts` that `are_asked`, which are the encoding of another text. Holds raw values, as before."""
     places = np.flatnonzero(matches_among(texts, are_asked, _ENCODED))
     found = np.zeros(len(texts), dtype=bool)
-    found[places] = [any(undisguised(text)) for text in texts.take(arrow_array(places)).to_pylist()]
+    found[places] = [any(decoded_forms(text)) for text in texts.take(arrow_array(places)).to_pylist()]
     return found
 
 

@@ -15,7 +15,7 @@ from audiencekit.reporting.page.drawing import draw, draws
 from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Picture, Row, Section, count, many
 from audiencekit.reporting.page.parts import calendar_parts, change_parts, history_parts, list_parts, sending_part
 from audiencekit.reporting.page.privacy import masked
-from audiencekit.reporting.text import NOT_INSTALLED, in_short, seconds_of
+from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
 from audiencekit.shown import shown
 
 # --- Parts as HTML: for the page, and for a notebook, which has them without the page around ---
@@ -37,19 +37,19 @@ def _section(part: Section, drawn: Sequence[str]) -> str:
     return f"<section>\n<h2>{escape(part.heading)}</h2>\n{text}{pictures}{_table(part)}{remedies}</section>\n"
 
 
-def items(told: Iterable[tuple[str, str | None]]) -> str:
+def items(messages: Iterable[tuple[str, str | None]]) -> str:
     """A list of messages, each with what to do about it; empty for none."""
     lines = [
         f"<li>{escape(message)}" + (f'<br><span class="do">What to do: {escape(what)}</span>' if what else "") + "</li>"
-        for message, what in told
+        for message, what in messages
     ]
     return f"<ul>{''.join(lines)}</ul>\n" if lines else ""
 
 
 def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: Callable[[str], str]) -> str:
     """Why a plan or a run was refused; empty for one that was not."""
-    told = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
-    return f"<section>\n<h2>Why it was refused</h2>\n{told}</section>\n" if told else ""
+    messages = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
+    return f"<section>\n<h2>Why it was refused</h2>\n{messages}</section>\n" if messages else ""
 
 
 def _figure_element(part: Section, svg: str) -> str:
@@ -114,7 +114,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
             *(() if target.is_known else (NOT_INSTALLED.format(target.destination.name).capitalize(),)),
             *((f"List: {shown(', '.join(document['source_names']))}",) if document.get("source_names") else ()),
             f"Run {document['run_id']}, begun {document['started_at']}"
-            + ("" if seconds is None else f", took {in_short(seconds)}"),
+            + ("" if seconds is None else f", took {short_duration(seconds)}"),
         ),
         lead=f"{lead} {words.of_matches}".rstrip(),
         parts=[*report_parts(document), *calendar_parts(expiry), *history_parts(document)],

@@ -19,7 +19,7 @@ from audiencekit.reporting.page.page_parts import (
     count,
     share,
 )
-from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
+from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, printed_numbers, shown_counts
 from audiencekit.shown import shown as printable
 
 # --- The parts of a page about the list: where its rows are, what is lost, which identifiers they have ---
@@ -39,7 +39,7 @@ _ROWS: Final = {
 
 def list_parts(document: Document) -> list[Section]:
     """Those of a report or of a plan."""
-    shown = shown_counts(list_counts(document), list_moves(document), told=numbers_told(document))
+    shown = shown_counts(list_counts(document), list_moves(document), printed=printed_numbers(document))
     if shown is None:
         return [_funnel(document, _TOO_SMALL)]
     return [
@@ -177,7 +177,7 @@ def sending_part(document: Document) -> Section:
     paces = [*document.get("earlier_paces", ()), *filter(None, [document.get("pace")])]
     return Section(
         heading="Requests",
-        text=_told(paces),
+        text=_pace_text(paces),
         caption="Requests and what the service counted",
         columns=("requests", "count"),
         rows=[
@@ -194,7 +194,7 @@ def sending_part(document: Document) -> Section:
     )
 
 
-def _told(paces: Sequence[Document]) -> str:
+def _pace_text(paces: Sequence[Document]) -> str:
     again = sum(sum(pace["attempts"]) - sum(pace["requests"]) for pace in paces)
     waits = sum(sum(pace["waits"]) for pace in paces)
     parts = f"The run was sent in {len(paces)} parts. " if len(paces) > 1 else ""

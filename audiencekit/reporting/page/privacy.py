@@ -52,10 +52,10 @@ class Shown:
         return Cell(text, key if text == f"{number:,}" else None)
 
 
-def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int] = ()) -> Shown | None:
+def shown_counts(counts: Counts, moves: Sequence[Move], *, printed: Collection[int] = ()) -> Shown | None:
     """The finest way to show the counts that tells no small one; None where there is none.
 
-    `told` are numbers that the texts of the page tell.
+    `printed` are numbers that the texts of the page tell.
     """
     fixed = frozenset(counts.keys() - {key for move in moves for key in move})
     small = [key for key, number in counts.items() if 0 < number < FLOOR and key not in fixed]
@@ -64,7 +64,7 @@ def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int]
         shown = Shown(step, fixed)
         hidden: set[str] = set()
         for move in moves:
-            if _is_unseen(move, 1, counts, shown, told) or _is_unseen(move, -1, counts, shown, told):
+            if _is_unseen(move, 1, counts, shown, printed) or _is_unseen(move, -1, counts, shown, printed):
                 hidden.update(move)
         if hidden.issuperset(small):
             return shown
@@ -72,10 +72,10 @@ def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int]
     return None
 
 
-def _is_unseen(move: Move, sign: int, counts: Counts, shown: Shown, told: Collection[int]) -> bool:
+def _is_unseen(move: Move, sign: int, counts: Counts, shown: Shown, printed: Collection[int]) -> bool:
     """Whether the page would be the same after the move."""
     return all(
-        counts[key] not in told and shown.text(key, counts[key]) == shown.text(key, counts[key] + sign * change)
+        counts[key] not in printed and shown.text(key, counts[key]) == shown.text(key, counts[key] + sign * change)
         for key, change in move.items()
     )
 
@@ -122,7 +122,7 @@ def _combined(document: Document) -> Sequence[Mapping[str, Any]]:
     return document.get("combinations") or ()
 
 
-def numbers_told(document: Document) -> frozenset[int]:
+def printed_numbers(document: Document) -> frozenset[int]:
     """The numbers in the texts about a list."""
     texts = [*document["notes"], *(each["message"] for each in (*document.get("warnings", ()), *document["problems"]))]
     return frozenset(int(each.replace(",", "")) for text in texts for each in re.findall(r"\d[\d,]*\b", masked(text)))

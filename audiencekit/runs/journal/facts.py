@@ -68,17 +68,17 @@ class RunFacts:
         return f"{self.run_id}-{sha256(f'{self.run_id} {self.salt}'.encode()).hexdigest()[:_KEY_DIGITS]}"
 
     @property
-    def again(self) -> str:
+    def repeat_command(self) -> str:
         """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
         return _AGAIN.get(self.operation, "").format(audience=self.target.id)
 
-    def going_on(self, *, names_account: bool = False) -> str:
+    def continue_command(self, *, names_account: bool = False) -> str:
         """The command that goes on with the run when it has ended early, between backquotes.
 
         SOURCE stands for the list of a sync. A resumption names the account where the environment may name another.
         """
         command = _RESUME_FOR if names_account else _RESUME
-        return self.again or command.format(run_id=self.run_id, account_id=self.account_id)
+        return self.repeat_command or command.format(run_id=self.run_id, account_id=self.account_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from audiencekit.machine.privatefiles import explained, hint_for, read_file, syn
 from audiencekit.optiontext import option
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
-from audiencekit.runs.store import RUN_HOME, Succession, time_of
+from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 
 # --- The journal of one run as a file: what is written is durable when a method returns ---
 
@@ -197,7 +197,7 @@ class JournalFile:
 
     # --- what is written ---
 
-    def keep_plan(self, plan: PlanFacts, key: SubKey) -> None:
+    def store_plan(self, plan: PlanFacts, key: SubKey) -> None:
         """Write the plan, before the first request is sent."""
         content = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
         bodies = [dataclasses.astuple(body) for body in content.pop("requests")]
@@ -436,7 +436,7 @@ def without_beginning(path: Path) -> ResumeRefused:
     is_there = os.path.lexists(path)
     with explained("the directory of the run cannot be read", path.parent):
         others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
-    if not others and not Succession(path.parents[2]).knows(path.parent.name):
+    if not others and not RunOrder(path.parents[2]).knows(path.parent.name):
         return not_begun() if is_there else without_journal()
     what = "damaged: it is empty" if is_there else "gone"
     return damaged(path.parent, f"the journal is {what}, and the run had begun: it is not known {WHAT_WAS_SENT}")

@@ -77,7 +77,7 @@ class RunJournal:
         await self._write_of(request.number, lambda connection: _intend(connection, request, key, moment))
         pass_point("after intent")
 
-    async def leave_again(self, number: int) -> None:
+    async def intend_again(self, number: int) -> None:
         """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
         moment = self._moment()
         await self._write_of(number, lambda connection: _leave(connection, number, moment))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, address, require, room_in
+from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, address, output_slice, require
 
 _OFFSET_BYTES: Final = 4
 
@@ -62,5 +62,5 @@ class ObjectKernels:
         given = Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8)
         rooms = Slice.of_all(columns, _Values)
         told = map(ctypes.byref, (given, names, rooms))
-        require(self._library.audiencekit_read_objects(*told, *room_in(apart, np.uint8)))
+        require(self._library.audiencekit_read_objects(*told, *output_slice(apart, np.uint8)))
         return [column.texts() for column in columns], apart.astype(bool)

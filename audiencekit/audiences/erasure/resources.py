@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audiencekit.audiences.erasure.receipt import Receipt, counted
-from audiencekit.audiences.erasure.verification import leave_snapshot
+from audiencekit.audiences.erasure.verification import remove_from_snapshot
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DRAIN_SECONDS
 from audiencekit.machine.keys import StateKey
-from audiencekit.runs.first_pass import Doubts, EarlierRuns, in_thread
+from audiencekit.runs.first_pass import Doubts, PendingRequests, in_thread
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.forgotten.people import Forgotten
@@ -27,7 +27,7 @@ from audiencekit.shown import shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureMeans:
+class ErasureResources:
     """The things on this machine that an erasure is carried out with. `lock` raises AudienceBusy.
 
     `leave` takes the people out of what is kept of an audience on this machine, too.
@@ -42,7 +42,7 @@ class ErasureMeans:
     drain_seconds: float = DRAIN_SECONDS
 
 
-def means_of(
+def erasure_resources(
     receipt: Receipt,
     settings: Settings,
     key: StateKey,
@@ -50,7 +50,7 @@ def means_of(
     *,
     limiter: RateLimiter,
     time: RunClock,
-) -> ErasureMeans:
+) -> ErasureResources:
     """The means of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
     state_dir, account_id = settings.state_dir, receipt.account_id
 
@@ -61,16 +61,16 @@ def means_of(
         if forgotten is not None:
             await in_thread(
                 functools.partial(
-                    leave_snapshot, state_dir, account_id, target.id,
+                    remove_from_snapshot, state_dir, account_id, target.id,
                     key=key, forgotten=forgotten, now=datetime.now(UTC),
                 )
             )  # fmt: skip
 
-    return ErasureMeans(
+    return ErasureResources(
         limiter=limiter,
         policy=time.retry_policy(),
         lock=lock,
-        doubts=EarlierRuns(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
+        doubts=PendingRequests(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
         leave=leave,
         concurrency=settings.concurrency,
         drain_seconds=settings.drain_seconds,

@@ -13,7 +13,7 @@ from audiencekit.emulator.journal import RequestEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class IncomingRequest:
     """A request whose body has not been looked at."""
 
     request: web.BaseRequest
@@ -28,17 +28,17 @@ class Arrival:
         return self.request.headers.get(name, "")
 
 
-async def greet(arrival: Arrival) -> None:
+async def send_continue(arrival: IncomingRequest) -> None:
     """Ask for the body, where the client waits to be asked."""
     if arrival.header("Expect").lower() == "100-continue":
         await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         arrival.request.writer.output_size = 0
 
 
-async def take_in(arrival: Arrival, entry: RequestEntry) -> Received:
+async def read_body(arrival: IncomingRequest, entry: RequestEntry) -> Received:
     """Return the body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
     if arrival.faults.announced:
-        await greet(arrival)
-    received = await receive(arrival.faults.take_in(arrival.request.content.iter_any()))
+        await send_continue(arrival)
+    received = await receive(arrival.faults.read_body(arrival.request.content.iter_any()))
     entry.bytes = received.size
     return received
