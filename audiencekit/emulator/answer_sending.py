@@ -1,4 +1,4 @@
-"""Apply a request and send its answer, with the faults that were ordered in between."""
+"""Apply a request and send its answer, with the ordered faults in between."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CallRunner:
         self._parts = parts
 
     async def carry_out(self, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
-        """Return the answer of the endpoint. Raises InjectedError for that of a fault before or behind it."""
+        """Return the answer of the endpoint. Raises InjectedError with the answer of a fault before or after it."""
         inject_at = functools.partial(faults.inject_at, ids=match.ids, body=call.body)
         await inject_at(Place.BEFORE_APPLY, now=self._parts.clock.now())
         await inject_at(Place.LATE_APPLY, now=self._parts.clock.now())
@@ -89,13 +89,13 @@ _KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public 
 
 
 class Sender:
-    """Sends answers with the headers that every one of them has."""
+    """Sends answers with the headers that all answers have."""
 
     def __init__(self, clock: Clock, chance: random.Random) -> None:
         self._clock, self._chance = clock, chance
 
     async def send(self, incoming: IncomingRequest, connection: ClientConnection, answer: Answer) -> web.StreamResponse:
-        """`answer`, already sent when it is one in parts. Raises ConnectionCutError after that of a fault."""
+        """Return `answer`, already sent if it is streamed. Raises ConnectionCutError after the answer of a fault."""
         headers = {**self._ordinary_headers(incoming), **answer.headers, "Content-Type": answer.content_type}
         if not answer.content_type.startswith(_PAGE):
             headers = {**_OF_DATA, **headers}

@@ -1,4 +1,4 @@
-"""Endpoints of the emulator that no service has: orders for faults, and what it holds, for tests."""
+"""Endpoints for tests that no service has: orders for faults, and the content of the emulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 
 
 class ControlRouter:
-    """Opens the doors, that of the faults among them. `prepare` opens the addresses that faults need."""
+    """Calls the control endpoints, also those of the faults. `prepare` opens the addresses that faults need."""
 
     def __init__(self, parts: EmulatorParts, prepare: Callable[[], Awaitable[dict[str, str]]]) -> None:
         self._parts = parts
@@ -33,7 +33,7 @@ class ControlRouter:
         self._endpoints = ControlEndpoints(parts.store, parts.clock, parts.options, parts.handlers.set_account)
 
     async def open(self, incoming: IncomingRequest) -> Answer:
-        """Return the answer of a door. The clock may have moved: what is due by it is done before."""
+        """Return the answer of an endpoint. The clock may have been moved: what is due by it is done afterwards."""
         await send_continue(incoming)
         received = await receive(incoming.request.content.iter_any())
         try:
@@ -89,7 +89,7 @@ class ControlEndpoints:
         }
 
     def open(self, method: str, path: str, body: bytes) -> Answer:
-        """Return the answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
+        """Return the answer of an endpoint. Raises RefusalError: 404 for an unknown one, 405 for the wrong method."""
         name, slash, rest = path.removeprefix("/").partition("/")
         if name not in {door for _, door in self._endpoints} or bool(slash and rest) != (name in _WITH_ID):
             raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")

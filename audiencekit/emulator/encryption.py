@@ -1,4 +1,4 @@
-"""Certificates: who holds one, who signs it, and the server that shows it."""
+"""Certificates: their holder, their issuer, and the server that shows them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def make_holder(name: str) -> Holder:
 
 
 def today() -> datetime:
-    """Return the time of the machine: clients judge certificates by it, whatever the emulator's clock says."""
+    """Return the time of the machine: clients check certificates by it, whatever the emulator's clock shows."""
     return datetime.now(UTC)
 
 
 def sign_authority(authority: Holder, since: datetime, until: datetime, only: Iterable[str] = ()) -> x509.Certificate:
-    """Return the authority's own certificate. With `only` it can vouch for these hosts and no others."""
+    """Return the authority's own certificate. With `only` it is valid for these hosts and no others."""
     builder = _begin(authority, authority, since, until)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_signs_certificates(), critical=True)
@@ -101,7 +101,7 @@ def _signs_certificates() -> x509.KeyUsage:
 
 
 def name_hosts(hosts: Iterable[str]) -> list[x509.GeneralName]:
-    """Return host names and IP addresses in the form that certificates have for each."""
+    """Return host names and IP addresses in their forms for certificates."""
     return [_name(host) for host in hosts]
 
 
@@ -113,7 +113,7 @@ def _name(host: str) -> x509.GeneralName:
 
 
 def _network(name: x509.GeneralName) -> x509.GeneralName:
-    """Return the name as a limit: that of an IP address is a network."""
+    """Return the name for a constraint: that of an IP address is a network."""
     return x509.IPAddress(ipaddress.ip_network(name.value)) if isinstance(name, x509.IPAddress) else name
 
 
@@ -163,7 +163,7 @@ class Encryption:
     """The context of the https addresses, and the file with the authority's certificate."""
 
     def __init__(self, hosts: Sequence[str], directory: Path | None) -> None:
-        """Read the authority from `directory`, or make one there; without a directory in a temporary one.
+        """Read the authority from `directory`, or make one there; by default in a temporary directory.
 
         Raises AuthorityError for files that are not those of an emulator, and for a directory that cannot be written.
         """
@@ -182,7 +182,7 @@ class Encryption:
         self.context = _open(authority, names)
 
     def close(self) -> None:
-        """Remove a temporary directory; one that was given stays."""
+        """Remove a temporary directory; a given one stays."""
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -205,7 +205,7 @@ def _make(place: Path, names: Sequence[str], *, is_kept: bool) -> _Authority:
 
 
 def _read(place: Path, names: Sequence[str]) -> _Authority | None:
-    """Return the authority that is kept there; None where there is none, or one that is no longer good."""
+    """Return the stored authority; None if there is none, or it is no longer valid."""
     try:
         secret, text = (place / KEY_FILE).read_bytes(), (place / CERTIFICATE_FILE).read_bytes()
     except FileNotFoundError:
@@ -245,7 +245,7 @@ class AuthorityError(Exception):
 
 
 def check_encryption(tls: bool, hosts: Collection[str], authority: Path | None) -> None:
-    """Check the options of https. Raises ValueError for one without `tls`, or a host that is no host."""
+    """Check the options of https. Raises ValueError for an option without `tls`, or an invalid host."""
     if not tls and (hosts or authority is not None):
         raise ValueError("hosts and an authority need tls")
     for host in hosts:

@@ -1,4 +1,4 @@
-"""A request as it comes in: its line and headers first, its body when a reader asks for it."""
+"""An incoming request: its line and headers first, its body when it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audiencekit.emulator.journal import RequestEntry
 
 @dataclass(frozen=True, slots=True)
 class IncomingRequest:
-    """A request whose body has not been looked at."""
+    """A request whose body was not read yet."""
 
     request: web.BaseRequest
     address: Address
@@ -24,19 +24,19 @@ class IncomingRequest:
     faults: RequestFaults
 
     def header(self, name: str) -> str:
-        """Return its value, empty without it."""
+        """Return the value of a header, empty without it."""
         return self.request.headers.get(name, "")
 
 
 async def send_continue(arrival: IncomingRequest) -> None:
-    """Ask for the body, where the client waits to be asked."""
+    """Send 100 Continue if the client waits for it."""
     if arrival.header("Expect").lower() == "100-continue":
         await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         arrival.request.writer.output_size = 0
 
 
 async def read_body(arrival: IncomingRequest, entry: RequestEntry) -> Received:
-    """Return the body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
+    """Return the body, and count its bytes in `entry`. Raises the errors that faults of the body cause."""
     if arrival.faults.announced:
         await send_continue(arrival)
     received = await receive(arrival.faults.read_body(arrival.request.content.iter_any()))

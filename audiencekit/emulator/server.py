@@ -1,4 +1,4 @@
-"""The emulator as a server: a request is received, let in, answered; and all is started and stopped."""
+"""The emulator as a server: it starts and stops, and receives, authorizes and answers requests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedRequest:
-    """A request with a known caller: the endpoint, attributes of the header, and the quota that is left."""
+    """A request of a known caller: the endpoint, attributes of the header, and the remaining quota."""
 
     match: Match
     attributes: Mapping[str, str]
@@ -64,12 +64,12 @@ class AuthenticatedRequest:
 
     @property
     def user_id(self) -> str:
-        """The user who signed; empty where none did."""
+        """The user who signed; empty without one."""
         return self.attributes.get("oauth_token", "").partition("-")[0]
 
 
 class Authenticator:
-    """Judges the requests of one emulator, whose rates it counts."""
+    """Authenticates and authorizes the requests of one emulator, and counts their rates."""
 
     def __init__(self, parts: EmulatorParts) -> None:
         self._parts = parts
@@ -77,7 +77,7 @@ class Authenticator:
         self._rate_limits = RateLimits()
 
     def admit(self, incoming: IncomingRequest, received: Received | None) -> AuthenticatedRequest:
-        """Return the endpoint, the caller and the rest of the quota. Raises RefusalError for what is unknown."""
+        """Return the endpoint, the caller and the remaining quota. Raises RefusalError for unknown ones."""
         request, skew_seconds = incoming.request, incoming.faults.skew_seconds
         match = self._parts.router.find(request.method, incoming.path, incoming.address)
         signed = SignedCall(
@@ -115,7 +115,7 @@ class Authenticator:
     def authorize(
         self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
     ) -> ReceivedCall:
-        """Return the call, to be carried out. Raises RefusalError: its quota was counted already."""
+        """Return the call to carry out. Raises RefusalError; its quota was counted already."""
         ids = authenticated.match.ids
         if not authenticated.quota.granted:
             raise authenticated.quota.exhausted(ids)
@@ -143,7 +143,7 @@ class Authenticator:
 
 
 class RequestHandler:
-    """Answers the requests of one emulator, whichever of its addresses they come to."""
+    """Answers the requests of one emulator, at any of its addresses."""
 
     def __init__(
         self,
@@ -159,11 +159,11 @@ class RequestHandler:
         self._sender = Sender(parts.clock, random.Random(parts.options.seed))
 
     def admit(self, connection: ClientConnection) -> None:
-        """Let the faults of connections strike a new one."""
+        """Inject the faults of connections into a new one."""
         inject_connection_fault(connection, self._parts.faults, self._parts.clock.now(), self._stop)
 
     async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """Return the answer to `request`, already sent when it is one in parts or that of a fault."""
+        """Return the answer to `request`, already sent if it is streamed or is that of a fault."""
         self._parts.late.run_due()
         connection = ClientConnection.of(request)
         if connection is None:
@@ -255,7 +255,7 @@ class Emulator:
 
     @property
     def faults(self) -> Register:
-        """The faults that are set, and what they struck."""
+        """The present faults, and the record of their effects."""
         return self._parts.faults
 
     @property
@@ -270,7 +270,7 @@ class Emulator:
 
     @property
     def base_url(self) -> str:
-        """The address of what is no ads API."""
+        """The address of all that is not the ads API."""
         return self._listeners[Address.BASE].url
 
     @property
@@ -280,12 +280,12 @@ class Emulator:
 
     @property
     def account_id(self) -> str:
-        """The account that is there from the start."""
+        """The first account."""
         return self.store.origin.account_id
 
     @property
     def audience_id(self) -> str:
-        """The audience that is there from the start."""
+        """The first audience."""
         return self.store.audience_id
 
     @property
@@ -295,12 +295,12 @@ class Emulator:
 
     @property
     def clock(self) -> Clock:
-        """The clock that every rule goes by."""
+        """The clock of all rules."""
         return self._parts.clock
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment that makes a client talk to this emulator."""
+        """The environment variables with which a client uses this emulator."""
         credentials, user = self.store.origin.credentials, self.store.users.named(self.options.user)
         return {
             "AUDIENCEKIT_PROFILE": self.options.profile,
@@ -373,7 +373,7 @@ def _encrypt(options: EmulatorOptions) -> Encryption | None:
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT. `announce` is given the ready line once everything answers."""
+    """Serve until SIGTERM or SIGINT. `announce` is called with the ready line once everything answers."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     async with Emulator(options) as emulator:

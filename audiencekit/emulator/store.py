@@ -1,4 +1,4 @@
-"""All that the emulator holds, the clock that dates it, and the file that keeps it."""
+"""The records of the emulator, its clock, and its state file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from audiencekit.emulator.options import DEFAULT_MATCH_RATE, EmulatorOptions
 
 
 class Clock:
-    """A source of epoch seconds, and how far it was moved."""
+    """A source of epoch seconds, and the offset by which it was moved."""
 
     def __init__(self, source: Callable[[], float]) -> None:
         self._source = source
@@ -42,7 +42,7 @@ class Clock:
         self.offset_seconds += seconds
 
     def set(self, epoch: float) -> None:
-        """Move the clock so that it says `epoch` now, and goes on from there."""
+        """Move the clock to `epoch`; it continues from there."""
         self.offset_seconds = epoch - self._source()
 
 
@@ -75,7 +75,7 @@ class StateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReceivedCall:
-    """A call that was let in, as it came; `now` in epoch seconds."""
+    """An authorized call as received; `now` in epoch seconds."""
 
     now: float
     address: str
@@ -93,7 +93,7 @@ LOST_MEMBERS: Final = ReceivedCall(0.0, "", "LOSE MEMBERS", "", b"", "{}", "", b
 
 
 def open_state(options: EmulatorOptions, clock: Clock) -> StateFile | None:
-    """Return the state file of some options, if they name one; `clock` is moved to where it was. Raises StateError."""
+    """Return the state file of some options, None without one; move `clock` to its time. Raises StateError."""
     if options.state is None:
         return None
     state = StateFile(options.state)
@@ -113,14 +113,14 @@ class StateFile:
         self._database = _open(path)
 
     def claim(self, **facts: Any) -> None:
-        """Write what must not change from one start to the next. Raises StateError when it did."""
+        """Write the values that must not change from one start to the next. Raises StateError if they did."""
         for name, value in facts.items():
             before = self.fact(name, value)
             if before != value:
                 raise StateError(f"the state file was made with {name} {before!r}, not {value!r}")
 
     def fact(self, name: str, default: Any) -> Any:
-        """Return the fact under a name; when there is none, `default`, which is kept from now on."""
+        """Return the value with a name; without one, store and return `default`."""
         found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         if found is None:
             self.store(name, default)
@@ -128,17 +128,17 @@ class StateFile:
         return found[0]
 
     def store(self, name: str, value: Any) -> None:
-        """Keep a value under a name."""
+        """Store a value under a name."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def add_request(self, entry: RequestEntry) -> None:
-        """Keep an entry of the request log."""
+        """Store an entry of the request log."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?)", astuple(entry))
 
     def add_call(self, call: ReceivedCall) -> None:
-        """Keep a call, before its answer is sent."""
+        """Store a call, before its answer is sent."""
         with self._database:
             self._database.execute("INSERT INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(call))
 
@@ -154,7 +154,7 @@ class StateFile:
         return (ReceivedCall(*row) for row in rows)
 
     def close(self) -> None:
-        """Let the next emulator have the file."""
+        """Release the file for the next emulator."""
         self._database.close()
 
 
@@ -182,7 +182,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
-    """Raises StateError and sqlite3.Error for a file that is not whole, or not ours."""
+    """Raise StateError or sqlite3.Error for an incomplete or foreign file."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     # Answered changes survive the end of the emulator, not a crash of the machine.
     database.execute("PRAGMA synchronous = OFF")
@@ -202,7 +202,7 @@ def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
 
 
 class Store:
-    """The accounts with all that is theirs, and the two logs."""
+    """The accounts with all their records, and the two logs."""
 
     def __init__(
         self,
@@ -229,14 +229,14 @@ class Store:
         self._add_account(foreign_id, "Account of another business", business_id, now).is_foreign = True
 
     def make_id(self) -> str:
-        """Return an id that nothing else has."""
+        """Return a unique id."""
         # Ids do not follow each other, so that no client comes to rely on their order.
         serial = self.origin.first_serial + 37 * self.ids_made
         self.ids_made += 1
         return base36(serial)
 
     def make_long_id(self, now: float) -> str:
-        """Return an id of the kind that tweets and cards have, which nothing else has."""
+        """Return a unique id of the kind that tweets and cards have."""
         serial = self.ids_made
         self.ids_made += 1
         return long_id(now, serial)
@@ -253,7 +253,7 @@ class Store:
         return account
 
     def accounts_of_user(self) -> Iterator[Account]:
-        """Return the accounts that the user may address, deleted ones too."""
+        """Return the accounts that the user may use, also deleted ones."""
         return (account for account in self.accounts.values() if not account.is_foreign)
 
     def make_audience(
@@ -274,28 +274,28 @@ class Store:
         return audience
 
     def find_audience(self, audience_id: str) -> Audience | None:
-        """Return the audience with this id, of whichever account, deleted or not."""
+        """Return the audience with this id, of any account, deleted or not."""
         for account in self.accounts.values():
             if audience_id in account.audiences:
                 return account.audiences[audience_id]
         return None
 
     def find_list(self, list_id: str) -> Audience | DoNotReachList | None:
-        """Return the audience or do-not-reach list with this id, of whichever account, deleted or not."""
+        """Return the audience or do-not-reach list with this id, of any account, deleted or not."""
         for account in self.accounts.values():
             if list_id in account.do_not_reach_lists:
                 return account.do_not_reach_lists[list_id]
         return self.find_audience(list_id)
 
     def shared_with(self, account: Account) -> Iterator[Audience]:
-        """Return the audiences of other accounts that `account` was given a permission on."""
+        """Return the audiences of other accounts on which `account` has a permission."""
         for owner in self.accounts.values():
             for audience in owner.audiences.values():
                 if audience.permission_of(account.id) is not None:
                     yield audience
 
     def catch_up(self, account: Account, now: float) -> None:
-        """Make the counts that fell due. To be called before anything of `account` is changed or shown."""
+        """Make the counts that are due. Call it before anything of `account` is changed or shown."""
         for counted in account.lists():
             if not counted.deleted:
                 counted.processing.catch_up(now, partial(self._count, account, counted), self._processing_seconds)
@@ -306,7 +306,7 @@ class Store:
         return self.population.count(counted.members.members(moment))
 
     def lose_members(self) -> None:
-        """Empty every list. The logs keep what was applied: they are the witness."""
+        """Empty every list. The logs stay, as evidence."""
         for account in self.accounts.values():
             for emptied in account.lists():
                 emptied.members = Membership()

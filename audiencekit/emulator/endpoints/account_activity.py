@@ -1,4 +1,4 @@
-"""Subscriptions to account activity, and the webhooks that it is sent to."""
+"""Subscriptions to account activity, and the webhooks to which it is sent."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def subscribe(call: Call) -> Answer:
 
 
 def open_stream(call: Call) -> Answer:
-    """Return events as they happen, one JSON object a line; before them those of the last `backfill_minutes`."""
+    """Return events as they happen, one JSON object a line, after those of the last `backfill_minutes`."""
     query = Query(call.query)
     minutes = query.text("backfill_minutes")
     query.finish()
@@ -106,7 +106,7 @@ _WEBHOOK_FIELDS: Final = ("webhook_id", "from_date", "to_date")
 
 
 def link_webhook(call: Call) -> Answer:
-    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, and the same when it was before."""
+    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, also if it was linked before."""
     if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
         raise invalid("Expected 1 to 19 digits for [webhook_id]")
     query = Query(call.query)
@@ -117,9 +117,9 @@ def link_webhook(call: Call) -> Answer:
 
 
 def replay(call: Call) -> Answer:
-    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers again what happened between two minutes.
+    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers the events between two minutes again.
 
-    By default that is the last day, to every linked webhook.
+    By default these are the events of the last day, for every linked webhook.
     """
     query = Query(call.query)
     given = {name: query.text(name) for name in _WEBHOOK_FIELDS}

@@ -1,4 +1,4 @@
-"""Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out."""
+"""Posts, media and users in the form of the data API, with all fields (specification part 0, sections 2.3 to 2.6)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def show_media(media: Record) -> dict[str, Any]:
 
 
 def show_user(user_id: str, names: tuple[str, str], created_at: float, tweets: Iterable[Record]) -> dict[str, Any]:
-    """A user with all of their fields; `names` are name and handle. The partner has a profile, and a pinned tweet."""
+    """Return a user with all fields; `names` are name and handle. The partner has a profile, and a pinned tweet."""
     counts = ("followers_count", "following_count", "tweet_count", "listed_count")
     return {
         "id": user_id,
@@ -145,7 +145,7 @@ _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 def get_posts(call: Call) -> Answer:
-    """Return the posts that there are, in the order asked for, and a problem for each of the others."""
+    """Return the existing posts, in the requested order, and a problem for each of the others."""
     query = Query(call.query)
     ids, selection = _read_ids(query), read_selection(query)
     query.finish()
@@ -188,12 +188,12 @@ Found = tuple[Account, Record]
 
 
 def describe(found: Found, selection: FieldSelection) -> dict[str, Any]:
-    """Return a post with the fields that are wished for."""
+    """Return a post with the selected fields."""
     return choose(_show(*found), selection.tweet)
 
 
 def include(own_user_id: str, found: Iterable[Found], selection: FieldSelection) -> dict[str, list[dict[str, Any]]]:
-    """Return the related objects that are asked for by their expansions, each once."""
+    """Return the related objects that the expansions request, each once."""
     media: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
     tweets: dict[str, dict[str, Any]] = {}

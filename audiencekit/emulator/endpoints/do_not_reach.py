@@ -1,4 +1,4 @@
-"""Do-not-reach lists: one for each account at most (specification part 2, section 4.6)."""
+"""Do-not-reach lists: at most one for each account (specification part 2, section 4.6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_list(call: Call) -> DoNotReachList:
 
 
 def show_lists(call: Call) -> Answer:
-    """Answer `GET …/do_not_reach_lists`: one list or none; those of the past with `with_deleted`."""
+    """Answer `GET …/do_not_reach_lists`: one list or none; also deleted ones with `with_deleted`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -55,7 +55,7 @@ def create_list(call: Call) -> Answer:
 
 
 def delete_list(call: Call) -> Answer:
-    """Answer `DELETE …/do_not_reach_lists/:do_not_reach_list_id`: a second time it is not found."""
+    """Answer `DELETE …/do_not_reach_lists/:do_not_reach_list_id`: the second time with 404."""
     parameters = Parameters(call)
     parameters.finish()
     deleted = find_list(call)

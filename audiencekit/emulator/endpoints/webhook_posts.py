@@ -1,4 +1,4 @@
-"""New posts that match the rules of the filtered stream, for the webhooks that are linked to them."""
+"""New posts that match the rules of the filtered stream, for the webhooks linked to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audiencekit.emulator.store import Store
 
 
 class NewPosts:
-    """Looks for posts that came since the last look."""
+    """Looks for posts that are new since the last look."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -24,9 +24,9 @@ class NewPosts:
         self._has_looked = False
 
     def look(self, now: float) -> None:
-        """Tell every linked webhook of the posts since the last look, scheduled ones that are due among them.
+        """Send every linked webhook the posts since the last look, also scheduled ones that are due.
 
-        The first look after the first link sees nothing new: what was there before is not delivered.
+        The first look after the first link sends nothing: earlier posts are not delivered.
         """
         webhooks = self._store.webhooks
         if not webhooks.links:

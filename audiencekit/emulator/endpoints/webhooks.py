@@ -1,4 +1,4 @@
-"""Webhooks: where each leads, which are linked, and the events that they were to be told."""
+"""Webhooks: their addresses, their links, and the delivery of their events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(slots=True)
 class Delivery:
-    """One event for one webhook; `attempts` are the statuses that came back, None where nothing did."""
+    """One event for one webhook; `attempts` are the statuses of the answers, None without an answer."""
 
     webhook_id: str
     body: bytes = field(repr=False)
@@ -42,7 +42,7 @@ class Delivery:
     is_over: bool = False  # taken, or left
 
     def document(self) -> dict[str, Any]:
-        """Return the delivery as a door shows it."""
+        """Return the delivery as a control endpoint shows it."""
         return {
             "webhook_id": self.webhook_id,
             "time": format_time(self.time),
@@ -55,14 +55,14 @@ class Delivery:
 
 @dataclass(slots=True)
 class Link:
-    """A webhook that is linked: the fields it wants, and its events so far."""
+    """A linked webhook: the fields it wants, and its events so far."""
 
     selection: FieldSelection
     events: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
 
 
 class Webhooks:
-    """All of them. `send` is given each delivery that is to be made."""
+    """All webhooks. `send` is called with each delivery."""
 
     def __init__(self) -> None:
         self.receivers: dict[str, str] = {}  # webhook id -> address
@@ -71,14 +71,14 @@ class Webhooks:
         self.send: Callable[[Delivery], None] = lambda delivery: None
 
     def link(self, webhook_id: str, selection: FieldSelection) -> None:
-        """Link a webhook, or give a linked one other fields."""
+        """Link a webhook, or change the fields of a linked one."""
         if webhook_id in self.links:
             self.links[webhook_id].selection = selection
         else:
             self.links[webhook_id] = Link(selection)
 
     def notify(self, webhook_id: str, body: bytes, now: float) -> None:
-        """Deliver an event to a linked webhook, and keep it for a replay."""
+        """Deliver an event to a linked webhook, and store it for a replay."""
         delivery = Delivery(webhook_id, body, now)
         events = self.links[webhook_id].events
         events.append(delivery)
@@ -87,7 +87,7 @@ class Webhooks:
         self.send(delivery)
 
     def replay(self, ids: Collection[str], since: float, until: float) -> int:
-        """Deliver again what some webhooks were told between two moments; return how many events these are."""
+        """Deliver the events of some webhooks between two moments again; return how many there are."""
         again = [
             Delivery(event.webhook_id, event.body, event.time, is_replay=True)
             for webhook_id in ids
@@ -100,7 +100,7 @@ class Webhooks:
 
 
 def read_receivers(given: object, allowed_hosts: Collection[str]) -> Mapping[str, str]:
-    """Return addresses by webhook id. Raises ValueError, which says what is wrong."""
+    """Return addresses by webhook id. Raises ValueError with the problem."""
     if not isinstance(given, dict):
         raise ValueError("Expected an object of addresses by webhook id")
     for webhook_id, address in given.items():
@@ -132,13 +132,13 @@ SIGNATURE_HEADER: Final = "x-twitter-webhooks-signature"
 
 
 def sign(secret: str, content: bytes) -> str:
-    """HMAC-SHA256 of a body under the secret of the application, as the header and the proof have it."""
+    """Return the HMAC-SHA256 of a body under the secret of the application, as in the header and the proof."""
     digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
     return "sha256=" + base64.b64encode(digest).decode()
 
 
 def is_proof(secret: str, crc_token: str, answer: object) -> bool:
-    """Return whether the answer to a challenge shows the secret: `{"response_token": "sha256=…"}`."""
+    """Whether the answer to a challenge proves the secret: `{"response_token": "sha256=…"}`."""
     given = answer.get("response_token") if isinstance(answer, dict) else None
     return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())
 
@@ -165,13 +165,13 @@ class WebhookSender:
         self._session: aiohttp.ClientSession | None = None
 
     def open(self) -> None:
-        """Take deliveries from now on."""
+        """Accept deliveries from now on."""
         timeout = aiohttp.ClientTimeout(total=_PATIENCE_SECONDS)
         self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
         self._webhooks.send = self._take
 
     async def close(self) -> None:
-        """Leave what was not delivered."""
+        """Stop, and drop the remaining deliveries."""
         self._webhooks.send = lambda delivery: None
         for each in self._rounds:
             each.cancel()
@@ -203,7 +203,7 @@ class WebhookSender:
             await asyncio.sleep(wait_seconds)
 
     async def _attempt(self, address: str, delivery: Delivery) -> int | None:
-        """Return the status of the answer; None without one, and for a receiver that does not prove itself."""
+        """Return the status of the answer; None without one, and for a receiver without a valid proof."""
         assert self._session is not None  # noqa: S101
         headers = {"Content-Type": "application/json", SIGNATURE_HEADER: sign(self._secret, delivery.body)}
         with contextlib.suppress(aiohttp.ClientError, asyncio.TimeoutError, OSError):

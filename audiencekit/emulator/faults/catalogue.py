@@ -1,4 +1,4 @@
-"""Rows of the catalogue: a kind of fault, and the address at which its faults strike."""
+"""The catalogue: each kind of fault, and the address at which its faults take effect."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Condition = Callable[[Fault, Situation], bool]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One row. The first of `places` is the default; `acts` has an act of its own for some places.
+    """One row. The first of `places` is the default; `acts` has other acts for some places.
 
-    A fault with `outside` is none of a server's: the text says who brings it about.
+    A fault with `outside` is not caused by a server: the text says how to cause it.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Kind:
 
 
 class Site(StrEnum):
-    """The addresses at which faults strike. Two of them are opened when a fault of theirs is set."""
+    """The addresses at which faults take effect. Two of them are opened when they are needed."""
 
     PLAIN = "plain"
     HTTPS = "https"
@@ -52,7 +52,7 @@ class Site(StrEnum):
 
 
 def site_of(fault: Fault) -> Site:
-    """Return where a fault strikes."""
+    """Return the address at which a fault takes effect."""
     if fault.number == 32 or (fault.number == 12 and fault.settings["kind"] == "tls"):
         return Site.HTTPS
     return Site.PROXY if fault.number == 35 else Site.PLAIN

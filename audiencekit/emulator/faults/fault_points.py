@@ -1,4 +1,4 @@
-"""The points of a request at which faults can strike, and the effects of the faults at each."""
+"""The points of a request at which faults can take effect, and the effects of the faults at each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class InjectedError(Exception):
 
 
 class RequestFaults:
-    """The faults of one request. `stop` is called for those that end more than it."""
+    """The faults of one request. `stop` is called for faults that affect more than it."""
 
     def __init__(
         self, register: Register, request: web.BaseRequest, connection: ClientConnection, stop: Callable[[Outage], None]
@@ -57,7 +57,7 @@ class RequestFaults:
         self.reword: Callable[[Answer, bytes], Answer] = lambda answer, sent: answer
 
     async def begin(self, number: int, now: float) -> None:
-        """Meet the faults of headers and body. `number` is that of the request in `/__requests`."""
+        """Inject the faults of headers and body. `number` is that of the request in `/__requests`."""
         self._number = number
         await self.inject_at(Place.HEADERS, now=now)
         await self.inject_at(Place.BODY, now=now)
@@ -71,7 +71,7 @@ class RequestFaults:
         body: bytes = b"",
         answer: Answer | None = None,
     ) -> None:
-        """Let the faults of a place strike. Raises InjectedError or ConnectionCutError when they end the request."""
+        """Inject the faults of a place. Raises InjectedError or ConnectionCutError when they end the request."""
         if not self._register:
             return
         situation = Situation(
@@ -129,7 +129,7 @@ class RequestFaults:
         raise ConnectionCutError
 
     def mark_applied(self, attribute: Callable[[int], None]) -> None:
-        """Note that the request changed something; `attribute` is told the fault that struck it last."""
+        """Note that the request changed something; `attribute` is called with its last fault."""
         self._attribute = attribute
         for fired in self._fired:
             fired.applied = True
@@ -137,7 +137,7 @@ class RequestFaults:
             attribute(self._fired[-1].fault)
 
     async def wait_for_late_answer(self, late: Late, answered: asyncio.Future[Answer]) -> Answer:
-        """Return the answer to a request that is applied late: another one at once, or its own when it was applied."""
+        """Return the answer to a request that is applied late: another one at once, or its own after it was applied."""
         if late.cut:
             self._cut_connection()
         if late.reply is not None:
@@ -148,7 +148,7 @@ class RequestFaults:
         return answered.result()
 
     async def read_body(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Return the parts of the body, as the fault at `body` lets them through. Raises ConnectionCutError."""
+        """Yield the parts of the body as the fault at `body` lets them pass. Raises ConnectionCutError."""
         intake, taken = self._intake, 0
         if isinstance(intake, Cut | Hold) and not intake.after_bytes:
             await self._end_intake(intake)

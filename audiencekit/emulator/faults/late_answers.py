@@ -1,4 +1,4 @@
-"""Requests that are applied later than they are answered, and answers that come late."""
+"""Answers that are cut, slow, unusual or repeated, and requests that are applied later than they are answered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _deliver(injection: Injection, delivery: Delivery) -> Reply:
 
 
 def mutilate(injection: Injection) -> Reply:
-    """15: less than was announced, or something else."""
+    """15: fewer bytes than announced, or other content."""
     kind = injection["kind"]
 
     def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
@@ -74,7 +74,7 @@ def drip(injection: Injection) -> Reply:
 
 
 def speak_oddly(injection: Injection) -> Reply:
-    """31: HTTP that is allowed and rare, or that never ends."""
+    """31: HTTP that is valid and rare, or that never ends."""
     return _deliver(injection, {"http_1_0": _old, "extra_1xx": _chatty}.get(injection["kind"]) or _padded(injection))
 
 
@@ -104,7 +104,7 @@ def _padded(injection: Injection) -> Delivery:
 
 
 def bomb(injection: Injection) -> Reply:
-    """38: an answer that is right, and behind it more than a machine has room for."""
+    """38: a valid answer, followed by more bytes than a machine has memory for."""
     return _deliver(injection, _packed(injection["bytes"] // len(_BLOCK)) if injection["kind"] == "gzip" else _endless)
 
 
@@ -132,7 +132,7 @@ def _packed(blocks: int) -> Delivery:
 
 
 def close_idle(injection: Injection) -> Reply:
-    """14, after the answer: it is whole, and promises a connection that is then closed."""
+    """14, after the answer: it is complete, and announces a kept connection that is then closed."""
 
     def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
         yield Chunk(_head(status, _with_length(headers, len(body))) + body)
@@ -162,7 +162,7 @@ def answer_again(injection: Injection) -> Reply:
 
 
 class LateApplies:
-    """Bodies that wait for their moment. It comes with time, or when the clock is moved and `run_due` called."""
+    """Bodies that are applied later: after some time, or when the clock is moved and `run_due` is called."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -171,19 +171,19 @@ class LateApplies:
         self._serial = 0
 
     def add(self, seconds: float, apply: Callable[[], None]) -> None:
-        """Call `apply` in so many seconds."""
+        """Call `apply` after so many seconds."""
         self._serial += 1
         heapq.heappush(self._waiting, (self._clock.now() + seconds, self._serial, apply))
         self._set_timer()
 
     def run_due(self) -> None:
-        """Apply all whose moment has come, in the order of their moments."""
+        """Apply all that are due, in the order of their times."""
         while self._waiting and self._waiting[0][0] <= self._clock.now():
             heapq.heappop(self._waiting)[2]()
         self._set_timer()
 
     def close(self) -> None:
-        """Nothing is applied any more."""
+        """Apply nothing any more."""
         self._waiting.clear()
         self._set_timer()
 

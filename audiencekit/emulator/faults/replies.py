@@ -1,4 +1,4 @@
-"""Answers of a service, or of a gateway before it, that are not those of the specification."""
+"""Answers of a service, or of a gateway in front of it, that differ from the specification."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MISLEADING: Final[Mapping[str, tuple[Callable[[Document, random.Random], None], 
 
 
 def mislead(kind: str, page: Document | None, chance: random.Random) -> Document:
-    """A page that leads astray; made up where there is none, since no list goes on behind a cursor of its own."""
+    """Return a misleading page, an invented one where there is none: no list continues after a cursor of its own."""
     document = page or {"data": [{"id": "18ce5astray", "name": "Astray", "audience_type": "CRM"}], "next_cursor": None}
     for change in MISLEADING[kind]:
         change(document, chance)
@@ -68,7 +68,7 @@ def mislead(kind: str, page: Document | None, chance: random.Random) -> Document
 
 
 def can_mislead(kind: str, document: Any) -> bool:
-    """Whether it is a page of a list that names what is in it; for hostile ids also a single thing with a name."""
+    """Whether it is a page of a list with names; for hostile ids also a single object with a name."""
     data = document.get("data") if isinstance(document, dict) else None
     if kind == "hostile_ids" and isinstance(data, dict):
         return "id" in data
@@ -82,7 +82,7 @@ _SHARE_BITS: Final = 64
 
 
 def list_operations(body: bytes) -> list[list[Any]]:
-    """Return the users of each operation of a body; nothing when it is no list of operations."""
+    """Return the users of each operation of a body; nothing if it is not a list of operations."""
     try:
         document = orjson.loads(body)
     except ValueError:
@@ -91,7 +91,7 @@ def list_operations(body: bytes) -> list[list[Any]]:
 
 
 def is_too_large(fault: Fault, situation: Situation) -> bool:
-    """19: whether a request is over the limits that the fault sets; without any, each one is."""
+    """19: whether a request exceeds the limits of the fault; without limits each request does."""
     names = ("most_operations", "most_records", "most_bytes")
     most = {name: fault.settings[name] for name in names if fault.settings[name] is not None}
     operations = list_operations(situation.body) if most.keys() - {"most_bytes"} else []
@@ -143,7 +143,7 @@ def _values(user: object) -> list[str]:
 
 
 def refuse_operations(injection: Injection) -> Reply:
-    """20: 400 that names the bad operations, or misnames them."""
+    """20: 400 that names the bad operations, or other ones."""
     operations = list_operations(injection.situation.body)
     return _refusal(injection, find_bad_operations(injection.fault, operations), operations, injection["bad"])
 
@@ -154,7 +154,7 @@ def has_duplicates(situation: Situation) -> bool:
 
 
 def refuse_duplicates(injection: Injection) -> Reply:
-    """21: 400 that names the operations of every second one."""
+    """21: 400 that names the operations of the second users of each pair."""
     operations = list_operations(injection.situation.body)
     return _refusal(injection, _find_duplicates(operations), operations, None)
 
@@ -199,7 +199,7 @@ ANOTHER_ID: Final = "18ce5other"
 
 
 def genuine(situation: Situation) -> Answer:
-    """Return the answer that was given; when nothing was applied, the one that would have been."""
+    """Return the genuine answer; if nothing was applied, the one that would have been sent."""
     if situation.answer is not None:
         return situation.answer
     users = sum(map(len, list_operations(situation.body)))
@@ -211,7 +211,7 @@ def _content(answer: Answer) -> bytes:
 
 
 def garble(injection: Injection) -> Reply:
-    """16: 200 with something else than the answer."""
+    """16: 200 with other content than the answer."""
     answer, kind = genuine(injection.situation), injection["kind"]
     if kind in MISLEADING:
         page = orjson.loads(_content(answer)) if injection.situation.answer is not None else None
@@ -226,7 +226,7 @@ def garble(injection: Injection) -> Reply:
 
 
 def can_be_garbled(fault: Fault, situation: Situation) -> bool:
-    """Return whether there is what the fault spoils: a list leads astray, and nothing else."""
+    """Whether the fault can be applied to the answer: only lists can mislead."""
     if fault.settings["kind"] not in MISLEADING:
         return True
     if situation.answer is None:
@@ -249,7 +249,7 @@ GARBLINGS: Final = ("invalid_json", "html", "empty", "null", "duplicate_keys", "
 
 
 def miscount(injection: Injection) -> Reply:
-    """17: counts that are not those of the users."""
+    """17: counts that differ from those of the users."""
     answer = genuine(injection.situation)
     document = orjson.loads(_content(answer))
     counted = document["data"][0] if isinstance(document["data"], list) else document["data"]
@@ -280,7 +280,7 @@ def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
 
 
 def has_counts(situation: Situation) -> bool:
-    """Return whether the answer has counts, or would have: only those of users requests do."""
+    """Whether the answer has counts, or would have: only answers to users requests do."""
     if situation.answer is None:
         return bool(list_operations(situation.body))
     if not is_document(situation):
@@ -291,7 +291,7 @@ def has_counts(situation: Situation) -> bool:
 
 
 def is_document(situation: Situation) -> bool:
-    """Return whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
+    """Whether the answer is a JSON object, or would be: pages, pairs and feeds are not."""
     answer = genuine(situation)
     return answer.content_type == JSON and _content(answer).startswith(b"{")
 
@@ -306,7 +306,7 @@ def contradict(injection: Injection) -> Reply:
 
 
 def confuse(injection: Injection) -> Reply:
-    """39: the answer to another request, as a broken cache gives it."""
+    """39: the answer to another request, as a broken cache sends it."""
     answer = genuine(injection.situation)
     document = orjson.loads(_content(answer))
     if injection["kind"] == "shape":
@@ -318,7 +318,7 @@ def confuse(injection: Injection) -> Reply:
 
 
 def _renamed(found: Any, name: str = "") -> Any:
-    """Return the same of something else: another stands for each id, also in the echo of the parameters."""
+    """Return the same with other ids, also in the echo of the parameters."""
     if isinstance(found, dict):
         return {key: _renamed(value, key) for key, value in found.items()}
     if isinstance(found, list):
@@ -349,7 +349,7 @@ _ECHO_STATUS: Final = 400
 
 
 def reword(injection: Injection) -> Reword:
-    """37: hostile text behind every string, or a refusal that says all that was sent."""
+    """37: hostile text after every string, or a refusal that repeats all that was sent."""
     if injection["kind"] == "echo":
         return Reword(_echo)
     sparing = injection["kind"] == "shown"
@@ -375,9 +375,9 @@ def _spoil_answer(answer: Answer, *, sparing: bool) -> Answer:
 
 
 def spoil(found: Any, name: str = "", *, sparing: bool = False) -> Any:
-    """`found` with hostile text behind every string of it, and in lists of reasons that are empty.
+    """Return `found` with hostile text after every string in it, and in empty lists of reasons.
 
-    `sparing` leaves what a client needs for its next call.
+    `sparing` leaves out what a client needs for its next call.
     """
     if isinstance(found, dict):
         return {key: spoil(value, key, sparing=sparing) for key, value in found.items()}
@@ -456,7 +456,7 @@ def _limited(injection: Injection, resets: Mapping[str, float | str]) -> Reply:
 
 
 def write_reset(reset: float | str, now: float) -> str:
-    """Return the text of a reset header: a whole epoch second, or what else a service may put there."""
+    """Return the text of a reset header: a whole epoch second, or another text that a service may send."""
     wrong = {
         "past": str(int(now) - 3_600),
         "far_future": str(int(now) + _FAR_FUTURE_SECONDS),
@@ -475,7 +475,7 @@ def revoke_token(injection: Injection) -> Reply:
 
 
 def deny(injection: Injection) -> Reply:
-    """24: a signature that is not taken, or an account or application that may not."""
+    """24: a signature that is refused, or an account or application without the right."""
     answers: dict[str, tuple[int, int | str, str]] = {
         "signature": (401, 32, "Could not authenticate you."),
         "account": (403, "ACCOUNT_NOT_FOUND", "The account was not found"),
@@ -489,7 +489,7 @@ def deny(injection: Injection) -> Reply:
 
 
 def lose_audience(injection: Injection) -> Reply:
-    """25: the audience is gone, or is another's now."""
+    """25: the audience is gone, or belongs to another account now."""
     if injection["kind"] == "permission":
         return Reply(_errors(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", "The user may not do this"))
     found = _errors(404, "NOT_FOUND", "The Custom Audience was not found")

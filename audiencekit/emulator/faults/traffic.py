@@ -1,4 +1,4 @@
-"""Faults of connections, of time and of the way there."""
+"""Faults of connections, of time and of the network path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def delay(injection: Injection) -> Wait:
 
 
 def apply_late(injection: Injection) -> Late:
-    """3: applied after the client gave up, and meanwhile nothing, a reset, or a status."""
+    """3: applied after the client gave up; before that nothing, a reset, or a status is sent."""
     meanwhile = injection["meanwhile"]
     reply = plain_status(injection["status"], injection["body"]) if meanwhile == "status" else None
     return Late(injection["delay_seconds"], reply, cut=meanwhile == "reset")
@@ -52,12 +52,12 @@ def reset(injection: Injection) -> Cut:
 
 
 def close_stale(injection: Injection) -> Cut:
-    """14, when the next request came on a connection that has been idle: it is gone."""
+    """14, when the next request comes on a connection that has been idle: it is gone."""
     return Cut()
 
 
 def is_on_used_connection(situation: Situation) -> bool:
-    """Return whether the connection served a request before; after the answer, every one has."""
+    """Whether the connection served a request before; after the answer, every one has."""
     return situation.place is not Place.HEADERS or situation.served > 0
 
 
@@ -87,7 +87,7 @@ def throttle(injection: Injection) -> Throttle:
 
 
 def leave_unannounced(injection: Injection) -> Unannounced:
-    """31: the 100 Continue that never comes."""
+    """31: the 100 Continue that is not sent."""
     return Unannounced()
 
 
@@ -99,7 +99,7 @@ def spoil_handshake(injection: Injection) -> Handshake:
 
 
 def obstruct(injection: Injection) -> Detour:
-    """35: what the proxy answers, or that it reads along."""
+    """35: the answer of the proxy, or that it reads the traffic."""
     return Detour(_PROXY_STATUSES[injection["kind"]])
 
 
