@@ -1,4 +1,4 @@
-"""Failures below HTTP, in our words. The library's exceptions are dropped: they hold headers."""
+"""Failures below HTTP, in our words. The library's exceptions are dropped, since they hold headers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _WANTS_A_NAME: Final = 407
 
 
 def proxy_hint(environment: Mapping[str, str], *, by_proxy: bool) -> str:
-    """Where to look when no connection is made: at the proxy that is used, or at variables that name one in vain.
+    """Return where to look when no connection is made: the proxy in use, or variables of a proxy that are not used.
 
-    Of a variable its name is told, never what it holds, which may be a password.
+    A variable is named without its value, which may contain a password.
     """
     if by_proxy:
         return _USED_PROXY
@@ -53,12 +53,12 @@ def describe_failure(
     body_started: bool | None,
     way: str = "",
 ) -> AudiencekitError:
-    """A TransportFailed that names host and cause; errors of ours as they are; InputOutputFailed for want of memory,
-    and a Bug for anything unforeseen.
+    """Return a TransportFailed with host and cause, or an error of ours unchanged.
 
-    `body_started` says whether a byte of the body was handed to the connection, None for a request without
-    body: such a request counts as sent as soon as there was a connection. `way` is the hint about proxies where no
-    connection was made. A proxy that wants another name and password is CredentialsRefused.
+    A lack of memory is InputOutputFailed, and anything unforeseen a Bug. `body_started` says whether a byte of the body
+    was handed to the connection, None for a request without a body: such a request counts as sent as soon as there was
+    a connection. `way` is the hint about proxies if no connection was made. A proxy that asks for another name and
+    password is CredentialsRefused.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
@@ -75,7 +75,7 @@ def describe_failure(
 
 
 def _permanent_error(failure: Exception, host: str) -> AudiencekitError | None:
-    """The error of what trying again does not mend."""
+    """Return the error of a failure that a retry does not help; None for any other."""
     if isinstance(failure, aiohttp.ClientConnectorCertificateError):
         cause = "its certificate is not valid for this name or not trusted"
         return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)

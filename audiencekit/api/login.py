@@ -1,7 +1,4 @@
-"""The login of a person.
-
-Three legs, the page where the browser comes back to, whose tokens they are, and logging out.
-"""
+"""The login of a person: three steps of OAuth, the page that the browser returns to, the identity, and the logout."""
 
 from __future__ import annotations
 
@@ -51,18 +48,17 @@ _NOT_HERE: Final = "There is nothing here."
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The answer of the browser: None when the person said no."""
+    """The answer of the browser: None when the person declined."""
 
     verifier: Secret | None
 
 
 class Callback:
-    """One answer of the browser, as an async context manager, which comes within `timeout_seconds`.
+    """Wait for one answer of the browser, for `timeout_seconds`, as an async context manager.
 
-    `port` 0 lets the system choose.
-
-    The answer must name the request token, and the state in the address to be called back at. The token stands in the
-    address of the page, which others on the machine may come to see; the state is known to the service and the browser.
+    With `port` 0 the system chooses the port. The answer must name the request token, and the state in the callback
+    address. The token is in the address of the page, which others on the machine may see; the state is known only to
+    the service and the browser.
     """
 
     def __init__(self, *, port: int = 0, timeout_seconds: float = LOGIN_SECONDS) -> None:
@@ -93,15 +89,15 @@ class Callback:
     @property
     @guarded
     def url(self) -> Secret:
-        """The address to be called back at. The service adds its answer to it, and the browser brings it."""
+        """The callback address. The service adds its answer to it, and the browser calls it."""
         return Secret(f"http://{HOST}:{self._port}{PATH}?state={self._state.unwrap()}")
 
     def expect(self, request_token: Secret) -> None:
-        """Take the answer for this token, and none before."""
+        """Accept the answer for this token, and none before."""
         self._expected = request_token
 
     async def receive(self) -> Secret:
-        """The verifier. Raises CredentialsRefused when the person said no, or nothing in time."""
+        """Return the verifier. Raises CredentialsRefused when the person declined, or did nothing in time."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 verifier = await self._answer
@@ -134,7 +130,7 @@ class Callback:
 
 @guarded
 def _read_answer(head: Secret, state: Secret, expected: Secret | None) -> _Answer | None:
-    """The words of a request about the pending authorization; None for every other request."""
+    """Return the answer to the pending authorization in a request; None for every other request."""
     method, _, rest = head.unwrap().partition(" ")
     try:
         target = urlsplit(rest.partition(" ")[0])
@@ -167,8 +163,11 @@ def _page(words: str, status: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """`application` and `token` say where the two pairs were found. `user_id` and `permissions` are of the service and
-    of the account, None without one; `accounts` are the ids of those that the token can use."""
+    """The owner of the credentials. `application` and `token` say where the two pairs were found.
+
+    `user_id` and `permissions` are those of the service and of the account, None without one; `accounts` are the ids of
+    the accounts that the token can use.
+    """
 
     profile: str
     ads_url: str
@@ -182,8 +181,11 @@ class Identity:
 
 
 async def who_am_i(settings: Settings) -> Identity:
-    """Asks the service. Raises CredentialsRefused without credentials, UsageError without an address of the ads API,
-    an ExchangeError, and HostRefused."""
+    """Ask the service whose credentials these are.
+
+    Raises CredentialsRefused without credentials, UsageError without an address of the ads API, an ExchangeError, and
+    HostRefused.
+    """
     ads_url, secrets = settings.require_ads_url(), settings.require_secrets()
     found = settings.find_credentials()
     async with open_calls(settings, Credentials(**secrets)) as client:
@@ -218,25 +220,25 @@ _WORTHLESS: Final = "89"  # specification part 0, section 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """An authorization that its person has not approved yet: the request token as the token of `credentials`."""
+    """An authorization that its person has not approved yet; the token of `credentials` is the request token."""
 
     credentials: Credentials
 
     @property
     def request_token(self) -> Secret:
-        """The name that the answer of the browser must have."""
+        """The token that the answer of the browser must name."""
         return self.credentials.access_token
 
     @guarded
     def page(self, base_url: str) -> str:
-        """The address where the person says yes. The request token stands in it, which is of no use by itself."""
+        """Return the address where the person approves. It contains the request token, which is useless alone."""
         path = find_endpoint("oauth_authorize").path
         return f"{base_url}{path}?{encode_pairs([('oauth_token', self.credentials.access_token.unwrap())])}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The gift of a person: a token for `credentials`, and who they are."""
+    """The approval of a person: a token in `credentials`, and who they are."""
 
     credentials: Credentials
     user_id: str
@@ -246,9 +248,9 @@ class Grant:
 async def begin_authorization(
     settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True
 ) -> Pending:
-    """A pending authorization that leads back to `callback`, or to a PIN. Raises an ExchangeError.
+    """Return a pending authorization that returns to `callback`, or gives a PIN. Raises an ExchangeError.
 
-    Unless it `may_write`, its token is one that reads.
+    Unless `may_write`, its token can only read.
     """
     access: Literal["read"] | None = None if may_write else "read"
     async with open_calls(settings, application) as calls:
@@ -261,8 +263,10 @@ async def begin_authorization(
 
 
 async def finish(settings: Settings, pending: Pending, verifier: Secret) -> Grant:
-    """The token of the approved authorization. Raises CredentialsRefused for a verifier that is not its own,
-    and an ExchangeError."""
+    """Return the token of the approved authorization. Raises CredentialsRefused for a wrong verifier.
+
+    Raises an ExchangeError, too.
+    """
     try:
         async with open_calls(settings, pending.credentials) as calls:
             answer = await calls.call("oauth_access_token", {"oauth_verifier": verifier.unwrap()})
@@ -276,7 +280,7 @@ async def finish(settings: Settings, pending: Pending, verifier: Secret) -> Gran
 
 
 async def invalidate(settings: Settings, credentials: Credentials) -> bool:
-    """Whether this call ended the token; False for one that was worth nothing already. Raises an ExchangeError."""
+    """Return whether this call ended the token; False if it was invalid already. Raises an ExchangeError."""
     try:
         async with open_calls(settings, credentials) as calls:
             await calls.call("oauth_invalidate_token")
@@ -310,7 +314,7 @@ AskPin = Callable[[], Secret]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """The user who logged in, and where the token is kept. `is_overruled`: one from the environment comes first."""
+    """The user who logged in, and where the token is stored. `is_overruled`: the environment has another one."""
 
     user_id: str
     screen_name: str
@@ -320,8 +324,11 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logout:
-    """Where credentials were removed from, and whether the service knows: True, False when it did not have to, or None
-    when it could not be told, for the reason in `failure`."""
+    """Where credentials were removed from, and whether the token was ended at the service.
+
+    `invalidated` is True, False when nothing had to be ended, or None when the service could not be told, for the
+    reason in `failure`.
+    """
 
     removed_from: tuple[CredentialPlace, ...]
     invalidated: bool | None
@@ -338,13 +345,13 @@ async def log_in(
     application: tuple[Secret, Secret] | None = None,
     callback: Callback | None = None,
 ) -> Login:
-    """Logs a person in by a browser that comes back to `callback`, or by the PIN that `ask_pin` returns.
+    """Log a person in with a browser that returns to `callback`, or with the PIN that `ask_pin` returns.
 
-    `confirm` is asked before anything is kept whether the account is the right one; for no the token is ended. Unless
-    it `may_write`, the token is one that reads. `application` is its key pair, which is then kept with the token; else
-    it is that of the settings. Raises CredentialsRefused without one, when access was not given, when no one said yes
-    in time, and for the wrong account; an ExchangeError, UsageError and HostRefused; InputOutputFailed when the token
-    cannot be kept.
+    `confirm` is asked, before anything is stored, whether the account is the right one; if it is not, the token is
+    ended. Unless `may_write`, the token can only read. `application` is its key pair, which is then stored with the
+    token; by default it is that of the settings. Raises CredentialsRefused without one, when access was not given, when
+    the person did not approve in time, and for the wrong account; an ExchangeError, UsageError and HostRefused;
+    InputOutputFailed when the token cannot be stored.
     """
     store, found = settings.open_store(), settings.find_credentials()
     if application is None:
@@ -370,7 +377,7 @@ async def log_in(
 
 
 def application_of(secrets: Mapping[str, Secret]) -> Credentials:
-    """The key pair of the application among `secrets`. Raises CredentialsRefused naming what is missing."""
+    """Return the key pair of the application among `secrets`. Raises CredentialsRefused with the missing names."""
     if missing := [PREFIX + name.upper() for name in APPLICATION if name not in secrets]:
         raise CredentialsRefused(
             f"the keys of the application are missing: {', '.join(missing)}",
@@ -380,7 +387,7 @@ def application_of(secrets: Mapping[str, Secret]) -> Credentials:
 
 
 async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> None:
-    """Raises CredentialsRefused when it is the wrong account, and ends its token; also when no one says which."""
+    """Raise CredentialsRefused for the wrong account, and end its token; also if no account can be confirmed."""
     ended, is_right = "its token was ended", False
     try:
         is_right = confirm(grant)
@@ -406,8 +413,11 @@ def _stored(grant: Grant, *, with_application: bool) -> StoredCredentials:
 
 
 async def log_out(settings: Settings) -> Logout:
-    """Ends the kept token at the service and removes all that `log_in` kept, which it does even when the service
-    cannot be told. A token of the environment stays. Raises as the CredentialStore does."""
+    """End the stored token at the service, and remove all that `log_in` stored.
+
+    It is removed even when the service cannot be told. A token in the environment stays. Raises as the CredentialStore
+    does.
+    """
     store = settings.open_store()
     tokens = [stored.secrets for _, stored in store.read() if all(name in stored.secrets for name in TOKEN)]
     invalidated, failure = False, ""

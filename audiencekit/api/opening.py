@@ -20,7 +20,7 @@ _TOKENS: Final = "/oauth2/token"  # a POST that changes nothing: the bearer toke
 
 
 class WouldSend(Exception):
-    """The request that was not sent: method, path, names of its parameters, bytes of its body. No values."""
+    """A request that was not sent: method, path, names of its parameters, bytes of its body. No values."""
 
     def __init__(self, request: ApiRequest) -> None:
         super().__init__(f"{request.method} {request.path}")
@@ -29,14 +29,14 @@ class WouldSend(Exception):
         self.body_bytes = 0 if request.body is None else request.body.size
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all of it."""
         return {
             "method": self.method, "path": self.path, "parameters": self.parameters, "body_bytes": self.body_bytes,
         }  # fmt: skip
 
 
 class DryTransport:
-    """Passes on requests that read. Raises WouldSend in place of sending any other."""
+    """Pass requests that read on. Raise WouldSend in place of sending any other."""
 
     def __init__(self, transport: HttpTransport) -> None:
         self._transport = transport
@@ -51,7 +51,7 @@ class DryTransport:
         await self._transport.__aexit__(kind, error, trace)
 
     async def exchange(self, request: ApiRequest) -> ApiResponse:
-        """The answer to a request that reads."""
+        """Return the answer to a request that reads."""
         if request.method not in _READS and request.path != _TOKENS:
             raise WouldSend(request)
         return await self._transport.exchange(request)
@@ -61,7 +61,7 @@ class DryTransport:
 
 
 def open_client(settings: Settings, *, dry_run: bool = False) -> AdsClient:
-    """An AdsClient for the account of `settings`, to be used as an async context manager.
+    """Return an AdsClient for the account of `settings`, to be used as an async context manager.
 
     In a `dry_run` it raises WouldSend in place of the first request that would change something. Raises
     CredentialsRefused, UsageError or HostRefused at once when it could never work.
@@ -72,9 +72,9 @@ def open_client(settings: Settings, *, dry_run: bool = False) -> AdsClient:
 
 
 def open_calls(settings: Settings, credentials: Credentials | None = None, *, dry_run: bool = False) -> AdsClient:
-    """The same for calls of which some need neither the account nor the address of the ads API.
+    """Return a client for calls that need neither the account nor the address of the ads API.
 
-    `credentials` take the place of those of `settings`.
+    `credentials` replace those of `settings`.
     """
     transport = HttpTransport(
         credentials=credentials or Credentials(**settings.require_secrets()),

@@ -1,4 +1,4 @@
-"""The only module here that awaits the network: one request out, one answer in, nothing followed."""
+"""The only module in this room that awaits the network: one request, one answer, no redirects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AnswerStream:
         self.head = head
 
     async def lines(self) -> AsyncGenerator[bytes]:
-        """Each line as it comes, without its end; an empty one keeps the stream alive.
+        """Yield each line as it comes, without its end; an empty one keeps the stream alive.
 
         Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
         """
@@ -60,7 +60,7 @@ class AnswerStream:
             yield rest
 
     async def whole(self) -> bytes:
-        """All of it, where it is a refusal and has an end; b"" when it cannot be read."""
+        """Return the whole body of a refusal, which has an end; b"" when it cannot be read."""
         body = b""
         try:
             while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
@@ -70,7 +70,7 @@ class AnswerStream:
         return body
 
     def close(self) -> None:
-        """Leave it."""
+        """Close the answer."""
         self._answer.close()
 
     async def _read(self) -> bytes:
@@ -98,10 +98,10 @@ def encode_form(pairs: Pairs) -> Body:
 
 
 class BodyPayload(Payload):
-    """One attempt's reading of a body; the body itself stays as it is and can be sent again.
+    """One attempt's view of a body; the body is unchanged and can be sent again.
 
-    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` as long as some were
-    not: what reads the last byte can answer only after that.
+    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` until all were: a
+    service that has read the last byte can answer only after that.
     """
 
     def __init__(self, body: Body) -> None:
@@ -111,7 +111,7 @@ class BodyPayload(Payload):
         self.started = self.is_handed_over = False
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        """Writes everything."""
+        """Write everything."""
         left = self._body.size
         for piece in self._body.slices(SLICE_BYTES):
             left -= piece.nbytes
@@ -120,7 +120,7 @@ class BodyPayload(Payload):
             await writer.write(piece)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        """Writes everything; raises Bug when another length was announced."""
+        """Write everything; raise Bug when another length was announced."""
         if content_length is not None and content_length != self._size:
             raise Bug("the length announced for a body is not its size")
         await self.write(writer)
@@ -136,21 +136,21 @@ _READ_BYTES: Final = 65_536
 
 
 class Transport(Protocol):
-    """One exchange: the answer, whatever its status, or TransportFailed."""
+    """The protocol of one exchange: the answer, with any status, or TransportFailed."""
 
     async def exchange(self, request: ApiRequest) -> ApiResponse: ...
 
 
 @runtime_checkable
 class StreamTransport(Protocol):
-    """The head of an answer that is read as it comes, or TransportFailed."""
+    """The protocol of a stream: the head of an answer that is read as it comes, or TransportFailed."""
 
     async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Patience in seconds: to connect, between two reads, and for one whole attempt."""
+    """Timeouts in seconds: to connect, between two reads, and for one whole attempt."""
 
     connect: float = CONNECT_TIMEOUT_SECONDS
     read: float = READ_TIMEOUT_SECONDS
@@ -160,9 +160,9 @@ class Timeouts:
 class HttpTransport:
     """Signed exchanges over HTTP/1.1, as an async context manager. Each exchange has a new connection.
 
-    Addresses of loopback are called straight, all others by the proxy of `connections`, where it names one.
-    Raises UsageError for a proxy or a bundle of authorities that is none. Each attempt is signed anew. Redirects are
-    not followed, proxies and netrc of the environment not read, cookies not kept.
+    Loopback addresses are called directly, all others through the proxy of `connections`, if it names one. Raises
+    UsageError for an invalid proxy or bundle of authorities. Each attempt is signed anew. Redirects are not followed,
+    proxies and netrc of the environment not read, cookies not stored.
     """
 
     def __init__(
@@ -203,9 +203,9 @@ class HttpTransport:
             await session.close()
 
     async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream:
-        """An answer whose body is read as it comes, however long that takes; it is lost after so much silence.
+        """Return an answer whose body is read as it comes, without a time limit; it is lost after so much silence.
 
-        To be closed. Raises as `exchange` does.
+        Close it. Raises as `exchange` does.
         """
         address = self._addresses.find(request.base)
         failed: AudiencekitError
@@ -221,7 +221,7 @@ class HttpTransport:
         raise failed
 
     async def exchange(self, request: ApiRequest) -> ApiResponse:
-        """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
+        """Return the answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for an unset base."""
         address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
@@ -293,7 +293,7 @@ class HttpTransport:
         return authorization(request, self._credentials, url=url, nonce=nonce, timestamp=timestamp).unwrap()
 
     async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: HostAddress) -> bytes:
-        """The whole body; b"" when it cannot be read and the status decides alone: all but 2xx and 400."""
+        """Return the whole body; b"" when it cannot be read and the status is enough: all but 2xx and 400."""
         try:
             return await self._read_body(answer, address)
         except Exception:
@@ -343,12 +343,12 @@ class HttpTransport:
 
 
 def _unproven(address: HostAddress, why: str) -> TransportFailed:
-    """The error of an answer that may not be the one to its request, so that nothing is known of that."""
+    """Return the error of an answer that may belong to another request, so that the outcome is unknown."""
     return TransportFailed(f"no answer from {address.authority} that can be believed: it {why}", sent=True)
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keeps aiohttp from repeating a GET or DELETE by itself, with the same nonce, on a lost connection."""
+    """Keep aiohttp from repeating a GET or DELETE, with the same nonce, after a lost connection."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -364,7 +364,7 @@ def _wire_url(url: str, query: tuple[tuple[str, str], ...]) -> URL:
 
 
 def _plain(raw_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Names in lower case; values of a repeated name joined by commas (RFC 9110, section 5.3)."""
+    """Return names in lower case; values of a repeated name are joined by commas (RFC 9110, section 5.3)."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw_headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")

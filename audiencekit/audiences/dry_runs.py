@@ -52,7 +52,10 @@ async def dry_forget_async(
     progress: Progress,
     **keywords: Unpack[SourceKeywords],
 ) -> Preview:
-    """The preview of `forget`, which reads the people and asks the service as it would. Raises what refuses that."""
+    """Return the preview of `forget`: it reads the people and asks the service in the same way.
+
+    Raises what refuses it.
+    """
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client, stoppable = open_client(settings), Stoppable(progress)
@@ -87,7 +90,7 @@ async def dry_upload_async(
     rejections: FilePath | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses that."""
+    """Return the plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses it."""
     async with open_client(settings) as client:
         found = await find_list(client)
     given: dict[str, Any] = {"settings": settings, "rejections": rejections}
@@ -104,7 +107,7 @@ async def dry_upload_async(
 
 
 async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
-    """Return the plan that `plan` makes, after the look at the target that a run begins with.
+    """Check the target as a run does first, and return the plan that `plan` makes.
 
     `plan` is called in a thread, with a progress that stops it when this is cancelled. Raises what refuses the target.
     """
@@ -113,7 +116,7 @@ async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Pr
 
 
 async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
-    """Return the plan that `plan` makes, where there is no target to look at yet."""
+    """Return the plan that `plan` makes, when there is no target to check yet."""
     stoppable = Stoppable(progress)
     return await in_thread(functools.partial(plan, stoppable), stoppable)
 
@@ -130,9 +133,9 @@ async def dry_renewal_async(
     settings: Settings,
     progress: Progress,
 ) -> Plan:
-    """The plan of `renew`, after the look that a run begins with; nothing is sent.
+    """Return the plan of `renew`, after the checks of a run; nothing is sent.
 
-    `before` and the times are those of `renew_async`. Raises what that raises before its first request.
+    `before` and the times are those of `renew_async`. Raises its errors from before the first request.
     """
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target, now = Target.audience(audience_id), datetime.now(UTC)
@@ -155,7 +158,7 @@ async def dry_renewal_async(
 async def dry_sync_async(
     source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
-    """The plan of `sync`, after the look that it would begin with. Raises what either raises; nothing is sent."""
+    """Return the plan of `sync`, after the checks of a run; nothing is sent. Raises the errors of both."""
     session = Target.audience(audience_id).connect(settings)
     plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
     return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
@@ -173,9 +176,9 @@ async def plan_upload_async(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan of the run that `upload_to` would make. The target is looked at as for a run; nothing is sent or kept.
+    """Return the plan of the run that `upload_to` would make. The target is checked; nothing is sent or stored.
 
-    Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
+    Raises the errors of `upload_to` from before its first request, but for those in the plan's `refusals`.
     """
     source, settings, progress = items_of(source), settings or load_settings(), progress_or_default(progress)
     read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)

@@ -1,4 +1,4 @@
-"""One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up."""
+"""Send one request, or a part of one, in its turn, until it is confirmed, refused or given up."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audiencekit.personal import without_frames
 
 
 class Gate:
-    """Open, or shut until a moment. It never opens earlier because it was shut once more for a shorter time."""
+    """A gate that is open, or closed until a moment. Closing it again for a shorter time does not open it earlier."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -36,11 +36,11 @@ class Gate:
         return self._clock.monotonic() >= self._opens_at
 
     def shut(self, seconds: float) -> None:
-        """Shuts the gate for `seconds` from now, unless it stays shut longer anyway."""
+        """Close the gate for `seconds` from now, unless it stays closed longer anyway."""
         self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
 
     async def wait_until_open(self) -> None:
-        """Returns when the gate is open. It may have been shut again meanwhile: the wait goes on then."""
+        """Return when the gate is open, also if it is closed again during the wait."""
         while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
             await self._clock.sleep(wait_seconds)
 
@@ -49,7 +49,7 @@ class Gate:
 
 
 class Sending:
-    """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
+    """The way to the service that all workers of a delivery share: one gate, one limiter, one retry policy."""
 
     def __init__(self, route: Route, *, lanes: Lanes, stop: Stop, listener: Listener) -> None:
         self._route, self._lanes, self._stop, self._listener = route, lanes, stop, listener
@@ -63,10 +63,10 @@ class Sending:
     async def settle(
         self, request: PackedRequest, attempts: Attempts, *, announce: Callable[[], Awaitable[None]]
     ) -> None:
-        """Returns when `request` is confirmed, given up or refused, as `attempts` says then.
+        """Send `request` until it is confirmed, given up or refused; `attempts` holds the result.
 
-        `announce` is called every time its turn has come, before a byte leaves; what it raises keeps the byte back.
-        Raises CancelledError when a stop ends a wait, or the worker is cancelled.
+        `announce` is called each time before the first byte is sent; if it raises, nothing is sent. Raises
+        CancelledError when a stop ends a wait, or the worker is cancelled.
         """
 
         number = request.number  # tenacity keeps `sleep` in a cycle, and what it refers to: the body must not be
@@ -115,7 +115,7 @@ class Sending:
         return counts
 
     async def _turn(self) -> None:
-        """Returns when one request may leave: the gate is open and the limiter has given a place."""
+        """Return when one request may leave: the gate is open and the limiter has given a place."""
         while True:
             await self._gate.wait_until_open()
             await self._route.limiter.acquire()

@@ -1,4 +1,4 @@
-"""Looks before the first request of a run: the audience, the permissions; as patient as the run itself."""
+"""Checks before the first request of a run: the audience and the permissions, with the same retries as the run."""
 
 from __future__ import annotations
 
@@ -48,14 +48,11 @@ _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials ca
 async def look_at_audience(
     client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, notify: Callable[[str], None]
 ) -> Mapping[str, Any]:
-    """Tell the name of the audience, and of a clock that is far off; what the service says of it comes back.
+    """Return the audience; notify about its name, and about a clock that is far off.
 
-    One to three requests.
-
-    A service that does not say what it has, or what the user may do, holds no run back.
-
-    Raises PlanRefused for an audience that is not there or takes no people, CredentialsRefused where we may not write,
-    and ServiceUnavailable or Refused where the service cannot be asked now.
+    This takes one to three requests. If the service does not offer audiences or permissions, the run goes on. Raises
+    PlanRefused for an audience that does not exist or takes no people, CredentialsRefused without the right to write,
+    and ServiceUnavailable or Refused when the service cannot be asked now.
     """
     found: list[Answer] = []
 
@@ -91,7 +88,7 @@ async def look_at_audience(
 
 
 async def _same_name_hint(client: AdsClient, name: str) -> str:
-    """The hint for a name that was taken for an id: which audiences are called so. Empty when none is."""
+    """Return a hint for a name given in place of an id: the audiences with this name. Empty without any."""
     found: list[str] = []
     with contextlib.suppress(AudiencekitError):
         async for page in client.iterate_custom_audiences(q=name):
@@ -117,10 +114,10 @@ _FORBIDDEN: Final = 403
 
 
 async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy) -> bool:
-    """Whether `call` came to its end; False where the service will never do what it asks for.
+    """Await `call`; return True when it succeeded, and False if the service will never do this.
 
-    It is made again as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused where the
-    service does not do it now, but may later, and what else `call` raises.
+    It is repeated as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused if the service
+    does not do it now, but may later, and all other errors of `call`.
     """
     try:
         await policy.with_retries(lambda: call_if_offered(call))
@@ -134,7 +131,7 @@ async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy
 
 
 async def call_if_offered(call: Callable[[], Awaitable[object]]) -> None:
-    """Awaits `call`. Raises RequestRefused where the service does not have it, and asking again does not help."""
+    """Await `call`. Raises RequestRefused if the service does not offer it, so that a retry does not help."""
     try:
         await call()
         return
@@ -153,7 +150,7 @@ def _is_permanent(error: ExchangeError) -> bool:
 
 
 def as_run_error(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
-    """The error of a run whose first request ends in `error`."""
+    """Return the error of a run whose first request ends in `error`."""
     facts = f"{done}: {error}"
     if isinstance(error, Unauthorized):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
@@ -171,10 +168,10 @@ READS_ONLY_HINT: Final = "let the application write, then `audiencekit login` ma
 
 
 class Permissions(Protocol):
-    """The one call of a client that tells them."""
+    """The method of a client that returns the permissions."""
 
     async def get_authenticated_user_access(self) -> Answer:
-        """The roles of the user in the account."""
+        """Return the roles of the user in the account."""
 
 
 def may_only_read(answer: Answer) -> bool:
@@ -183,9 +180,9 @@ def may_only_read(answer: Answer) -> bool:
 
 
 async def viewing_permissions(client: Permissions) -> str:
-    """The roles of a user who may only look at the account, in words of the service; empty for any other user.
+    """Return the roles, in the service's words, of a user who may only view the account; empty for any other user.
 
-    The service is asked once. Empty, too, where it does not say.
+    The service is asked once. Also empty if it does not say.
     """
     try:
         access = (await client.get_authenticated_user_access()).data

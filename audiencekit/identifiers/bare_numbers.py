@@ -1,6 +1,4 @@
-"""Numbers without a plus sign that may be phone numbers, and those of payment cards and bank accounts, which are
-none.
-"""
+"""Numbers without a plus sign that may be phone numbers, and numbers of payment cards and bank accounts."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ _COMPILED: Final = re.compile(PAYMENT_NUMBER)
 
 
 def is_payment_number(text: str) -> bool:
-    """Whether `text`, in groups or not, is the number of a card or an account, its check digits included."""
+    """Whether `text`, in groups or not, is the number of a card or an account with valid check digits."""
     if len(text) < MIN_LENGTH or not _COMPILED.fullmatch(text):
         return False
     number = text.replace(" ", "").replace("-", "").upper()
@@ -120,7 +118,7 @@ _FORMS: Final = {
 
 
 def digits_of(text: str) -> str:
-    """The digits of `text` where it is so many, with or without signs around them, that they may be a phone number."""
+    """Return the digits of `text`, with or without signs around them, if there are as many as in a phone number."""
     number = plain_signs(trim(text))
     if not re.fullmatch(WRITTEN, number):
         return ""
@@ -131,10 +129,10 @@ def digits_of(text: str) -> str:
 
 
 def reads_as_phone_number(text: str, country: str | None = None) -> bool:
-    """Whether a single value is digits that read as a phone number: in `country`, with the country's code or a trunk
-    prefix that only phone numbers have, or in a large country.
+    """Whether a single value of digits can be read as a phone number in `country`, with a country code, or elsewhere.
 
-    Of less than ten digits only those count that read so in `country`: nearly all of them do somewhere.
+    Elsewhere means: with a trunk prefix that only phone numbers have, or in a large country. Fewer than ten digits
+    count only in `country`: nearly all such numbers are valid somewhere.
     """
     digits = digits_of(text)
     if not digits:
@@ -149,21 +147,19 @@ def reads_as_phone_number(text: str, country: str | None = None) -> bool:
 
 
 def is_plain_number(digits: str) -> bool:
-    """Whether `digits` are a number with its country's code, or one of a large country with its trunk prefix."""
+    """Whether `digits` are a number with its country's code, or a number of a large country with its trunk prefix."""
     return _matches(trunked_pattern(), digits) or reads_as_international(digits)
 
 
 def reads_as_international(digits: str) -> bool:
-    """Whether `digits` are an assigned number of any country that has lost its plus sign, or has 00 for it."""
+    """Whether `digits` are an assigned number of any country, written without its plus sign or with 00 in its place."""
     number = digits.removeprefix("00")
     valid = not isinstance(normalize_phone_number(f"+{number}"), Reason)
     return valid and len(number) >= MIN_INTERNATIONAL
 
 
 def readings_of(digits: str, country: str | None) -> frozenset[str]:
-    """The reading of `digits`: KNOWN where plain or a number of `country`, else the large countries whose mobile
-    number they may be.
-    """
+    """Return KNOWN for a plain number or one of `country`, else the large countries with such mobile numbers."""
     region = find_country(country or "")
     if is_plain_number(digits) or (region is not None and _matches(own_pattern(region), digits)):
         return frozenset({KNOWN})
@@ -171,9 +167,9 @@ def readings_of(digits: str, country: str | None) -> frozenset[str]:
 
 
 def own_pattern(country: str) -> str:
-    """The numbers of `country` as people write them there; a trunk prefix may be lost in front of mobile ones only.
+    """Return the pattern of numbers as people in `country` write them; only mobile ones may lack the trunk prefix.
 
-    Empty for a country without numbers of its own.
+    Empty for a country without phone numbers.
     """
     prefix, people, mobile = _plan(country)
     if not people:
@@ -182,13 +178,13 @@ def own_pattern(country: str) -> str:
 
 
 def mobile_pattern(country: str) -> str:
-    """The mobile numbers of `country`, without a trunk prefix."""
+    """Return the pattern of mobile numbers of `country`, without a trunk prefix."""
     return _plan(country)[2]
 
 
 @cache
 def mobile_lengths(country: str) -> range:
-    """How many digits the mobile numbers of `country` may have, without a trunk prefix."""
+    """Return how many digits the mobile numbers of `country` may have, without a trunk prefix."""
     metadata = PhoneMetadata.metadata_for_region(country, None)
     lengths = metadata.mobile.possible_length if metadata is not None and metadata.mobile is not None else ()
     return range(min(lengths), max(lengths) + 1) if lengths else range(0)
@@ -196,7 +192,7 @@ def mobile_lengths(country: str) -> range:
 
 @cache
 def trunked_pattern() -> str:
-    """The numbers of all large countries that have a trunk prefix, with it, and forms behind their calling codes."""
+    """Return the pattern of numbers with trunk prefix of all large countries that have one, and with calling code."""
     plans = [_plan(country) for country in LARGE_COUNTRIES]
     forms = {f"(?:00)?{country_code_for_region(country)}(?:{form})" for country, form in _FORMS.items()}
     return "|".join(sorted(forms | {f"{prefix}(?:{people})" for prefix, people, _ in plans if prefix}))
@@ -204,9 +200,9 @@ def trunked_pattern() -> str:
 
 @cache
 def _plan(country: str) -> tuple[str, str, str]:
-    """The trunk prefix, the pattern of people's numbers and that of their mobile ones; each empty where there is none.
+    """Return the trunk prefix, the pattern of people's numbers and of mobile numbers; each empty if there is none.
 
-    The prefix of North America is its calling code: with it, a number is international.
+    The trunk prefix of North America is its calling code: with it, a number is international.
     """
     metadata = PhoneMetadata.metadata_for_region(country, None)
     if metadata is None:

@@ -1,4 +1,4 @@
-"""The rule for email addresses, and addresses that are valid and yet reach no one, or no person."""
+"""The rule for email addresses, and the detection of valid addresses that reach no one, or no single person."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _NEIGHBOURS: Final = dict(zip(_KEYS, map(frozenset, _words(_BESIDE)), strict=Tru
 
 @lru_cache(maxsize=65_536)
 def likely_provider(domain: str) -> str | None:
-    """The provider that `domain` (lower case) is likely a typing error of; None for any other domain."""
+    """Return the provider of which `domain` (lower case) is probably a misspelling; None for any other domain."""
     if domain in PROVIDERS or domain in _REAL or "." not in domain:
         return None
     for provider in PROVIDERS:
@@ -99,21 +99,21 @@ def _is_slip(domain: str, provider: str) -> bool:
 
 
 def _is_slip_of_end(own_end: str, end: str, name: str) -> bool:
-    """Whether the same name has an end that is a slip; a country's own is none, but for a provider that has none."""
+    """Whether the same name has a misspelled ending. A country's ending counts only if the provider does not use it."""
     if end == "com":
         return own_end in _SLIPS_OF_COM or (name in ("gmail", "googlemail", "icloud") and own_end == "co")
     return len(own_end) > 2 and own_end not in ("com", "net", "org") and distance(own_end, end, 1) == 1
 
 
 def _starts_like(own: str, name: str) -> bool:
-    """Whether the first letters may be the same key, missed by one, or in another order."""
+    """Whether the first letters are the same, were typed one key away, or are in another order."""
     if own[:1] == name[:1] or own[:2] == name[1::-1] or own[:1] == name[1:2]:
         return True
     return own[:1] in _NEIGHBOURS.get(name[:1], frozenset()) or own[1:2] == name[:1]
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """Letters to change, drop, add, or exchange with the next one to make `other` of `one`; `most` + 1 for more."""
+    """Return the number of edits (change, drop, add or swap letters) from `one` to `other`; `most` + 1 if more."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     before: list[int] = []
@@ -173,11 +173,10 @@ _DISPLAY_NAME: Final = re.compile(r"[^<]*<([^<>]*)>|mailto:(.*)", re.DOTALL)
 
 
 def normalize_email(text: str) -> NormalizedEmail | Reason:
-    """The address as it is hashed, or why there is none.
+    """Return the address as it is hashed, or the reason to reject it.
 
-    The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character,
-    formula of a spreadsheet, display name, something on both sides of one `@`, placeholder address, length, local part,
-    domain.
+    The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character, formula of
+    a spreadsheet, display name, text on both sides of one `@`, placeholder address, length, local part, domain.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
@@ -187,7 +186,7 @@ def normalize_email(text: str) -> NormalizedEmail | Reason:
 
 
 def _alone(trimmed: str) -> str:
-    """`trimmed` without commas and semicolons behind it, then without quotes or a spreadsheet's marks around it."""
+    """Return `trimmed` without trailing commas and semicolons, then without quotes or marks of a spreadsheet."""
     bare = _BEHIND.sub("", trimmed)
     if len(bare) > 1 and bare[0] + bare[-1] in _QUOTES:
         return trim(bare[1:-1])
@@ -195,7 +194,7 @@ def _alone(trimmed: str) -> str:
 
 
 def lower(text: str) -> str:
-    """Lower case, in NFC. U+0130 becomes two characters and the Kelvin sign an ASCII k, as Unicode has it."""
+    """Return lower case in NFC. U+0130 becomes two characters and the Kelvin sign an ASCII k, as in Unicode."""
     if text.isascii():
         return text.lower()
     return in_form("NFC", in_form("NFC", text).lower())
@@ -234,7 +233,7 @@ def _is_local_part(local: str, domain: str) -> bool:
 
 @lru_cache(maxsize=MEMOISED_DOMAINS)
 def ascii_domain(domain: str) -> str | Reason:
-    """The lower-cased `domain` in ASCII, or why it is none. The columnar path asks here too."""
+    """Return the lower-cased `domain` in ASCII, or the reason to reject it. The columnar rules call this, too."""
     # The ideographic full stop divides labels too (UTS 46), and NFKC makes it of its half-width form.
     top = in_form("NFKC", domain).replace("\u3002", ".").rpartition(".")[2]
     if top in SPECIAL_USE_DOMAIN_NAMES:
@@ -257,7 +256,7 @@ def _ascii_label(label: str) -> str:
 
 
 def _library_domain(address: str) -> str | None:
-    """The ASCII domain of a valid `address`; None for what email-validator refuses.
+    """Return the ASCII domain of a valid `address`; None for an address that email-validator refuses.
 
     Every option is given, since a host program may have changed the library's global defaults.
     """

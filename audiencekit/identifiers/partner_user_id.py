@@ -1,4 +1,4 @@
-"""Texts written in another way, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal."""
+"""The rule for partner user ids: they are sent as they are, unless they are personal data, also in a disguised form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
 def decoded_forms(text: str) -> Iterator[str]:
-    """Every text that `text` may stand for; of base64 and hexadecimal, addresses and names only."""
+    """Return every text that `text` may encode; of base64 and hexadecimal only addresses and names."""
     if "%" in text and (unquoted := unquote(text)) != text:
         yield unquoted
     if "&" in text:
@@ -109,7 +109,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 
 def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
-    """`text` unchanged, white space at its ends included, or why it must not be sent.
+    """Return `text` unchanged, with white space at its ends, or the reason not to send it.
 
     A hash or a UUID is allowed: partners use both as ids.
     """
@@ -131,10 +131,9 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
 
 
 def looks_personal(text: str) -> bool:
-    """Whether `text` is shaped like an e-mail address, a marked handle, a written phone number, a name or an address of
-    the internet, also when it is encoded.
+    """Whether `text` looks like an e-mail address, a marked handle, a phone number, a name or an IP address.
 
-    Bare digits are not, since they are what numeric ids look like: whole columns of them are judged
+    It may also be encoded. Bare digits do not, since numeric ids look like them: whole columns of them are judged
     elsewhere.
     """
     layer = [trim(text)]

@@ -1,4 +1,4 @@
-"""Pass one, from options to a plan: it is begun, read, and requests are made of all that was gathered."""
+"""Pass one: read a source, or a kept spool, to its end and plan every request. Nothing is sent here."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def assemble(
     *,
     revise: Revise | None = None,
 ) -> PlannedRun:
-    """The plan of all that was gathered, the `shared` values left out of it."""
+    """Return the plan of all that was gathered, without the `shared` values."""
     options, times = terms.options, terms.times
     selection = gathered.keysets.select()
     alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
@@ -100,7 +100,7 @@ def assemble(
 
 
 def _memory_notes(terms: PlanTerms, selection: Selection) -> tuple[str, ...]:
-    """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
+    """Return the notes of memories that held a key. Nothing is suppressed where all records are Deletes."""
     return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
 
 
@@ -115,7 +115,7 @@ def begin_plan(
     spool: SealedFile | None,
     tagger: Tagger | None = None,
 ) -> tuple[BatchResults, tuple[ReadList, ...]]:
-    """The results, without batches yet but with all who are suppressed, and what was read of these.
+    """Return the results, without batches yet but with all suppressed people, and the facts of the suppression sources.
 
     The records go into `spool`, or a new one.
     """
@@ -140,10 +140,10 @@ def begin_plan(
 
 
 def _keeps_records(mapping: ColumnMapping, terms: PlanTerms, resources: PlanResources) -> bool:
-    """Whether the plan needs the records themselves, beside their tags.
+    """Whether the plan needs the records themselves, not only their tags.
 
-    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
-    members of an audience are compared by hashes, too.
+    Where values are shared, erased people are found by their hashes, and users with texts are measured again. Members
+    of an audience are compared by hashes, too.
     """
     holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
     return resources.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
@@ -177,9 +177,9 @@ def plan_run(
 ) -> PlannedRun:
     """Read the source to its end and plan every request.
 
-    `revise` may choose others to be sent, and add records that are not of the source; `tagger` makes the tags that it
-    compares. Raises SourceRefused for what cannot be read to the end; what was read but must not be sent stands in
-    `refusals`.
+    `revise` may choose other records to be sent, and add records that are not in the source; `tagger` makes the tags
+    that it compares. Raises SourceRefused for a source that cannot be read to its end. A source that was read but must
+    not be sent gives a plan with `refusals`.
     """
     paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(terms.options, paths, terms.destination)
@@ -208,9 +208,9 @@ def plan_run(
 
 
 def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
-    """The plan that `plan_run` made when it kept `spool`, given the same terms. The source is not touched.
+    """Return the plan that `plan_run` made when it filled `spool`, given the same terms. The source is not read.
 
-    Suppression sources are: what they say is not kept.
+    Suppression sources are read again: they are not in the spool.
     """
     spool_reader = SpoolReader(spool)
     gathered, lists = begin_plan(spool_reader.source.mapping, terms, resources, spool=spool)

@@ -47,10 +47,10 @@ _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requ
 
 
 def write_prepared(source: AnySource, terms: PlanTerms, out: Path, *, requests: bool, progress: Progress) -> Plan:
-    """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
+    """Plan the run and write its directory; of a refused plan only `rejections.csv` is written.
 
-    Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
-    written, or another `prepare` is writing to it.
+    Raises UsageError when `out` holds files that no earlier `prepare` wrote, InputOutputFailed when it cannot be
+    written, or another `prepare` writes to it.
     """
     with ExitStack() as stack:
         staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
@@ -66,9 +66,9 @@ def write_prepared(source: AnySource, terms: PlanTerms, out: Path, *, requests: 
 
 @contextmanager
 def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
-    """A directory inside `out` to write in, so that what stands there stays whole until the new is.
+    """Make a directory inside `out` to write to, so that the earlier files stay until the new ones are complete.
 
-    Raises UsageError when `out` holds what no `prepare` wrote, or the source; InputOutputFailed while another
+    Raises UsageError when `out` holds files that no `prepare` wrote, or the source; InputOutputFailed while another
     `prepare` writes to it.
     """
     with explained(_UNWRITTEN, out, hint=""):
@@ -93,7 +93,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
 
 @contextmanager
 def _alone_in(out: Path) -> Iterator[None]:
-    """While it lasts no other `prepare` of this host writes to `out`. Raises InputOutputFailed while one does."""
+    """Keep other `prepare` of this host out of `out` meanwhile. Raises InputOutputFailed while one writes to it."""
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(out, wait=False, is_directory=True))
@@ -111,7 +111,7 @@ def _lies_in(source: FilePath, out: Path) -> bool:
 
 
 def _entries(out: Path) -> Iterator[str]:
-    """Names in `out` and in its requests directory, those of a killed `prepare` left out."""
+    """Return the names in `out` and in its requests directory, without those of a killed `prepare`."""
     for entry in out.iterdir():
         if entry.name == REQUESTS and entry.is_dir():
             yield from (f"{REQUESTS}/{child.name}" for child in entry.iterdir())
@@ -120,7 +120,7 @@ def _entries(out: Path) -> Iterator[str]:
 
 
 def _replace(out: Path, staging: Path) -> None:
-    """The files of `staging` in place of those of an earlier `prepare`; the manifest goes first and comes last."""
+    """Move the files of `staging` over those of an earlier `prepare`: the manifest goes first and comes last."""
     with explained(_UNWRITTEN, out, hint=""):
         for name in (MANIFEST, RECORDS, REJECTIONS):
             (out / name).unlink(missing_ok=True)
@@ -143,7 +143,7 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
 
 
 def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
-    """The records in a thread of their own: one alone can write them, and takes as long as another for all bodies."""
+    """Write the records in a thread, at the same time as the bodies: each takes about as long as the other."""
     halted = Event()
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         records = pool.submit(write_records, staging / RECORDS, planned, halted)
@@ -171,7 +171,7 @@ _COPY_SECONDS: Final = 0.01  # that a body takes into fresh pages of the cache
 def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Generator[None, None, None]:
     """Make the directory, write the bodies, and yield after each.
 
-    The disk fetches one past the cache while the next is packed. When it is busy, the next goes through the cache.
+    The disk writes one body past the cache while the next is packed. When it is busy, the next goes through the cache.
     Nothing is written any more when this is closed.
     """
     directory.mkdir(mode=0o700)
@@ -194,7 +194,7 @@ def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Ge
 
 
 def _is_done(fetching: Future[None]) -> bool:
-    """Whether it is by the time that another way would take. Raises OSError when it failed."""
+    """Whether the write is done by the time that another way would take. Raises OSError when it failed."""
     try:
         fetching.result(_COPY_SECONDS)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""Pass one over a source: each batch is prepared, counted, and kept until the plan is made."""
+"""Pass one over a source: each batch is prepared, counted, and stored until the plan is made."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from audiencekit.sources.table import Description, SourcePart
 
 
 class Listeners:
-    """The listeners of every batch, in order: the file of rejections, and the caller that wants the records."""
+    """The listeners of every batch, in order: the file of rejections, and the caller's function for the records."""
 
     def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
@@ -61,13 +61,13 @@ class Listeners:
             self._file.__exit__(*exception)
 
     def on_batch(self, batch: ReadBatch) -> None:
-        """Tell them of the next batch."""
+        """Pass the next batch on."""
         self.on_rejections(batch.rejections)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
 
     def on_rejections(self, rejections: pa.RecordBatch) -> None:
-        """Tell the file of more rejections (REJECTION_SCHEMA)."""
+        """Write more rejections (REJECTION_SCHEMA) to the file."""
         if self._file:
             self._file.add(rejections)
 
@@ -75,7 +75,7 @@ class Listeners:
 class BatchResults:
     """The results of pass one, batch by batch. Records are in `spool`, bits and counts in memory.
 
-    Tags and sizes are put `scratch`, sealed.
+    Tags and sizes are in `scratch`, sealed.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class BatchResults:
         self._refusing = Bits()  # of every record, where a column says consent
 
     def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
-        """Where the chosen records stand, and the requests that hold them."""
+        """Return where the chosen records are, and the requests that hold them."""
         layout = SelectionLayout(selection, self.batch_records)
 
         def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
@@ -106,14 +106,14 @@ class BatchResults:
         return layout, self._form.plan(selection.waves(), sizes_of)
 
     def append(self, records: HashedRecords) -> None:
-        """Add records that are not of the source, as the next batch."""
+        """Add records that are not from the source, as the next batch."""
         self.spool.seal(len(self.batch_records), to_chunk(records))
         sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
         self._sizes.append(self.scratch.append(sizes_to_bytes(sizes)))
 
     def add(self, batch: ReadBatch) -> None:
-        """Take in the next batch."""
+        """Add the next batch."""
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
         self.batch_records.append(len(batch.user_bytes))
@@ -122,19 +122,19 @@ class BatchResults:
             self._refusing.append(batch.refusing)
 
     def refusing_of(self, batch: int) -> Bools | None:
-        """Of each record of `batch`, whether it would be put in without consent; None where no column says it."""
+        """Return which records of `batch` are put in without consent; None where no column holds consent."""
         if not len(self._refusing):
             return None
         start = sum(self.batch_records[:batch])
         return self._refusing.slice(start, start + self.batch_records[batch])
 
     def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
-        """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
+        """Leave the values at `places` out of a batch (see `without_values`); its users then have these `sizes`."""
         self.spool.leave_out(batch, places)
         self._sizes[batch] = self.scratch.append(sizes_to_bytes(sizes))
 
     def sizes(self, batch: int) -> Sizes:
-        """Bytes of each user of `batch`, without its comma."""
+        """Return the bytes of each user of `batch`, without its comma."""
         return sizes_from_bytes(self.scratch.read(self._sizes[batch]))
 
 
@@ -144,8 +144,8 @@ class BatchResults:
 class BatchSpool:
     """Batches by number in `file`, one chunk each. Any thread may read or write.
 
-    Without `keeps_records` a chunk holds the tags of a batch, if shared values are looked for, or else there is none.
-    Which values of a batch are left out is put `scratch`.
+    Without `keeps_records` a chunk holds the tags of a batch, if shared values are searched, and is missing otherwise.
+    The places of values that are left out are in `scratch`.
     """
 
     def __init__(self, file: SealedFile, scratch: Spool, *, keeps_records: bool = True) -> None:
@@ -154,14 +154,14 @@ class BatchSpool:
 
     @guarded
     def seal(self, number: int, chunk: RecordChunk | None, rows: TaggedRows | None = None) -> None:
-        """Put a batch into the file: its records, `chunk`, or its tags, `rows`."""
+        """Write a batch into the file: its records, `chunk`, or its tags, `rows`."""
         if self.keeps_records and chunk is not None:
             self._file.append(chunk.unwrap(), number)
         elif rows is not None:
             self._file.append(taggedrows.to_chunk(rows), number)
 
     def unseal(self, number: int) -> HashedRecords:
-        """The records of a batch, RECORD_SCHEMA. Raises Bug where they were not kept."""
+        """Return the records of a batch, RECORD_SCHEMA. Raises Bug if they were not stored."""
         if not self.keeps_records:
             raise Bug(f"the records of batch {number} were not kept: the plan was made to be looked at")
         records = from_chunk(RecordChunk(self._file.read(number)))
@@ -171,24 +171,24 @@ class BatchSpool:
         return without_values(records, places)
 
     def leave_out(self, number: int, places: Indices) -> None:
-        """From now on unseal a batch without the values at `places` (see `without_values`)."""
+        """From now on return a batch without the values at `places` (see `without_values`)."""
         self._left_out[number] = self._scratch.append(places.astype("<u4").tobytes())
 
     def look(self, number: int, slots: Slots, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
-        """The values at some places of a batch with these `slots`, as `candidates_at`."""
+        """Return the values at some places of a batch with these `slots`, as `candidates_at` does."""
         if self.keeps_records:
             return candidates_in_records(self.unseal(number), tagger, places)
         return candidates_at(places, taggedrows.from_chunk(self._file.read(number), slots))
 
 
 class WholeBatches:
-    """BatchesOfRecords: the first `count` batches of `spool`, each unsealed once for the requests that share it."""
+    """BatchesOfRecords: the first `count` batches of `spool`. Each is unsealed once for the requests that share it."""
 
     def __init__(self, spool: BatchSpool, count: int) -> None:
         self._unseal = Memo(spool.unseal, most=NEIGHBOURS, end=count)
 
     def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
-        """All records of `batch`, and the same places."""
+        """Return all records of `batch`, and the same places."""
         return self._unseal(batch), places
 
 
@@ -196,27 +196,27 @@ class WholeBatches:
 
 
 class Origin(Protocol):
-    """The origin of the records of a plan: a source, or the spool that was kept of one."""
+    """The origin of the records of a plan: a source, or a spool that was kept of one."""
 
     @property
     def description(self) -> Description:
-        """Its format and size, for people."""
+        """The format and size, for people."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on it, for people."""
+        """Notes on the source, for people."""
 
     @property
     def parts(self) -> tuple[SourcePart, ...]:
-        """Its files."""
+        """The files."""
 
     @property
     def mapping(self) -> ColumnMapping:
-        """Which columns carry what."""
+        """The mapping from columns to kinds."""
 
     @property
     def repeatable(self) -> bool:
-        """Whether all of it can be read again."""
+        """Whether the source can be read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +232,7 @@ class ReadSource:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Those of `source`, all of whose batches were read."""
+        """Return the facts of `source`, all of whose batches were read."""
         return cls(
             mapping=source.mapping,
             description=source.description,
@@ -243,12 +243,12 @@ class ReadSource:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON has them."""
+        """Return the facts as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The facts whose `to_json` is `document`."""
+        """Return the facts that `to_json` wrote."""
         facts = dict(document)
         mapping = dict(facts.pop("mapping"))
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
@@ -263,20 +263,20 @@ class ReadSource:
 
 
 class SpoolWriter:
-    """Completes a kept spool that takes the records by itself; what comes behind them waits in `scratch`."""
+    """Complete a kept spool. The records are written to it directly; the rest waits in `scratch` and follows them."""
 
     def __init__(self, spool: KeptSpool, scratch: Spool) -> None:
         self._spool, self._scratch = spool, scratch
         self._waiting: list[int] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Take the counts and rejections of the next batch."""
+        """Add the counts and rejections of the next batch."""
         refusing = None if batch.refusing is None else np.flatnonzero(batch.refusing).tolist()
         document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict(), "refusing": refusing}
         self._waiting.append(self._scratch.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
 
     def finish(self, source: ReadSource) -> None:
-        """Put everything into the spool, which can be opened from now on. Raises InputOutputFailed."""
+        """Write everything into the spool, which can be opened from then on. Raises InputOutputFailed."""
         for number in self._waiting:
             self._spool.append(self._scratch.read(number))
         self._spool.append(orjson.dumps(source.to_json()))
@@ -284,7 +284,7 @@ class SpoolWriter:
 
 
 class SpoolReader:
-    """The reading that a finished spool holds. Raises ResumeRefused for one that this version did not write."""
+    """Read a finished spool as the source was read. Raises ResumeRefused for a spool of another version."""
 
     def __init__(self, spool: KeptSpool) -> None:
         self._spool = spool
@@ -299,7 +299,7 @@ class SpoolReader:
             ) from None
 
     def batches(self, form: RequestForm, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
-        """The batches that `read_batches` gave when the source was read."""
+        """Return the batches that `read_batches` returned when the source was read."""
 
         def work(number: int) -> ReadBatch:
             chunk = RecordChunk(self._spool.read(number))
@@ -319,7 +319,7 @@ class SpoolReader:
 
 
 def _bits(places: list[int] | None, size: int) -> Bools | None:
-    """Which of `size` records stand at `places`."""
+    """Return one bit for each of `size` records, set at `places`."""
     if places is None:
         return None
     bits = np.zeros(size, dtype=bool)
@@ -369,10 +369,11 @@ OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
 
 @dataclass(frozen=True, slots=True)
 class ReadBatch:
-    """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma.
+    """One batch of the source: all that the plan needs of it.
 
-    `chunk` are its records, where a listener wants them; they are in the spool, too. `refusing` says of each
-    record whether it would be put in without consent; None where no column says it.
+    `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
+    are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
+    holds consent.
     """
 
     chunk: RecordChunk | None
@@ -393,9 +394,9 @@ def read_batches(
     with_chunks: bool = False,
     workers: int | None = None,
 ) -> Iterator[ReadBatch]:
-    """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
+    """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
 
-    The n-th batch is chunk n of `spool`, and its records go with it only `with_chunks`.
+    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`.
     """
     numbers = count()
 

@@ -1,4 +1,4 @@
-"""Reports, plans and progress in a notebook, which shows HTML. Needs no package: a notebook brings its own display."""
+"""Reports, plans and progress in a notebook, as HTML. It needs no package: a notebook has its own display."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Show = Callable[[dict[str, str]], None]
 
 
 class _Display(Protocol):
-    """A place in the output of a cell, of IPython."""
+    """A display in the output of a cell, of IPython."""
 
     def update(self, data: dict[str, str], *, raw: bool) -> None:
-        """Put `data`, by media type, in the place of what is there."""
+        """Replace the content by `data`, given by media type."""
 
 
 def find_display() -> Show | None:
-    """A function that shows data in the output of this cell, always in one place; None outside of a notebook."""
+    """Return a function that shows data in the output of this cell, always in one place; None outside of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if getattr(shell, "kernel", None) is None:  # IPython on a terminal shows no HTML
         return None
@@ -54,7 +54,7 @@ def find_display() -> Show | None:
 
 
 class NotebookProgress:
-    """A bar a stage in the output of a cell, and the last messages below."""
+    """One bar for each stage in the output of a cell, and the last messages below."""
 
     def __init__(self, show: Show, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._show, self._monotonic = show, monotonic
@@ -63,7 +63,7 @@ class NotebookProgress:
         self._drawn = -DRAW_EVERY_SECONDS
 
     def tell(self, message: str) -> None:
-        """Show the message, and those before it."""
+        """Show the message below the earlier ones."""
         self._messages.append(shown_lines(message))
         self._draw(self._monotonic())
 
@@ -96,13 +96,13 @@ def _bar(position: Position) -> str:
 
 
 def report_html(document: Document) -> str:
-    """The report as HTML: the parts of its page, with pictures where the extra `html` is installed."""
+    """Return the report as HTML: the parts of its page, with pictures if the extra `html` is installed."""
     title = f"{document['operation'].capitalize()} of {Target.from_json(document['target'])}: {document['state']}"
     return _fragment(title, document, report_parts(document), render_report(document))
 
 
 def plan_html(document: Document) -> str:
-    """The same of a plan."""
+    """Return the plan as HTML, like `report_html`."""
     return _fragment(
         f"Plan: {code_in_words(document['verdict'])}", document, list_parts(document), render_plan(document)
     )
@@ -118,7 +118,7 @@ def _fragment(title: str, document: Document, parts: Sequence[Section], text: st
 
 
 def _draw(pictures: Sequence[Picture]) -> Sequence[str]:
-    """Empty ones where the extra is not installed, or its process fails: the tables have the same numbers."""
+    """Draw the pictures; empty ones if the extra is missing or its process fails: the tables have the same numbers."""
     with suppress(InputOutputFailed):
         if draws():
             return draw(pictures)

@@ -1,4 +1,4 @@
-"""Progress of long work: its protocol, and the bar of a terminal with amounts, rates and the time left."""
+"""Progress of long work: its protocol, and a bar for terminals with amounts, rates and the time left."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
 
 @dataclass(slots=True)
 class _Glide:
-    """The way of a bar from one step to the next, which is as long as the last one was."""
+    """The movement of a bar from one step to the next, at the pace of the last one."""
 
     task: TaskID
     started: float
@@ -39,13 +39,13 @@ class _Glide:
     stepped: float
 
     def step(self, position: Position, now: float) -> None:
-        """The work is there now."""
+        """Note the new position of the work."""
         if position.done > self.last.done:
             self.stepped = now
         self.last = position
 
     def done(self, now: float) -> float:
-        """Where the bar stands: by the pace so far, never beyond the step that is under way nor at the end."""
+        """Return the position of the bar, at the pace so far but never beyond the present step or at the end."""
         if self.stepped <= self.started or self.last.done >= self.last.total:
             return self.last.done
         pace = (self.last.done - self.first.done) / (self.stepped - self.started)
@@ -54,7 +54,7 @@ class _Glide:
 
 
 class BarProgress:
-    """A bar a stage on a terminal. Between two steps it moves on at the pace so far."""
+    """One bar for each stage on a terminal. Between two steps it moves on at the pace so far."""
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
@@ -106,7 +106,7 @@ class BarProgress:
 
 
 def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
-    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
+    """Return a bar on a terminal, otherwise lines: of each sort at most one in `every_seconds` (LINE_EVERY_SECONDS).
 
     They go to stderr. A bar is coloured unless the environment has NO_COLOR.
     """
@@ -144,10 +144,10 @@ class NoProgress:
     """A progress that shows nothing."""
 
     def tell(self, message: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class LoggedProgress(NoProgress):
@@ -159,7 +159,7 @@ class LoggedProgress(NoProgress):
 
 
 def progress_or_default(progress: Progress | None) -> Progress:
-    """`progress`, which may be a list that is still empty; for None bars in a notebook, and a log elsewhere."""
+    """Return `progress`, also when its bool is false; for None return bars in a notebook, and a log elsewhere."""
     if progress is not None:
         return progress
     if "IPython" not in sys.modules:
@@ -171,17 +171,17 @@ def progress_or_default(progress: Progress | None) -> Progress:
 
 
 class Stoppable:
-    """Passes on what it is told until it is stopped; then the work that tells is ended, from any thread."""
+    """Pass steps and messages on until it is stopped, from any thread; then end the work that reports them."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._stopped = progress, threading.Event()
 
     def stop(self) -> None:
-        """The next step is the last."""
+        """End the work at its next step."""
         self._stopped.set()
 
     def raise_if_stopped(self) -> None:
-        """Raises NotFinished once it was stopped."""
+        """Raise NotFinished once it was stopped."""
         if self._stopped.is_set():
             raise NotFinished("interrupted")
 
@@ -196,9 +196,9 @@ class Stoppable:
 
 
 class ReadingProgress:
-    """Tells how far a source is read: its bytes and its rows. The stage begins at once.
+    """Report how far a source is read: its bytes and its rows. The stage begins at once.
 
-    Blocks are read ahead of the rows that are prepared: their bytes count when these rows do.
+    Blocks are read ahead of the rows that are prepared: their bytes count when their rows do.
     """
 
     def __init__(self, progress: Progress, source: Source, stage: str = "reading") -> None:
@@ -206,7 +206,7 @@ class ReadingProgress:
         self.step(0)
 
     def step(self, rows: int) -> None:
-        """So many rows of the source are prepared."""
+        """Report that so many rows of the source are prepared."""
         source = self._source
         if not source.bytes_total:
             self._progress.step(self._stage, rows, 0, unit="rows")
@@ -219,7 +219,7 @@ class ReadingProgress:
 class LineProgress:
     """One plain line when a stage starts, every few seconds, and when it ends; never the same twice.
 
-    As a context manager it writes a line a minute, too, while nothing else is said: a job that is silent looks dead.
+    As a context manager it also writes a line each minute without other output: a silent job looks dead.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class LineProgress:
     def tell(self, message: str) -> None:
         """Write the message, unless several that differ only in their numbers were written just now.
 
-        A storm of one sort fills no log, and silences no other: a wait of minutes is told once.
+        Many messages of one sort neither fill a log nor hide others: a wait of minutes is reported once.
         """
         now = self._monotonic()
         self._written_at = {

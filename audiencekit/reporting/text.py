@@ -17,7 +17,7 @@ _HOUR: Final = 3_600
 
 
 def seconds_of(document: Mapping[str, Any]) -> int | None:
-    """The seconds from `started_at` to `finished_at` of a report; None where it has not ended."""
+    """Return the seconds from `started_at` to `finished_at` of a report; None if it has not ended."""
     started, finished = document.get("started_at"), document.get("finished_at")
     if not started or not finished:
         return None
@@ -48,14 +48,14 @@ _LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is 
 
 
 def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    """A line each, under a heading."""
+    """Return one line for each run, under a heading."""
     table = [_HEADINGS, *map(_cells, runs)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return "\n".join(_line(cells, widths) for cells in table)
 
 
 def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same for programs, each with its `seconds`; null for one that has not ended."""
+    """Return the same for programs, each with its `seconds`; null for one that has not ended."""
     return [{**run, "seconds": seconds_of(run)} for run in runs]
 
 
@@ -98,7 +98,7 @@ def _lists(names: Sequence[str]) -> str:
 
 
 def _target(run: Mapping[str, Any]) -> str:
-    """The target of the run, where it is known: a run that was killed early does not say it."""
+    """Return the target of the run; empty for a run that was killed early."""
     if "audiences" in run:
         return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
     if "target" not in run:
@@ -108,7 +108,7 @@ def _target(run: Mapping[str, Any]) -> str:
 
 
 def _remark(run: Mapping[str, Any]) -> str:
-    """Whether it goes on, or can, and why it cannot when its journal is the reason; until when it is kept."""
+    """Return whether the run is at work or can be resumed, why its journal prevents it, and how long it is kept."""
     until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
     if "journal" in run:
         why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
@@ -126,7 +126,7 @@ NOT_INSTALLED = "the destination {} is not installed"
 
 
 def render_report(document: Mapping[str, Any]) -> str:
-    """A run's report; the last line always names the state."""
+    """Return a run's report as text; the last line always names the state."""
     requests, target = document["requests"], Target.from_json(document["target"])
     words = target.destination.words
     lines = [*_heading(document, target), ""]
@@ -159,7 +159,7 @@ def render_report(document: Mapping[str, Any]) -> str:
 
 
 def _heading(document: Mapping[str, Any], target: Target) -> Lines:
-    """Which run it is: of which list, to which audience, when, and how long it took."""
+    """Return the first line: list, audience, time and duration of the run."""
     name = document.get("audience_name")
     named = f"{target.destination.words.noun} {shown(repr(name))} ({target.id})" if name else str(target)
     lines = [f"Run {document['run_id']}: {document['operation']} {named}"]
@@ -183,7 +183,7 @@ def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -
 
 
 def render_plan(document: Mapping[str, Any]) -> str:
-    """The counts of a plan as text; the last line always names the verdict."""
+    """Return the counts of a plan as text; the last line always names the verdict."""
     planned, changes = document["plan"], document["changes"]
     lines = [f"Source: {', '.join(_described(document))}", *_sources(document["sources"]), ""]
     lines += _columns(document["columns"]) + _rows(document["rows"], planned=True) + _changes(changes)
@@ -202,9 +202,9 @@ def render_plan(document: Mapping[str, Any]) -> str:
 
 
 def describe_resumption(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
-    """Whether a run that is ended early can be resumed, and what it takes, in words.
+    """Return a sentence on whether the run can be resumed after an interruption, and what it needs.
 
-    `again` is the command that goes on with one that is never resumed: a sync or a renewal.
+    `again` is the command to use for a sync or a renewal, which is repeated instead of resumed.
     """
     if again:
         return f"if the run is interrupted, {again} continues it"
@@ -219,7 +219,7 @@ def describe_resumption(is_repeatable: bool, *, keeps_spool: bool = False, again
 
 
 def _described(document: Mapping[str, Any]) -> Iterator[str]:
-    """The name of the only file, and what it was found to be: `list.csv`, `delimited`, `header`, `12 columns`."""
+    """Return the name of the only file, and its form: `list.csv`, `delimited`, `header`, `12 columns`."""
     if len(document["sources"]) == 1:
         yield shown(document["sources"][0]["name"])
     for name, value in document["source"].items():
@@ -234,7 +234,7 @@ def _described(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sources(sources: Sequence[Mapping[str, Any]]) -> Lines:
-    """Which rows are of which file, where there are several."""
+    """Return which rows are from which file, if there are several."""
     width = max((len(source["name"]) for source in sources), default=0)
     lines = [
         f"  {source['name']:<{width}}  rows {source['first_row']:,} to {source['first_row'] + source['rows'] - 1:,}"
@@ -258,7 +258,7 @@ def _rows(rows: Mapping[str, int | None], *, planned: bool = False) -> Lines:
 
 
 def _changes(changes: Mapping[str, Any]) -> Lines:
-    """The changes of a sync in the audience."""
+    """Return the changes of a sync in the audience."""
     if not changes:
         return []
     shown = {name: changes[name] for name in ("additions", "renewals", "removals", "returned", "unchanged")}
@@ -283,7 +283,7 @@ def _rejections(rejections: Mapping[str, int]) -> Lines:
 
 
 def _suppression(sources: Sequence[Mapping[str, Any]]) -> Lines:
-    """Of each suppression source which columns were read, and how many of its rows."""
+    """Return for each suppression source which columns were read, and how many of its rows."""
     return ["suppression sources", *(f"  {_suppression_line(source)}" for source in sources)] if sources else []
 
 
@@ -300,7 +300,7 @@ def _remarks(document: Mapping[str, Any]) -> Lines:
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Lines:
-    """Each cause of a loss, and what saves how many."""
+    """Return each cause of a loss, and what would save how many values."""
     lines = []
     for each in findings:
         lost = f"; {_people(each['people'])} lost" if each["people"] else ""
@@ -343,13 +343,13 @@ def _fill(ratio: float | None) -> str:
 
 
 def _operations(planned: Mapping[str, Any]) -> str:
-    """How many they are, and ` in `; empty for a destination whose requests have none."""
+    """Return the number of operations and ` in `; an empty text for a destination without operations."""
     has_none = planned["requests"] and not planned["operations"]
     return "" if has_none else f"{_number(planned, 'operations')} in "
 
 
 def _minutes(minutes: float | None) -> str:
-    """The shortest time that the pace allows; empty where it does not matter."""
+    """Return the shortest time that the pace allows; an empty text if it does not matter."""
     if minutes is None:
         return ""
     if minutes >= 1:

@@ -1,4 +1,4 @@
-"""How a process comes to a run: it starts a new one, or opens one again that was begun before."""
+"""The beginning of a run in a process: a new run is started, or an earlier one is opened again."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ from audiencekit.sources.files import FilePath
 
 
 def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
-    """A new run, under the given id or a new one; `stack` gives up its lock and its journal.
+    """Start a new run, under the given id or a new one; `stack` releases its lock and closes its journal.
 
-    Runs past the retention are purged first. When `stack` is left with a UsageError, nothing is kept of the run.
-
-    Raises AudienceBusy, and InputOutputFailed when the state directory cannot be written.
+    Runs past the retention are purged first. When `stack` ends with a UsageError, nothing of the run is kept. Raises
+    AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
@@ -69,7 +68,7 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
 def _leave_nothing_of(
     directory: Path, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
 ) -> None:
-    """Remove the new run in `directory` after a UsageError: such a run is none, and cannot be resumed."""
+    """Remove the new run in `directory` after a UsageError: such a run cannot be resumed."""
     if not isinstance(error, UsageError):
         return
     error.document = None
@@ -80,11 +79,10 @@ def _leave_nothing_of(
 
 
 def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
-    """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+    """Open a run that was begun before, and check its journal. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
 
-    `given` are its sources once more, for addresses of which the journal does not keep all.
-
-    What is known of a run that may have sent something is the document of what is raised.
+    `given` are its sources once more, for addresses that the journal does not store completely. The known facts of a
+    run that may have sent something are the document of the error.
     """
     store = RunStore(settings.state_dir)
     failure: AudiencekitError
@@ -102,7 +100,7 @@ def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[F
 
 
 def _known_report(store: RunStore, run_id: str, settings: Settings) -> dict[str, Any]:
-    """The report of a run with what its journal says, if that can be trusted."""
+    """Return the report of a run with the facts of its journal, if that can be trusted."""
     with suppress(AudiencekitError):
         if state_key := existing_state_key(settings.state_dir, settings.key):
             return read_report(settings.state_dir, run_id, state_key)
@@ -136,7 +134,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
 
 
 def refuse_other_settings(run: Run, settings: Settings, *, new_address: bool = False) -> None:
-    """Raises ResumeRefused where `settings` name another account or address than those that `run` was begun at."""
+    """Raise ResumeRefused when `settings` name another account or address than those at which `run` was begun."""
     facts = run.facts
     named = replace(settings, profile=run.settings.profile)
     refuse_another_service(

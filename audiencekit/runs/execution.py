@@ -1,4 +1,4 @@
-"""One run from its source to its report: read, plan, have the plan journalled, send what is not yet confirmed."""
+"""One run from its source to its report: read, plan, store the plan in the journal, send what is not confirmed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ async def execute(
     accept: Accept | None = None,
     time: RunClock | None = None,
 ) -> Report:
-    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
+    """Return the report of the complete run. Raises for any other, as `pipeline.upload_async` says.
 
-    `accept` comes before the first request; by default the session of the target begins then.
+    `accept` is called before the first request; by default the session of the target begins then.
     """
     time = time or RunClock()
     accept = accept or functools.partial(_begin, run, session, time, progress)

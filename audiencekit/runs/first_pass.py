@@ -1,4 +1,4 @@
-"""Pass one of a run: it is checked, what earlier runs left in doubt is found, the plan is made and accepted."""
+"""Pass one of a run: it is checked, requests of earlier runs in doubt are found, the plan is made and accepted."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ Doubts = Callable[[Target], float]
 
 
 class PendingRequests:
-    """The journals under a state directory, of the runs of one account; `except_run` is the run that asks.
+    """Requests of other runs of one account that may still be applied, by the journals under a state directory.
 
-    To be asked under the lock of the target, when no other run can be at work on it. `now` is in epoch seconds.
+    `except_run` is the run that asks. Use it under the lock of the target, when no other run can be at work on it.
+    `now` is in epoch seconds.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class PendingRequests:
         self._now, self._moment = now, moment
 
     def seconds_left(self, target: Target, plan: PlanFacts | None = None) -> float:
-        """Seconds until no request of another run can be applied to `target` any more and undo what `plan` sends.
+        """Return the seconds until no request of another run can still undo what `plan` sends to `target`.
 
         Without a `plan`, until none can be applied at all. A journal that cannot be read may hide any request.
         """
@@ -83,7 +84,7 @@ class PendingRequests:
         sleep: Callable[[float], Awaitable[None]],
         notify: Callable[[str], None],
     ) -> None:
-        """Returns when no request of another run can undo what `plan` sends to `target`; says how long it takes."""
+        """Wait until no request of another run can undo what `plan` sends to `target`; notify about the wait."""
         if plan is not None and plan.requests and (seconds := self.seconds_left(target, plan)) > 0:
             notify(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
             await sleep(seconds)
@@ -126,9 +127,9 @@ class PendingRequests:
 
 
 def _undoes(earlier: PlanFacts, number: int, plan: PlanFacts) -> bool:
-    """Whether request `number` of `earlier` would undo something of `plan`, were it applied after it.
+    """Whether request `number` of `earlier` would undo something of `plan` if it were applied after it.
 
-    A repeated Update or Delete changes nothing; but an Update with an earlier end makes people expire too soon.
+    A repeated Update or Delete changes nothing; but an Update with an earlier end lets people expire too soon.
     """
     verbs = earlier.verbs_of(number)
     if (UPDATES in verbs and plan.sends(DELETES)) or (DELETES in verbs and plan.sends(UPDATES)):
@@ -150,7 +151,7 @@ def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
 class Fingerprints:
     """Digests of all records that were read: those of the source, and those of suppression sources.
 
-    Of none when the run is begun again and not resumed: then nothing is compared with them.
+    They are empty for a run that is begun again instead of resumed: then nothing is compared with them.
     """
 
     def __init__(self, run: Run) -> None:
@@ -159,16 +160,16 @@ class Fingerprints:
 
     @property
     def on_records(self) -> OnRecords | None:
-        """Takes in the next batch of the source; None when nothing is to be compared with it."""
+        """The function for the next batch of the source; None when nothing is compared with it."""
         return self._records.add if self._is_compared else None
 
     def add_suppressed(self, chunk: RecordChunk) -> None:
-        """Take in the next batch of a suppression source."""
+        """Add the next batch of a suppression source."""
         if self._is_compared:
             self._suppressed.add(chunk)
 
     def finish(self) -> tuple[str, str]:
-        """Both, in hex."""
+        """Return both, in hex."""
         return self._records.finish(), self._suppressed.finish()
 
 
@@ -186,7 +187,7 @@ class ReadPlan:
 async def read_and_plan(
     run: Run, planner: Planner, progress: Progress, stack: ExitStack
 ) -> ReadPlan | AudiencekitError:
-    """Pass one; the error that ended it, which is NotFinished for a cancellation."""
+    """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
     try:
         with short_of_memory():
             return await _plan(run, planner, progress, stack, rejections=run.rejections)
@@ -199,7 +200,7 @@ async def read_and_plan(
 async def _plan(
     run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
 ) -> ReadPlan:
-    """Plan the source on the terms that the run was begun with, in a thread of its own."""
+    """Plan the source with the terms of the run's beginning, in a thread."""
     stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
     terms = PlanTerms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
     if run.plan is None:  # a plan that was made is not judged by what has become known since
@@ -218,7 +219,7 @@ async def _plan(
 
 
 def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
-    """The plan, from the spool that the run kept of its sources, or from the sources."""
+    """Return the plan, from the spool that the run kept of its sources, or from the sources."""
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
         spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
         with whole_spool():
@@ -231,7 +232,7 @@ def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, res
 
 
 async def is_unchanged(run: Run, progress: Progress) -> bool:
-    """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
+    """Whether the source still gives the same plan as at the beginning of the run. All of it is read, nothing is sent.
 
     Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
@@ -241,7 +242,7 @@ async def is_unchanged(run: Run, progress: Progress) -> bool:
 
 
 async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan:
-    """The plan of the source as it is now. Raises NotFinished for a cancellation."""
+    """Return the plan of the present source. Raises NotFinished for a cancellation."""
     with suppress(asyncio.CancelledError):
         return await _plan(run, plan_run, progress, stack, rejections=None)
     raise NotFinished("interrupted while the source was read: nothing was sent")
@@ -253,10 +254,10 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
-    """Return the result of `work`, from a thread of its own.
+    """Return the result of `work`, from a thread.
 
-    A cancellation stops `stoppable`, at which `work` ends at its next step or while it waits for standard input, and
-    comes when it has ended.
+    A cancellation stops `stoppable`: `work` ends at its next step, or while it waits for standard input. The
+    cancellation is raised when it has ended.
     """
 
     def work_until_stopped() -> T:
@@ -286,9 +287,10 @@ Accept = Callable[[PlannedRun], Awaitable[None]]
 async def accept_plan(
     run: Run, read: ReadPlan, accept: Accept, time: RunClock, progress: Progress
 ) -> AudiencekitError | None:
-    """Put the plan into the journal, wait for earlier runs, and `accept` it; the error that ended the run instead.
+    """Store the plan in the journal, wait for earlier runs, and `accept` it; return the error that ended the run.
 
-    Such errors: the disk cannot keep the plan, it is not the one that the run was begun with, it is not accepted.
+    There is an error when the disk cannot store the plan, when it is not the plan of the run's beginning, and when it
+    is not accepted.
     """
     planned = read.planned
     try:
@@ -310,7 +312,7 @@ async def accept_plan(
 
 
 def _journal(run: Run, facts: PlanFacts) -> None:
-    """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
+    """Store the plan in the journal. If there is one already, it must be the same, or ResumeRefused is raised."""
     if run.plan is None:
         run.journal.store_plan(facts, run.key)
     elif difference := run.plan.difference(facts):
@@ -319,7 +321,7 @@ def _journal(run: Run, facts: PlanFacts) -> None:
 
 @guarded
 def _check_bodies(run: Run, planned: PlannedRun) -> None:
-    """Make the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
+    """Make the bodies that may have been sent before once more; raise ResumeRefused when one has other bytes."""
     known = run.journal.digests()
     for request in planned.packed(known.__contains__):
         if body_digest(request, run.key) != known[request.number]:
@@ -336,18 +338,21 @@ def _earlier_runs(run: Run, time: RunClock) -> PendingRequests:
 
 
 def _fields_of(column: MappedColumn) -> dict[str, Any]:
-    """The fields that decide what is read of `column`."""
+    """Return the fields of `column` that decide what is read."""
     return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
 
 
 def _wire_names(columns: Iterable[MappedColumn], profile: Profile) -> dict[str, str]:
-    """The names of the kinds on the wire: of one that is not in FIRST_KINDS only where it is sent."""
+    """Return the names of the kinds on the wire; a kind that is not in FIRST_KINDS only if it is sent."""
     sent = {column.kind for column in columns}
     return {kind.value: profile.wire_name(kind.value) for kind in Kind if kind in FIRST_KINDS or kind in sent}
 
 
 def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str]) -> PlanFacts:
-    """Everything that must be the same when the run is resumed. `fingerprints`: of the records, of the suppressed."""
+    """Return everything that must be the same on resumption.
+
+    `fingerprints` are those of the records and the suppressed.
+    """
     mapping = planned.mapping
     fingerprint, suppression = fingerprints
     return PlanFacts(

@@ -37,7 +37,7 @@ _COUNTED: Final = ("requests", "attempts", "waits", "records")
 
 
 def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
-    """Tell how the run could be resumed, then the notes and warnings of its plan."""
+    """Show how the run could be resumed, then the notes and warnings of its plan."""
     facts = run.facts
     progress.tell(
         describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
@@ -51,7 +51,7 @@ def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
 class SendingProgress:
     """The progress of pass two: requests, with their bytes and records. It begins with the `confirmed` ones.
 
-    Of each second since then it counts the requests that ended.
+    It counts the requests that ended in each second since then.
     """
 
     def __init__(self, progress: Progress, planned: PlannedRun, confirmed: frozenset[int], clock: Clock) -> None:
@@ -66,7 +66,7 @@ class SendingProgress:
         self._step()
 
     def add(self, result: RequestResult) -> None:
-        """One request has ended; one that never left counts nowhere."""
+        """Note that one request has ended; one that was never sent is not counted."""
         second = self._seconds.setdefault(int(self._clock.monotonic() - self._begun), Counter())
         second.update(requests=int(result.attempts > 0), attempts=result.attempts, waits=result.rate_limited)
         facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
@@ -81,7 +81,7 @@ class SendingProgress:
         self._step()
 
     def on_failure(self, number: int, why: str) -> None:
-        """An exchange for a request has failed, or for a part of it."""
+        """Note that an exchange for a request, or for a part of it, has failed."""
         self.progress.tell(f"request {number}: {why}")
 
     def _step(self) -> None:
@@ -110,7 +110,7 @@ class SendingProgress:
 async def deliver_run(
     run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
 ) -> Delivered:
-    """Pack and send what the journal does not confirm. `sending` hears of each request."""
+    """Pack and send the requests that the journal does not confirm. `sending` is called for each request."""
     confirmed = run.journal.confirmed_numbers()
     async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
         return await deliver(
@@ -151,7 +151,7 @@ class Sent:
 async def send_plan(
     run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, progress: Progress
 ) -> Sent:
-    """Send what is not confirmed, and finish the session. Raises nothing that a run can end with."""
+    """Send what is not confirmed, and finish the session. Errors that can end a run are returned, not raised."""
     notes: tuple[str, ...] = ()
     learned_size: dict[str, Any] | None = None
     failure: AudiencekitError | None
@@ -179,7 +179,7 @@ async def send_plan(
 
 
 def _sums_after(run: Run, delivered: Delivered) -> Sums:
-    """The sums of the journal; where it cannot be read any more, those from before plus those of this delivery."""
+    """Return the sums of the journal; if it cannot be read any more, those from before plus those of this delivery."""
     try:
         return run.journal.sums()
     except (InputOutputFailed, ResumeRefused):

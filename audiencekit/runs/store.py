@@ -1,4 +1,4 @@
-"""The store of runs in a state directory: their directories, their locks, their order."""
+"""The store of runs in a state directory: their directories, locks and order."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class TargetLock:
 
 @contextlib.contextmanager
 def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
-    """No other process erases from this state directory meanwhile. Yields what notes the id of the erasure at work.
+    """Keep other erasures of this state directory out meanwhile; yield a function that notes the id of this one.
 
-    Raises AudienceBusy when another process does, InputOutputFailed when the state directory cannot be written.
+    Raises AudienceBusy during another erasure, InputOutputFailed when the state directory cannot be written.
     """
     path = make_directory(state_dir, ERASURES) / ERASURE_LOCK
     message = "another erasure is at work in this state directory: nothing was sent"
@@ -91,7 +91,7 @@ def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def nothing_at_work(state_dir: Path) -> Iterator[None]:
-    """Every lock of a target and of erasures is held. Raises AudienceBusy, and InputOutputFailed."""
+    """Hold every lock of targets and of erasures meanwhile. Raises AudienceBusy, and InputOutputFailed."""
     message = "a run or an erasure is at work: nothing was changed"
     hint = "try again when it has ended"
     with contextlib.ExitStack() as stack:
@@ -101,7 +101,7 @@ def nothing_at_work(state_dir: Path) -> Iterator[None]:
 
 
 def at_work(state_dir: Path, run_ids: Collection[str]) -> set[str]:
-    """Those of `run_ids`, of runs or erasures, that hold a lock on this host now, whatever their journals say."""
+    """Return those of `run_ids` (runs or erasures) that hold a lock on this host now, whatever their journals say."""
     found = set()
     for path in _files(state_dir):
         # Looking whether a lock is held takes it for a moment: only where it may be one of theirs.
@@ -124,7 +124,7 @@ def _words(run_id: str) -> bytes:
 
 
 def _read(words: bytes) -> dict[str, Any]:
-    """The entry of the holder; empty when it has not written it yet."""
+    """Return the entry of the holder; empty when it is not written yet."""
     try:
         holder = orjson.loads(words)
     except ValueError:
@@ -152,9 +152,9 @@ class RunOrder:
         self._homes = [state_dir / home for home in ("runs", "erasures")]
 
     def ordered(self, moments: Mapping[str, float]) -> list[str]:
-        """The ids of `moments`, the one that was begun last at the end.
+        """Return the ids of `moments`, the last begun at the end.
 
-        `moments` are when each was begun, by the clock of then, in epoch seconds. They tell where no list can be read.
+        `moments` are the times of their beginnings, in epoch seconds. They decide if the list cannot be read.
         """
         listed: list[str] = []
         with contextlib.suppress(InputOutputFailed):
@@ -162,7 +162,7 @@ class RunOrder:
         return [each for each in _merged(listed, moments) if each in moments]
 
     def begin(self, run_id: str, others: Mapping[str, float]) -> None:
-        """Put `run_id`, which is not listed yet, behind all others. What was removed is forgotten.
+        """Append `run_id`, which is not listed yet. Ids of removed runs are dropped.
 
         Raises InputOutputFailed when the list cannot be read or written.
         """
@@ -174,21 +174,21 @@ class RunOrder:
             self._write({**begun, run_id: True})
 
     def insert(self, run_id: str, moments: Mapping[str, float]) -> None:
-        """Note that `run_id` had begun; unlisted, it comes where it belongs by its time. Raises as `begin`."""
+        """Note that `run_id` had begun; if it is not listed, insert it by its time. Raises as `begin`."""
         with self._alone():
             listed = {**self._read()}
             order = [each for each in _merged(listed, moments) if each in listed or each == run_id]
             self._write({each: each == run_id or listed[each] for each in order})
 
     def knows(self, run_id: str) -> bool:
-        """Whether `run_id` had begun; True when no list can be read, since it cannot be excluded then."""
+        """Whether `run_id` had begun; True when the list cannot be read, since it cannot be excluded then."""
         try:
             return self._read().get(run_id, False)
         except InputOutputFailed:
             return True
 
     def forget(self, run_id: str) -> None:
-        """Take `run_id` off the list. Raises as `begin`."""
+        """Remove `run_id` from the list. Raises as `begin`."""
         with self._alone():
             listed = self._read()
             if run_id in listed:
@@ -196,7 +196,7 @@ class RunOrder:
                 self._write(listed)
 
     def _says_something(self, run_id: str) -> bool:
-        """Whether an unlisted run has written anything: else it may never have begun."""
+        """Whether an unlisted run has written anything: otherwise it may never have begun."""
         files = (path for home in self._homes for path in (home / run_id).glob("*"))
         return any(path.stat().st_size for path in files if path.is_file())
 
@@ -216,7 +216,7 @@ class RunOrder:
         )
 
     def _read(self) -> dict[str, bool]:
-        """Each id, in order, and whether it is sure that it had begun."""
+        """Return each id, in order, and whether it has certainly begun."""
         with explained("the list of what was begun cannot be read", self._path):
             try:
                 lines = read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
@@ -226,7 +226,7 @@ class RunOrder:
 
 
 def _merged(listed: Iterable[str], moments: Mapping[str, float]) -> list[str]:
-    """All that is listed, in order, and the others of `moments` between them."""
+    """Return all listed ids, in order, with the others of `moments` between them."""
     numbers = {run_id: number for number, run_id in enumerate(listed)}
     timed = [(moments[run_id], number) for run_id, number in numbers.items() if run_id in moments]
 
@@ -262,16 +262,16 @@ SUMMARY_KEYS: Final = (
 
 
 def new_run_id(now: float, randomness: Callable[[int], str] = secrets.token_hex) -> str:
-    """An id such as `20261121-013000-80001f3a`: sorts by `now` (epoch seconds, shown in UTC), to 15 microseconds.
+    """Return an id such as `20261121-013000-80001f3a`, which sorts by `now` (epoch seconds, in UTC) to 15 microseconds.
 
-    The first four of the last digits are the fraction of the second: `last` would be either of two runs without it.
+    The first four of the last digits are the fraction of the second: without it `last` could be either of two runs.
     """
     fraction = int(now % 1 * _FRACTIONS)
     return f"{datetime.fromtimestamp(int(now), UTC).strftime(RUN_ID_TIME)}-{fraction:04x}{randomness(2)}"
 
 
 def check_chosen_run_id(run_id: str) -> None:
-    """Raises UsageError for an id that a caller may not give to a run."""
+    """Raise UsageError for an id that a caller may not give to a run."""
     if not CHOSEN_RUN_ID.fullmatch(run_id):
         hint = "8 to 36 of the characters a to z, 0 to 9 and -, no two - in a row and none at an end"
         raise UsageError("this is not a valid run id", hint=hint)
@@ -279,9 +279,9 @@ def check_chosen_run_id(run_id: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """A directory of the state directory that has one directory for each id, with a document in it.
+    """A directory in the state directory with a directory for each id, which has a document.
 
-    `prefix` is the begin of its ids, `id_name` the name of the id in the document, which is called `title` and has the
+    Its ids begin with `prefix`; `id_name` is the key of the id in the document, which is called `title` and has the
     format `form`.
     """
 
@@ -295,13 +295,13 @@ class Home:
     form: str
 
     def new_id(self, now: float) -> str:
-        """An id for what begins now, in epoch seconds."""
+        """Return an id for something that begins now, in epoch seconds."""
         return self.prefix + new_run_id(now)
 
     def read(self, directory: Path) -> dict[str, Any]:
-        """The document in the `directory` of an id, without its format and checksum.
+        """Return the document in the `directory` of an id, without its format and checksum.
 
-        Raises InputOutputFailed for one that is none, or damaged, or of another id or format.
+        Raises InputOutputFailed for a document that is missing, damaged, or of another id or format.
         """
         path = directory / self.document
         with explained(f"the {self.title} cannot be read", path):
@@ -339,7 +339,7 @@ class Store:
         self._succession = RunOrder(state_dir)
 
     def create(self, run_id: str) -> Path:
-        """The new directory of `run_id`. One that exists already is a failure."""
+        """Make and return the directory of `run_id`. Fails if it exists already."""
         directory = self.directory(run_id)
         with explained(f"the directory of the {self.home.noun} cannot be made", directory):
             make_directory(self.state_dir, self.home.name)
@@ -350,29 +350,29 @@ class Store:
         return directory
 
     def note_begun(self, run_id: str) -> None:
-        """Put `run_id` behind all others in the list of what was begun, once it says so itself: so the list proves it.
+        """Append `run_id` to the list of begun runs, after the run itself says so: so the list is a proof.
 
         Raises InputOutputFailed.
         """
         self._succession.begin(run_id, {name: moment for name, moment in self.moments().items() if name != run_id})
 
     def note_resumed(self, run_id: str) -> None:
-        """Put `run_id` in its place in that list, if a kill kept it out of it. Raises InputOutputFailed."""
+        """Insert `run_id` into that list, if it is missing because of a kill. Raises InputOutputFailed."""
         if not self._succession.knows(run_id):
             self._succession.insert(run_id, self.moments())
 
     def directory(self, run_id: str) -> Path:
-        """Where `run_id` lives, whether it exists or not. Raises UsageError for what is no id."""
+        """Return the directory of `run_id`, which may not exist. Raises UsageError for an invalid id."""
         if not self.home.ids.fullmatch(run_id):
             raise UsageError(f"no {self.home.noun} has an id like this", hint="`audiencekit runs` lists them")
         return self.state_dir / self.home.name / run_id
 
     def has_document(self, run_id: str) -> bool:
-        """Whether there is one, readable or not."""
+        """Whether it has a document, readable or not."""
         return os.path.lexists(self.directory(run_id) / self.home.document)
 
     def write(self, run_id: str, document: dict[str, Any]) -> Path:
-        """The path of the document, which is whole at every moment: written aside, synced, then renamed."""
+        """Write the document and return its path. The file is complete at every moment."""
         path = self.directory(run_id) / self.home.document
         with explained(f"the {self.home.title} cannot be written", path):
             pass_point("before report")
@@ -381,28 +381,28 @@ class Store:
         return path
 
     def read(self, run_id: str) -> dict[str, Any]:
-        """The document of `run_id`. Raises as `Home.read`."""
+        """Return the document of `run_id`. Raises as `Home.read`."""
         return self.home.read(self.directory(run_id))
 
     def find(self, given: str) -> str:
-        """The id meant by `given`, as `find_id` takes it."""
+        """Return the id that `given` means, as in `find_id`."""
         return find_id(given, self.ids(), self.home.noun)
 
     def ids(self) -> list[str]:
-        """All of them, the one that was begun last first; the clock of then does not matter."""
+        """Return all ids, the last begun first; clocks do not matter."""
         return self._succession.ordered(self.moments())[::-1]
 
     def moments(self) -> dict[str, float]:
-        """When each was begun, by the clock of then, in epoch seconds.
+        """Return when each was begun, by the clock of then, in epoch seconds.
 
-        A time in an id that a caller chose is what the run is for. There the last change in the directory counts: of
-        two runs one after the other the second is the later one, however they are called.
+        The time in an id that a caller chose is that of its purpose. Then the last change in the directory counts: of
+        two runs one after the other the second is later, whatever their names.
         """
         moments = {run_id: (_moment_of(run_id), changed_at) for run_id, changed_at in self.last_changes().items()}
         return {run_id: changed_at if moment is None else moment for run_id, (moment, changed_at) in moments.items()}
 
     def last_changes(self) -> dict[str, float]:
-        """When each directory last changed, in epoch seconds; that of one that has ended stays as it is."""
+        """Return when each directory last changed, in epoch seconds; that of a finished one does not change."""
         check_root(self.state_dir)
         directory = self.state_dir / self.home.name
         with explained(f"the {self.home.noun}s cannot be listed", directory):
@@ -425,25 +425,25 @@ class RunStore(Store):
         super().__init__(state_dir, RUN_HOME)
 
     def list_runs(self) -> list[dict[str, Any]]:
-        """Every run, newest first: `run_id`, `state`, and what else of its report sums it up.
+        """Return a summary of every run, newest first: `run_id`, `state`, and other keys of its report.
 
-        A run without a report is `incomplete`: it goes on, or was killed. One whose report cannot be read is
-        `unreadable`, and hides no other.
+        A run without a report is `incomplete`: it is at work, or was killed. A run whose report cannot be read is
+        `unreadable`, and does not hide the others.
         """
         return [self.summary(run_id) for run_id in self.ids()]
 
     def successors(self, run_id: str) -> list[str]:
-        """The runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for what followed it."""
+        """Return the runs under an id that a caller chose, newest first: ID, then ID--2, ID--3 … for those after it."""
         found = [each for each in self.ids() if each == run_id or each.startswith(run_id + SUCCESSOR)]
         return sorted(found, key=_successor_number, reverse=True)
 
     def next_successor_id(self, run_id: str) -> str:
-        """The id of the next run under an id that a caller chose."""
+        """Return the id of the next run under an id that a caller chose."""
         line = self.successors(run_id)
         return f"{run_id}{SUCCESSOR}{_successor_number(line[0]) + 1}" if line else run_id
 
     def summary(self, run_id: str) -> dict[str, Any]:
-        """The one of `list_runs` for `run_id`."""
+        """Return the entry of `list_runs` for `run_id`."""
         summary = {"run_id": run_id, "state": "incomplete", "started_at": time_of(run_id)}
         if not self.has_document(run_id):
             return summary
@@ -455,7 +455,7 @@ class RunStore(Store):
 
 
 def find_id(given: str, newest_first: Sequence[str], noun: str) -> str:
-    """The one of the ids meant by `given`: an id, the beginning of just one, or `last`. Else UsageError."""
+    """Return the id that `given` means: an id, the unique beginning of one, or `last`. Raises UsageError."""
     if given in newest_first:
         return given
     found = newest_first[:1] if given == LAST else [each for each in newest_first if each.startswith(given or "/")]
@@ -471,13 +471,13 @@ def _successor_number(run_id: str) -> int:
 
 
 def time_of(run_id: str) -> str | None:
-    """When `run_id` was made, as reports write times; None for an id that does not tell."""
+    """Return when `run_id` was made, as reports write times; None for an id without a time."""
     moment = _moment_of(run_id)
     return None if moment is None else format_time(datetime.fromtimestamp(int(moment), UTC))
 
 
 def _moment_of(run_id: str) -> float | None:
-    """When an id that `new_run_id` makes was made, in epoch seconds; None for any other."""
+    """Return when an id of `new_run_id` was made, in epoch seconds; None for any other id."""
     found = _OWN_ID.fullmatch(run_id)
     if found is None:
         return None

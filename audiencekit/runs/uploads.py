@@ -59,9 +59,9 @@ class NamedRun:
         return self.arguments.options.settings
 
     async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
-        """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
+        """Return the report of the run that is complete for this input, by any process. Raises as `execute`.
 
-        A run of the id that was refused holds nothing up: nothing of it was sent.
+        A refused run with this id is no obstacle: nothing of it was sent.
         """
         store = RunStore(self._settings.state_dir)
         for run_id in store.successors(self.run_id):
@@ -86,7 +86,7 @@ class NamedRun:
     async def _continue_run(
         self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress
     ) -> Report | None:
-        """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
+        """Return the report of `run_id`, finished now if necessary; None when it was begun with another input."""
         with ExitStack() as stack:
             run = reopen_run(run_id, self._settings, stack, self.sources)
             report = ended(run)
@@ -106,7 +106,7 @@ class NamedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """Requests that are not confirmed, of those `planned`, with their records and bytes."""
+    """The requests that are not confirmed, of all `planned`, with their records and bytes."""
 
     run_id: str
     requests: int
@@ -115,11 +115,11 @@ class Remaining:
     bytes: int
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all of it."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """The same for people."""
+        """Return the same for people."""
         if not self.requests:
             return f"run {self.run_id}: nothing is left to send"
         size = f"{self.records:,} records, {measured(self.bytes, 'bytes')}"
@@ -129,9 +129,9 @@ class Remaining:
 async def find_remaining_async(
     run: str, *, settings: Settings, progress: Progress, new_address: bool = False
 ) -> Remaining:
-    """The rest that `resume_async` would send. The source is read again and compared; nothing is sent.
+    """Return the rest that `resume_async` would send. The source is read again and compared; nothing is sent.
 
-    Raises what refuses to resume the run.
+    Raises the errors that refuse to resume the run.
     """
     with ExitStack() as stack:
         reopened = reopen_run(RunStore(settings.state_dir).find(run), settings, stack)
@@ -160,19 +160,19 @@ async def find_remaining_async(
 
 
 async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do as `pipeline.upload_async`."""
+    """Do the same as `pipeline.upload_async`."""
     return await upload_to(Target.audience(audience_id), source, **keywords)
 
 
 async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do as `pipeline.upload_async`, for any target."""
+    """Do the same as `pipeline.upload_async`, for any target."""
     source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
     options, about_source = RunOptions.split(keywords)
     return await upload_with(options, target, source, about_source)
 
 
 async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
-    """Do as `upload_to`, where the options of the run are known."""
+    """Do the same as `upload_to`, with checked options."""
     settings, progress = options.settings, options.progress
     keywords = plain_keywords(keywords, few_people=settings.few_people)
     read_keywords(keywords, settings.profile)
@@ -190,7 +190,7 @@ async def upload_with(options: RunOptions, target: Target, source: AnySource, ke
 
 
 async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
-    """Do as `pipeline.resume_async`."""
+    """Do the same as `pipeline.resume_async`."""
     settings, progress = options.settings, options.progress
     if run == LAST:
         key = known_state_key(settings.state_dir, settings.key)

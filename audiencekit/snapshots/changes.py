@@ -1,4 +1,4 @@
-"""The changes of a run: noted beside the snapshot before its first byte leaves, then made in its successor."""
+"""The changes of a run: stored beside the snapshot before its first byte is sent, and later merged into it."""
 
 from __future__ import annotations
 
@@ -85,15 +85,16 @@ class Outcomes:
 
     @property
     def reached(self) -> frozenset[int]:
-        """Those that were applied or may have been."""
+        """The requests that were applied, or may have been."""
         return self.confirmed | self.touched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesFacts:
-    """Of which run the changes are. `serial` is that of the snapshot they build on, `day` when new entries expire.
+    """The facts of the changes of a run.
 
-    `waves` are the wave and the verb (whether it is a Delete) of each chunk, `requests` those of each request.
+    `serial` is that of the snapshot that they change; new entries expire on `day`. `waves` has the wave and the verb
+    (whether it is a Delete) of each chunk, `requests` those of each request.
     """
 
     run_id: str
@@ -103,12 +104,12 @@ class ChangesFacts:
     requests: dict[str, Wave] = field(default_factory=dict)
 
     def verbs_of(self, requests: Iterable[int]) -> set[bool]:
-        """Whether any of `requests` are Deletes, and whether any are Updates."""
+        """Return whether any of `requests` have Deletes, and whether any have Updates."""
         return {self.requests[str(number)][1] for number in requests}
 
 
 class Changes:
-    """An opened file of changes. Close it. Raises InputOutputFailed for a damaged one."""
+    """An opened file of changes. Close it. Raises InputOutputFailed for a damaged file."""
 
     def __init__(self, spool: KeptSpool) -> None:
         self._spool = spool
@@ -120,22 +121,22 @@ class Changes:
 
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Changes | None:
-        """Those at `path`; None when there are none."""
+        """Open the changes at `path`; None when there are none."""
         return cls(KeptSpool.open(path, key)) if os.path.lexists(path) else None
 
     def close(self) -> None:
-        """Give up the file."""
+        """Close the file."""
         self._spool.close()
 
     def chunks(self) -> Iterator[tuple[Wave, Indices, HashedRecords]]:
-        """Of each chunk its wave and verb, the number of each record's request, and the records."""
+        """Yield for each chunk its wave and verb, the number of each record's request, and the records."""
         for number, wave in enumerate(self.facts.waves, start=1):
             yield (wave[0], wave[1]), *_split(self._spool, number)
 
     def effects(self, outcomes: Outcomes) -> Iterator[HashedRecords]:
-        """The changes of the run, MEMBER_SCHEMA: the day of those that it put in, DROPPED for those it took out.
+        """Yield the changes of the run, MEMBER_SCHEMA: the day of added members, DROPPED for removed ones.
 
-        Whatever is in doubt is DOUBTFUL or UNSURE; what never left is not there.
+        Changes in doubt are DOUBTFUL or UNSURE; changes that were never sent are left out.
         """
         is_struck = True in self.facts.verbs_of(outcomes.reached)
         for wave, requests, records in self.chunks():
@@ -149,9 +150,9 @@ class Changes:
 
 
 def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool) -> tuple[Days, Bools]:
-    """The day of each change, and whether there is any.
+    """Return the day of each change, and whether there is any.
 
-    An Update of a later wave puts back members that a Delete may have struck: unconfirmed, that is in doubt.
+    An Update of a later wave puts back members that a Delete may have removed. If it is unconfirmed, they are in doubt.
     """
     number, deletes = wave
     confirmed, touched = (np.isin(requests, list(those)) for those in (outcomes.confirmed, outcomes.touched))
@@ -172,7 +173,7 @@ def write_changes(
     requests: list[PlannedRequest],
     records_of: RecordsOf,
 ) -> None:
-    """Note all that the planned `requests` change, before any of them is sent; durable when it returns.
+    """Write all that the planned `requests` change, before any of them is sent; durable when it returns.
 
     Raises InputOutputFailed when the disk fails.
     """
@@ -200,7 +201,7 @@ def write_changes(
 
 @dataclass(frozen=True, slots=True)
 class _RecordRange:
-    """Records of one wave in one batch: their places, and the number of each one's request."""
+    """Records of one wave in one batch: their places, and the number of the request of each."""
 
     wave: Wave
     batch: int
@@ -211,14 +212,14 @@ class _RecordRange:
 def _record_ranges(
     layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]
 ) -> Iterator[_RecordRange]:
-    """All that is sent, wave by wave, the Updates before the Deletes."""
+    """Yield all that is sent, wave by wave, the Updates before the Deletes."""
     for number in waves:
         for deletes in (False, True):
             yield from _ranges_of_wave((number, deletes), layout, requests)
 
 
 def _grouped(stretches: Iterable[_RecordRange]) -> Iterator[list[_RecordRange]]:
-    """Neighbours of one wave together, since of most batches few records are sent."""
+    """Group neighbouring ranges of one wave, since of most batches few records are sent."""
     group: list[_RecordRange] = []
     count = 0
     for stretch in stretches:
@@ -277,7 +278,7 @@ _PUT_ASIDE: Final = 1_024  # of one part
 
 @dataclass(frozen=True, slots=True)
 class PartEffects:
-    """Those of one part, or of several, in any order: MEMBER_SCHEMA, and the mark of each."""
+    """The effects on one part, or on several, in any order: MEMBER_SCHEMA, and the mark of each."""
 
     members: HashedRecords = NO_MEMBERS
     marks: Marks = NO_MARKS
@@ -287,16 +288,17 @@ class PartEffects:
 
     @classmethod
     def joined(cls, effects: Sequence[PartEffects]) -> PartEffects:
-        """All of them, in order."""
+        """Return all of them, in order."""
         if not effects:
             return cls()
         return cls(joined_members([each.members for each in effects]), Marks.joined([each.marks for each in effects]))
 
 
 class Effects:
-    """Members, as they come, by part. What does not fit a fixed memory goes aside. `members` and `identifiers` count.
+    """Members by part, in the order in which they are added.
 
-    `close` it when all have come.
+    More than a fixed amount of memory goes to the scratch spool. `members` and `identifiers` count them. Call `close`
+    when all were added.
     """
 
     def __init__(self, scratch: Spool, tagger: Tagger) -> None:
@@ -307,7 +309,7 @@ class Effects:
         self.members = self.identifiers = 0
 
     def add(self, members: HashedRecords) -> None:
-        """Take in some."""
+        """Add some members."""
         self._gathered.append(members)
         self.members += count_members(members)
         self.identifiers += int(identifiers_of(members).sum())
@@ -315,7 +317,7 @@ class Effects:
             self.close()
 
     def close(self) -> None:
-        """All have come that come."""
+        """Note that all members were added."""
         if not self._gathered:
             return
         members, self._gathered = joined_members(self._gathered), []
@@ -327,7 +329,7 @@ class Effects:
                 self._waiting[part] = []
 
     def of_parts(self, parts: range) -> PartEffects:
-        """Those of some parts, one part behind the other. May be called from any thread."""
+        """Return the effects on some parts, one part after the other. For any thread."""
         return PartEffects.joined([effects for part in parts for effects in self._pieces(part)])
 
     def _pieces(self, part: int) -> list[PartEffects]:
@@ -354,7 +356,7 @@ def _split_members(members: HashedRecords, tagger: Tagger) -> list[tuple[int, Pa
 
 @guarded
 def _spill(scratch: Spool, effects: PartEffects) -> tuple[int, int]:
-    """The numbers of the chunks: that of the members and that of their marks."""
+    """Write them to the scratch spool; return the numbers of the chunks with the members and with their marks."""
     return scratch.append(to_bytes(effects.members).unwrap()), scratch.append(effects.marks.to_bytes())
 
 
@@ -370,9 +372,9 @@ _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat
 
 @dataclass(frozen=True, slots=True)
 class NextSnapshot:
-    """The snapshot after `snapshot`, by `effects`, of which there is at most one for each key set.
+    """The snapshot after `snapshot`, changed by `effects`, of which there is at most one for each key set.
 
-    Who lapsed before the day `lapsed_before` is left out when all members are written.
+    Members that expired before the day `lapsed_before` are left out when all members are written.
     """
 
     snapshot: Snapshot
@@ -380,7 +382,7 @@ class NextSnapshot:
     lapsed_before: int
 
     def write(self, store: SnapshotStore, facts: SnapshotFacts, at: float) -> None:
-        """Put it in the place of the snapshot, with `facts` but for what is counted. `at` is now, in epoch seconds."""
+        """Replace the snapshot. The counts in `facts` are computed here. `at` is now, in epoch seconds."""
         if (whole := self.snapshot.whole) is None or self.is_due(at):
             store.write_whole(self._whole, facts, at)
         else:
@@ -389,7 +391,7 @@ class NextSnapshot:
             store.write_recent(self._recent, facts, whole.facts, together=self._together(), workers=workers)
 
     def is_due(self, at: float) -> bool:
-        """Whether all members are to be written."""
+        """Whether all members must be written again."""
         facts = self.snapshot.facts
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
         return is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
@@ -399,7 +401,7 @@ class NextSnapshot:
         return self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
 
     def _together(self) -> int:
-        """How many parts of what has changed are made in one go: each alone takes longer than all that is in it."""
+        """Return how many parts of the changes are made at once: most have few members, and each call has a cost."""
         file = self.snapshot.recent
         part_bytes = (self._coming_bytes() + (0 if file is None else file.stored_bytes)) // PARTS
         return min(max(_TOGETHER_BYTES // max(part_bytes, 1), 1), PARTS)
@@ -427,7 +429,7 @@ class NextSnapshot:
         return NewParts(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
     def _find_in_whole(self, marks: Marks, by_mark: Indices, parts: range) -> tuple[Bools, Days]:
-        """Of each of `marks`, ascending in the order `by_mark`, whether the file of all members has it, and its day."""
+        """Return which of `marks` (ascending in the order `by_mark`) the file of all members has, and their days."""
         known, days = np.zeros(len(marks), dtype=bool), np.full(len(marks), DROPPED, dtype=np.int16)
         if (whole := self.snapshot.whole) is not None:
             ordered = marks.take(by_mark)
@@ -456,14 +458,14 @@ class NextSnapshot:
 
 
 def is_old(facts: SnapshotFacts, at: float) -> bool:
-    """Whether it is to be written as a whole: the last time is so long before `at`, or after it, or not known."""
+    """Whether all members must be written again: the last time is long before `at`, or after it, or not known."""
     if facts.whole_at is None:
         return True
     return not 0 <= at - facts.whole_at < timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
 
 
 def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
-    """`members` in the order of their `marks` as a part of a file that holds all members."""
+    """Return `members`, in the order of their `marks`, as a part of a file that holds all members."""
     counts = Counter(
         dict(zip(*(each.tolist() for each in np.unique(days_of(members), return_counts=True)), strict=True))
     )
@@ -472,7 +474,7 @@ def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """The changes of one part: the day of each changed member after it, and the one before it, DROPPED for none."""
+    """The changes of one part: for each changed member the day after the change and before it, DROPPED for none."""
 
     members: HashedRecords
     marks: Marks
@@ -481,13 +483,13 @@ class _Changed:
 
     @classmethod
     def of(cls, effects: PartEffects, before: Days) -> _Changed:
-        """By the `effects` in any order, on members of the day `before`."""
+        """Return the changes by `effects`, in any order, on members with the days `before`."""
         unsure = np.where(before == DROPPED, np.int16(DOUBTFUL), before)
         days = days_of(effects.members)
         return cls(effects.members, effects.marks, np.where(days == UNSURE, unsure, days), before)
 
     def difference(self) -> tuple[Counter[int], int]:
-        """The counts that it adds to the members of each day, and to the identifiers."""
+        """Return the change in the members of each day, and in the identifiers."""
         was, is_in = self.before != DROPPED, self.days != DROPPED
         counts = Counter(self.days[is_in].tolist())
         counts.subtract(Counter(self.before[was].tolist()))
@@ -496,7 +498,7 @@ class _Changed:
 
 
 def _find(marks: Marks, index: PartIndex | Index) -> tuple[Indices, Bools, Days]:
-    """Where each of `marks` stands in `index`, whether it is there, and its day there, DROPPED for one that is not."""
+    """Return the place of each of `marks` in `index`, whether it is there, and its day, DROPPED for a missing one."""
     places, known = marks.find_in(index.marks)
     days = np.full(len(marks), DROPPED, dtype=np.int16)
     days[known] = index.days[places[known]]

@@ -1,4 +1,4 @@
-"""The parameters and the body of a call against the rows of the catalogue, before it is sent. Pure."""
+"""Check parameters and body of a call against the rows of the catalogue, before it is sent. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OPEN: Final = frozenset({"criterion"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """One object of a body. `members` were not looked at yet; `operation` is the type of the one it stands in."""
+    """One object of a body. `members` are not checked yet; `operation` is the type of the operation around it."""
 
     level: Level
     members: Mapping[str, Any]
@@ -39,7 +39,7 @@ class _Place:
 
 
 def check_body(endpoint: Endpoint, body: Any, *, now: datetime, wire_names: Mapping[str, str]) -> None:
-    """Raises UsageError for the first rule that `body` breaks. `wire_names` are those that a service changed."""
+    """Raise UsageError for the first rule that `body` breaks. `wire_names` are the names that a service changed."""
     if endpoint.body == "json_array_of_operations":
         _check_batch(endpoint, body)
     elif not isinstance(body, dict):
@@ -114,7 +114,7 @@ def _check_member(endpoint: Endpoint, parameter: Parameter, name: str, place: _P
 
 
 def _check_params(endpoint: Endpoint, place: _Place, now: datetime) -> None:
-    """The params of an operation, by the row of the endpoint that does the same for one."""
+    """Check the params of an operation by the row of the endpoint that does the same for one record."""
     row = dict(endpoint.params_of).get(place.operation or "")
     if row is None:
         return
@@ -171,7 +171,7 @@ def _title(place: _Place) -> str:
 
 
 def check_components(endpoint: Endpoint, body: Mapping[str, Any], *, now: datetime) -> None:
-    """Raises UsageError for the first component that is none. `body` has right types at its top."""
+    """Raise UsageError for the first invalid component. The types at the top of `body` were checked before."""
     for number, component in enumerate(_components(body), start=1):
         words = f"of component {number}"
         kind = component.get("type") if isinstance(component, dict) else None
@@ -232,11 +232,11 @@ def check_call(
     now: datetime,
     wire_names: Mapping[str, str],
 ) -> CheckedCall:
-    """`parameters` and `body` as they go out; None in `parameters` means: not given.
+    """Return `parameters` and `body` as they are sent; None in `parameters` means: not given.
 
-    `body` is what JSON makes of it, or its bytes, which are checked and then sent as they are. A body that was made by
-    the rules is not given, only its size, `ready_bytes`. Raises UsageError, which names the parameter and the rule and
-    shows no value.
+    `body` is a value that becomes JSON, or its bytes, which are checked and then sent unchanged. A body that was made
+    by the rules is not given, only its size, `ready_bytes`. Raises UsageError, which names the parameter and the rule
+    and shows no value.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     known = {parameter.name: parameter for parameter in endpoint.parameters}

@@ -1,7 +1,4 @@
-"""The pass of an erasure over all audiences of an account.
-
-The Deletes, their bodies, the audiences that it can reach.
-"""
+"""One process of an erasure: it sends the Deletes to all audiences of an account that can be reached."""
 
 from __future__ import annotations
 
@@ -66,7 +63,7 @@ _FORBIDDEN: Final = 403
 
 @dataclass(frozen=True, slots=True)
 class LockedTarget:
-    """A target whose requests may be under way: it is locked, and these have been confirmed."""
+    """A locked target whose requests may be under way, and those that are confirmed."""
 
     target: Target
     receipt: TargetReceipt
@@ -76,10 +73,10 @@ class LockedTarget:
 
 
 class ReceiptJournal(NoJournal):
-    """The journal of a pass: its receipt, in which a target is settled once all of its requests are confirmed.
+    """The journal of a pass: its receipt. A target is settled in it once all of its requests are confirmed.
 
-    A request that is sent again changes nothing, so that it does not matter which were under way. `unconfirmed` are the
-    turns of those that were given up, in the order in which they were: the first stopped the delivery.
+    A request that is sent again changes nothing, so the requests under way need not be stored. `unconfirmed` are the
+    targets that were given up, in this order: the first stopped the delivery.
     """
 
     def __init__(
@@ -94,7 +91,7 @@ class ReceiptJournal(NoJournal):
         self.unconfirmed: list[LockedTarget] = []
 
     async def conclude(self, result: RequestResult) -> None:
-        """Notes a request that is confirmed, and keeps its target when it was the last one."""
+        """Note a confirmed request, and save the receipt when it was the last one of its target."""
         locked = self._locked_of(result.number)
         if not result.is_confirmed:
             self.unconfirmed.append(locked)
@@ -120,10 +117,10 @@ class ReceiptJournal(NoJournal):
 
 
 class Pass:
-    """Sends `bodies` to each of `targets` that is not settled, by its session; `save` writes the receipts durably.
+    """Send `bodies` to each of `targets` that is not settled, in its session; `save` stores the receipts durably.
 
-    `wait_seconds` is then how long those must wait that something sent earlier may still change, 0 for none. `error`
-    is what ended the pass early for all of them.
+    `wait_seconds` is then how long the remaining targets must wait for earlier requests that may still change them, 0
+    for none. `error` is the error that ended the pass early for all of them.
     """
 
     def __init__(
@@ -143,7 +140,7 @@ class Pass:
         self.error: AudiencekitError | None = None
 
     async def run(self) -> None:
-        """Everything that can be done now."""
+        """Do everything that can be done now."""
         try:
             while self.error is None and await self._deliver():
                 pass
@@ -151,7 +148,7 @@ class Pass:
             self._release_targets()
 
     async def _deliver(self) -> bool:
-        """Send what is left; whether one target refused, so that the others are still to be done."""
+        """Send the rest; return whether one target refused, so that the others must still be done."""
         resources = self._resources
         journal = ReceiptJournal(self._locked_of, len(self._bodies), resources, self._save)
         route = Route(
@@ -176,7 +173,7 @@ class Pass:
                 yield from self._bodies.packed(1 + place * len(self._bodies))
 
     def _locked(self, target: Target, receipt: TargetReceipt) -> ExitStack | None:
-        """The lock of a target that is ours alone, when nothing sent to it before can change it any more."""
+        """Return the lock of a target, if it is free and no earlier request can change the target any more."""
         stack = ExitStack()
         try:
             stack.enter_context(self._resources.lock(target))
@@ -198,14 +195,14 @@ class Pass:
         return self._locked_targets[(number - 1) // len(self._bodies)]
 
     def _release_targets(self) -> None:
-        """Give back what is still locked: a target that was stopped in the middle is begun again."""
+        """Release the remaining locks: a target that was stopped in the middle begins again."""
         for locked in self._locked_targets.values():
             locked.lock.close()
         self._locked_targets.clear()
 
 
 def _is_of_one_target(error: AudiencekitError) -> bool:
-    """Whether another target may well take what this one did not."""
+    """Whether another target may take what this one refused."""
     if isinstance(error, Unauthorized):
         return error.status == _FORBIDDEN
     return isinstance(error, NotFound | RequestRefused | CountMismatch)
@@ -227,7 +224,7 @@ class Bodies:
 
     @classmethod
     def plan(cls, records: HashedRecords, form: RequestForm, profile: Profile) -> Bodies:
-        """As few requests as hold them."""
+        """Plan as few requests as hold them."""
         sizes, deletes = form.measure(records), _are_deletes(records)
 
         def sizes_of(wave: int, of_deletes: bool) -> Iterator[Sizes]:
@@ -238,11 +235,11 @@ class Bodies:
         return cls(records, tuple(planned), form, profile)
 
     def __len__(self) -> int:
-        """How many requests there are."""
+        """The number of requests."""
         return len(self.planned)
 
     def packed(self, first_number: int) -> Iterator[PackedRequest]:
-        """The requests, one made when it is asked for, numbered from `first_number` on."""
+        """Yield the requests, each made on demand, numbered from `first_number` on."""
         for number, planned in enumerate(self.planned, start=first_number):
             yield replace(pack_request(planned, self._users_of, self.form), number=number)
 
@@ -256,12 +253,12 @@ class Bodies:
 
 
 def plan_deletes(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
-    """The requests that take the people out of one audience."""
+    """Return the requests that take the people out of one audience."""
     return Bodies.plan(records, AUDIENCE.form(pin_times(_started_at(receipt)), profile), profile)
 
 
 def plan_updates(records: HashedRecords, receipt: Receipt, profile: Profile) -> Bodies:
-    """The requests that put the people on the do-not-reach list."""
+    """Return the requests that put the people on the do-not-reach list."""
     times = pin_times(_started_at(receipt), expires_at=receipt.do_not_reach_until)
     return Bodies.plan(as_updates(records, DO_NOT_REACH_LIST.kinds), DO_NOT_REACH_LIST.form(times, profile), profile)
 
@@ -295,19 +292,19 @@ class ErasureService(DoNotReachService, Protocol):
         count: int | None = None,
         with_deleted: bool | None = None,
     ) -> AsyncIterator[Answer]:
-        """Every page of audiences."""
+        """Yield every page of audiences."""
 
 
 @dataclass(slots=True)
 class Account:
-    """The list of the service: audiences of ours to be written, and the others."""
+    """The audiences of an account as the service lists them: those that can be written, and the others."""
 
     owned: list[TargetReceipt] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
 
 async def list_account(service: ErasureService, account_id: str, policy: RetryPolicy) -> Account:
-    """Every audience of the account, page by page, deleted ones left out. Raises an ExchangeError."""
+    """Return every audience of the account, without deleted ones. Raises an ExchangeError."""
 
     async def list_once() -> Account:
         account = Account()
@@ -345,7 +342,7 @@ _MOST_NAMED: Final = 5  # targets that a message names; the others are counted
 
 
 class Erasing:
-    """One process of one erasure. The receipt is kept whenever a target is settled."""
+    """One process of one erasure. The receipt is stored whenever a target is settled."""
 
     def __init__(
         self,
@@ -364,7 +361,7 @@ class Erasing:
         self._updates = plan_updates(records, receipt, profile)
 
     async def run(self) -> Receipt:
-        """The receipt of the complete erasure. What is less is raised, as `forget_async` says."""
+        """Return the receipt of the complete erasure. Raises the errors of `forget_async` for an incomplete one."""
         failure: AudiencekitError | None
         try:
             failure = await self._passes()
@@ -380,7 +377,7 @@ class Erasing:
     # --- the passes ---
 
     async def _passes(self) -> AudiencekitError | None:
-        """Until a listing shows nothing new and everything is settled, or what is left needs something else first."""
+        """Repeat until a listing shows nothing new and everything is settled, or the rest has to wait."""
         for one in self._receipt.left():
             one.state, one.why = "pending", ""
         await self._survey()
@@ -404,7 +401,7 @@ class Erasing:
         session_of: Callable[[Target], Session],
         resources: ErasureResources,
     ) -> AudiencekitError | None:
-        """The reason why a pass ended early, None when it did all that can be done now; doubts have been waited for."""
+        """Make a pass and wait for doubts; return why it ended early, None if it did all that can be done now."""
         going = Pass(bodies, receipts, session_of, resources, save=self._save, notify=self._progress.tell)
         await going.run()
         if going.error is None:
@@ -412,7 +409,7 @@ class Erasing:
         return going.error
 
     async def _survey(self) -> None:
-        """Note the audiences that came since the last listing, and those that are gone."""
+        """Note the audiences that were created or deleted since the last listing."""
         account = await list_account(self._client, self._receipt.account_id, self._policy)
         listed = {one.id for one in account.owned}
         for one in self._receipt.audiences:
@@ -435,7 +432,7 @@ class Erasing:
     # --- the do-not-reach list ---
 
     async def _find_list(self) -> None:
-        """The list of the account, created when it is missing, if these people are to be put on it and can be."""
+        """Return the list of the account if these people can be put on it; create it if it is missing."""
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
         ensure = functools.partial(ensure_list, self._client, clock=self._policy.clock)
@@ -483,7 +480,7 @@ class Erasing:
 
 
 async def _no_local_copy(target: Target) -> None:
-    """This machine keeps nothing of a do-not-reach list."""
+    """Do nothing: this machine stores nothing of a do-not-reach list."""
 
 
 def _in_words(left: list[TargetReceipt]) -> str:

@@ -1,4 +1,4 @@
-"""The people of an erasure: read from a list or from lines, with all identifiers that belong to them."""
+"""The people of an erasure: read from a list or from lines, with all their identifiers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, 
 
 
 def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
-    """All people that the source names, read to its end.
+    """Return all people in the source, read to its end.
 
     Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
     """
@@ -102,7 +102,7 @@ def _forms(column: MappedColumn, text: str, country: str | None, default_country
 
 
 def _texts(cell: Any) -> Iterator[str]:
-    """The values of one cell: one, several, or none."""
+    """Return the values of one cell: one, several, or none."""
     value = cell.as_py()
     if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
         yield from (text for text in value or () if text is not None)
@@ -117,9 +117,9 @@ _NOTHING: Final = "no one was remembered, and nothing was sent"
 
 
 async def check_access(client: AdsClient, account_id: str) -> None:
-    """Return unless the service refuses us, or says that this user or token may only look at the account.
+    """Check that the service does not refuse us or says that this user or token may only view the account.
 
-    Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
+    Raises CredentialsRefused or PlanRefused. A service that is away is accepted: these people are left out of uploads
     from now on, and are erased when it is back.
     """
     refusal: AudiencekitError
@@ -153,9 +153,9 @@ class Lines(Personal[Iterable[str]]):
 
 @guarded
 def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
-    """All people that `lines` name; blank lines are none. `country` is that of phone numbers which name none.
+    """Return all people in `lines`; blank lines are ignored. `country` is that of phone numbers which name none.
 
-    Raises UsageError for what is no text.
+    Raises UsageError for anything but text.
     """
     asked = Asked()
     given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
@@ -174,7 +174,10 @@ def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
 
 @guarded
 def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
-    """The lines on standard input. Raises UsageError for a terminal, text that is not UTF-8, and a line too long."""
+    """Yield the lines on standard input.
+
+    Raises UsageError for a terminal, text that is not UTF-8, and a line too long.
+    """
     live = stream if stream is not None else sys.stdin.buffer
     if live.isatty():
         raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
@@ -210,9 +213,9 @@ def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Rea
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Identifiers, or a source; the other one is None.
+    """The input of an erasure: identifiers, or a source; the other one is None.
 
-    An identifier may stand for `shared_people` members of an audience, None for any number.
+    An identifier may belong to at most `shared_people` members of an audience, None for no limit.
     """
 
     lines: Lines | None
@@ -228,7 +231,10 @@ class People:
         keywords: SourceKeywords,
         profile: Profile,
     ) -> People:
-        """Checked. Raises UsageError for invalid keywords, and unless one of the two is given."""
+        """Return the checked input.
+
+        Raises UsageError for invalid keywords, and unless exactly one of the two is given.
+        """
         if (identifiers is None) is (source is None):
             raise UsageError("give identifiers or a source, not both")
         if isinstance(identifiers, str) or _has_columns(identifiers):
@@ -245,18 +251,18 @@ class People:
 
     @property
     def noun(self) -> str:
-        """The noun for an entry."""
+        """The noun for an entry: line or row."""
         return "row" if self.lines is None else "line"
 
     def read(self, progress: Progress) -> Asked:
-        """All people who are named. Raises what `read_rows` and `read_identifier_lines` raise."""
+        """Read all people. Raises the errors of `read_rows` and `read_identifier_lines`."""
         if self.source is not None:
             return read_rows(self.source, self.options, progress)
         return read_identifier_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
 
 
 def _has_columns(identifiers: object) -> bool:
-    """Whether it is a data frame. A column alone, which speaks Arrow as well, is a list."""
+    """Whether it is a data frame. A single column, which supports Arrow as well, is a list."""
     return is_frame(identifiers) and hasattr(identifiers, "columns")
 
 
@@ -266,7 +272,7 @@ _MOST_NAMED = 5  # rejections that a message names; the others are counted
 
 
 class Rejected(NamedTuple):
-    """A row, or a line, of which something names no one. Never a value; `column` is None for the whole row."""
+    """A row or line with a part that identifies no person. It has no value; `column` is None for the whole row."""
 
     row: int
     column: str | None
@@ -275,7 +281,7 @@ class Rejected(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Asked:
-    """The result of reading lines or rows that name people. `rows` qualified, those with no identifier at all did not.
+    """The people that were read. `rows` counts lines or rows that qualified; those without any identifier did not.
 
     `identifiers` counts the values that were understood, by kind.
     """
@@ -286,7 +292,7 @@ class Asked:
     _keys: set[Key] = field(default_factory=set, repr=False)
 
     def add(self, kind: Kind, forms: Forms) -> None:
-        """Take one identifier in. Raises PlanRefused beyond MAX_ERASURE_KEYS."""
+        """Add one identifier. Raises PlanRefused beyond MAX_ERASURE_KEYS."""
         self.identifiers[kind.value] += 1
         self._keys.update((kind, form) for form in forms)
         if len(self._keys) > MAX_ERASURE_KEYS:
@@ -295,16 +301,16 @@ class Asked:
             )
 
     def reject(self, row: int, column: str | None, reason: str) -> None:
-        """Note a line or row that names no one."""
+        """Note a line or row that identifies no person."""
         self.rejected.append(Rejected(row, column, str(reason)))
 
     @property
     def keys(self) -> ErasureKeys:
-        """Every form of every identifier."""
+        """Return every form of every identifier."""
         return ErasureKeys(frozenset(self._keys))
 
     def check(self, *, what: str, skip_rejected: bool) -> None:
-        """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
+        """Raise PlanRefused when there is no person, or when a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
             hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
@@ -314,13 +320,13 @@ class Asked:
             )
 
     def rejections_in_words(self, what: str) -> str:
-        """Which rows or lines (`what`) name no one, and why; the first of them one by one."""
+        """Return which rows or lines (`what`) identify no person, and why; the first of them one by one."""
         named = [_in_words(one, what) for one in self.rejected[:_MOST_NAMED]]
         more = len(self.rejected) - len(named)
         return "; ".join(named) + (f"; and {more:,} more" if more else "")
 
     def reasons(self) -> dict[str, int]:
-        """How often each reason was given."""
+        """Return the number of each reason."""
         return dict(Counter(one.reason for one in self.rejected))
 
 

@@ -28,9 +28,9 @@ from audiencekit.shown import shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureResources:
-    """The things on this machine that an erasure is carried out with. `lock` raises AudienceBusy.
+    """The local resources of an erasure. `lock` raises AudienceBusy.
 
-    `leave` takes the people out of what is kept of an audience on this machine, too.
+    `leave` takes the people out of the stored members of an audience on this machine.
     """
 
     limiter: RateLimiter
@@ -51,7 +51,7 @@ def erasure_resources(
     limiter: RateLimiter,
     time: RunClock,
 ) -> ErasureResources:
-    """The means of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
+    """Return the resources of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
     state_dir, account_id = settings.state_dir, receipt.account_id
 
     def lock(target: Target) -> TargetLock:
@@ -94,11 +94,11 @@ class Preview:
     skipped: list[tuple[str, str]]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all of it."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """The same for people."""
+        """Return the same for people."""
         named = [f"  {shown(one)}  {name!r}" for one, name in self.audiences]
         left_out = [f"  {shown(one)}  {name!r}: takes no Deletes" for one, name in self.skipped]
         people = f"{counted(sum(self.identifiers.values()), 'identifier')}, {counted(sum(self.forms.values()), 'form')}"

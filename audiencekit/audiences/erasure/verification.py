@@ -1,4 +1,4 @@
-"""Whether an erased person is still anywhere: in snapshots, in records that are stored."""
+"""The search for erased people in snapshots and in stored records."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class VerifiedFile:
     """One file, and how many of its `records` hold a key of an erased person.
 
     `kind` is that of StoredRecords, or source; `name` the audience, the run or the path. Both counts are None for a
-    file that cannot be read. `why` says so, or how erased people leave it.
+    file that cannot be read. `why` says so, or how erased people will be removed from it.
     """
 
     kind: str
@@ -61,10 +61,9 @@ class VerifiedFile:
 def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str, Any]:
     """Look for erased people in the state directory, and in `sources`: prepared directories, or any lists.
 
-    A JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
+    Return a JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
     `unfinished`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the memory is the
-    last, every erasure is finished, every file was read, and none of them holds an erased person. Deletes may name
-    them.
+    last, every erasure is finished, every file was read, and no file holds an erased person. Deletes may name them.
     """
     memory = describe_memory(settings.state_dir, settings.key)
     summaries = ErasureStore(settings.state_dir).summaries()
@@ -103,7 +102,7 @@ def _in_file(stored: StoredRecords, forgotten: Forgotten) -> VerifiedFile:
 
 @guarded
 def _added(records: HashedRecords) -> Bools:
-    """Of each record, whether it is of a person who is in, or is to be put in: a Delete is not."""
+    """Return for each record whether it is in the audience or an Update: a Delete is not."""
     batch = records.unwrap()
     if IS_DELETE not in batch.schema.names:
         return np.ones(batch.num_rows, dtype=bool)
@@ -112,7 +111,7 @@ def _added(records: HashedRecords) -> Bools:
 
 
 def _in_source(source: str, settings: Settings) -> VerifiedFile:
-    """Found by what an upload of the source would leave out."""
+    """Return the result of a `check`: the records that an upload of the source would leave out."""
     try:
         rows = check(source, settings=settings, shared_values="keep").rows
     except AudiencekitError as error:
@@ -133,9 +132,9 @@ def remove_from_snapshot(
 ) -> None:
     """Take all people that `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
 
-    It is written anew at once, so that nothing of them stays on the disk. What an earlier run has left is brought into
-    it first. One that cannot be trusted stays as it is: nothing is sent
-    from it before it is built anew, which heeds the memory. Raises InputOutputFailed.
+    The snapshot is written anew at once, so that nothing of them stays on the disk. Changes of an earlier run are
+    merged into it first. A snapshot that cannot be trusted stays as it is: nothing is sent from it before it is
+    rebuilt, which uses the memory. Raises InputOutputFailed.
     """
     store = SnapshotStore(state_dir, account_id, audience_id, key)
     if not store.exists():
@@ -149,7 +148,7 @@ def remove_from_snapshot(
 
 
 def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
-    """Whether anyone of one part is to leave: of those who have gone, but still stand in the file, too."""
+    """Whether one part has people to be removed, also among those who have gone but are still in the file."""
     return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
 
 
@@ -166,7 +165,7 @@ _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSH
 
 @dataclass(frozen=True, slots=True)
 class StoredRecords:
-    """One file. `kind` is snapshot, changes or spool; `name` the audience or the run; `removal` how they leave it.
+    """One file. `kind` is snapshot, changes or spool; `name` the audience or the run; `removal` how people leave it.
 
     `batches` reads its records, and raises InputOutputFailed or SnapshotRefused for a damaged file.
     """
@@ -178,7 +177,10 @@ class StoredRecords:
 
 
 def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
-    """All of them. The erasures' own sealed keys are no records: they go when the erasure is complete."""
+    """Yield all files.
+
+    The erasures' own sealed keys are not records: they are destroyed when the erasure is complete.
+    """
     for name, store in SnapshotStore.all_of(state_dir, key):
         if store.exists():
             yield StoredRecords("snapshot", name, partial(_members, store), _BY_SYNC)
@@ -211,7 +213,7 @@ def _changed(store: SnapshotStore) -> Iterator[HashedRecords]:
 
 
 def _kept(path: Path, key: SubKey) -> Iterator[HashedRecords]:
-    """The records of a spool: of each batch the first of two chunks, and behind them all one on the source."""
+    """Yield the records of a spool: the first of two chunks of each batch; the last chunk is about the source."""
     with KeptSpool.open(path, key) as spool:
         for number in range((len(spool) - 1) // 2):
             yield from_chunk(RecordChunk(spool.read(number)))

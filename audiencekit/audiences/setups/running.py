@@ -1,10 +1,10 @@
-"""Read this first: the audiences of a setup, one after the other, at one pace; a failure of one leaves the others.
+"""Run a setup: its audiences one after the other, at one pace; a failure of one does not stop the others.
 
 file -> Setup             every rule of it is checked before anything is read or sent
-names -> ids              where two may be one audience: two lists that sync it are refused
-audience -> id            a name is looked up; the account and the audience are told
+names -> ids              two lists that sync one audience, by id or by name, are refused
+audience -> id            a name is looked up; the account and the audience are shown
 list -> report or plan    by the functions that the command line calls
-results -> SetupReport    what changed, by audience
+results -> SetupReport    the changes by audience
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ async def run_setup_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> SetupReport:
-    """Fill the audiences of the setup file `setup`, all or those of `names`; the report of all, when complete.
+    """Fill the audiences of the setup file `setup`, all or those of `names`; return the report when all are complete.
 
     They run one after the other at one pace, each in its account. When one fails, the others still run; then the worst
-    failure is raised, with the results of all as `document`. Raises DefinitionRefused
-    for a setup that breaks rules, and UsageError for an unknown name, before anything is sent.
+    failure is raised, with the results of all as `document`. Raises DefinitionRefused for a setup that breaks rules,
+    and UsageError for an unknown name, before anything is sent.
     """
     settings = settings or load_settings(file=Path(setup))
     report = await carry_out(read_setup(Path(setup)), names, settings, progress_or_default(progress))
@@ -88,10 +88,10 @@ def plan_setup(
 async def carry_out(
     setup: Setup, names: Iterable[str] | None, settings: Settings, progress: Progress, *, dry_run: bool = False
 ) -> SetupReport:
-    """The report of all audiences, or those of `names`. A failure is a result; after a cancellation the rest waits.
+    """Return the report of all audiences, or those of `names`. A failure is a result; a cancellation skips the rest.
 
-    A dry run looks at each audience, and makes the plan of what it would send. Raises DefinitionRefused for two lists
-    that sync one audience, before anything is sent.
+    A dry run checks each audience, and plans what it would send. Raises DefinitionRefused for two lists that sync one
+    audience, before anything is sent.
     """
     chosen = setup.chosen(names)
     answers = await look_up_conflicts(setup, chosen, settings)
@@ -111,9 +111,10 @@ async def carry_out(
 
 
 async def _run_to_end(work: Coroutine[Any, Any, AudienceResult]) -> tuple[AudienceResult, bool]:
-    """The result of `work`, and whether it was cancelled meanwhile: a run takes that back when it ends in good order.
+    """Return the result of `work`, and whether it was cancelled meanwhile.
 
-    Every cancellation reaches the work, since a second one ends it at once.
+    A run that ends well takes a cancellation back. Every cancellation is passed to the work, since a second one ends it
+    at once.
     """
     working, is_interrupted = asyncio.ensure_future(interruptible(work)), False
     while not working.done():
@@ -128,7 +129,7 @@ async def _run_to_end(work: Coroutine[Any, Any, AudienceResult]) -> tuple[Audien
 async def _carried_out(
     one: AudienceSetup, own: Settings, progress: _NamedProgress, make: _Make, answer: str | AudiencekitError | None
 ) -> AudienceResult:
-    """The result of one audience, of which `make` makes a report or a plan; `answer` is its id, where it was asked."""
+    """Return the result of one audience. `make` makes its report or plan; `answer` is its id, if it was looked up."""
     audience_id = ""
     try:
         account_id = own.require_account()
@@ -160,7 +161,7 @@ def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceR
 
 
 def _target_line(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
-    """The account and the audience, before anything is sent."""
+    """Return the account and the audience, shown before anything is sent."""
     account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
     if not audience_id:
         return f"{one.operation} of the do-not-reach list in {account}"
@@ -170,7 +171,7 @@ def _target_line(one: AudienceSetup, audience_id: str, settings: Settings) -> st
 
 
 class _NamedProgress:
-    """Progress whose stages and messages say which audience they are about."""
+    """A progress whose stages and messages name their audience."""
 
     def __init__(self, progress: Progress, name: str) -> None:
         self._progress, self._name = progress, name
@@ -185,7 +186,7 @@ class _NamedProgress:
 
 
 def describe_setup(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[str, Any]]:
-    """The audiences of a setup for people: what would be carried out, on what."""
+    """Return the audiences of a setup for people: the command and the target of each."""
     return [
         {
             "name": one.name,

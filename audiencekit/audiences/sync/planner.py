@@ -55,9 +55,10 @@ from audiencekit.sources.files import AnySource, Item
 
 @dataclass(slots=True)
 class Revision:
-    """The batches from `first` on hold the members that go, with the keys they go by; the source has those before.
+    """The changes of a sync. The batches from `first` on hold the members to remove; those before are the source.
 
-    `lost` counts those of them none of whose keys is held by a member who stays.
+    Members are removed by keys that only they have. `lost` counts the removed members none of whose keys is held by a
+    member who stays.
     """
 
     difference: Difference
@@ -79,8 +80,10 @@ class Revision:
         *,
         copies: Spool,
     ) -> Self:
-        """The changes that make the audience equal to the `wanted` records of what was `gathered`, to which
-        those that go are added. Raises SnapshotRefused."""
+        """Return the changes that make the audience equal to the `wanted` records.
+
+        The members to remove are added to `gathered`. Raises SnapshotRefused.
+        """
         difference = find_difference(gathered.keysets, wanted, snapshot, horizon, scratch=gathered.scratch)
         sent = SentRecords(gathered.spool.unseal, copies)
         revision = cls(difference, gathered, len(gathered.batch_records), sent)
@@ -89,7 +92,7 @@ class Revision:
         return revision
 
     def select(self, selection: Selection) -> Selection:
-        """The records that are sent, in which wave."""
+        """Return which records are sent, in which wave."""
         gone = np.ones(self.difference.removals, dtype=bool)
         chosen, deletes = self.difference.sent, selection.deletes.copy()
         chosen.append(gone)
@@ -97,7 +100,7 @@ class Revision:
         return replace(selection, chosen=chosen, deletes=deletes, later=self.later)
 
     def whole_records(self, batch: int, places: Indices) -> HashedRecords:
-        """The records of one batch at `places`, ascending, with all their keys, RECORD_SCHEMA."""
+        """Return the records of one batch at `places`, ascending, with all their keys, RECORD_SCHEMA."""
         part = batch - self.first
         if part < 0:
             return self.sent.at(batch, places)
@@ -106,11 +109,11 @@ class Revision:
 
     @property
     def _first_row(self) -> int:
-        """The first row after the source: members who go are in none."""
+        """Return the first row number after the source: removed members are in no row."""
         return self.gathered.tally.rows_read + 1
 
     def _before(self, part: int) -> int:
-        """How many go before those of `part`."""
+        """Return the number of removed members before those of `part`."""
         return sum(count for _, count in self.difference.removed[:part])
 
     def _leaving(self, part: int) -> HashedRecords:
@@ -141,7 +144,7 @@ class Revision:
         return reduce_members(self._leaving(part), keys, tagger, first_row=first_row)
 
     def _copy_records(self, firsts: list[int], batch: int, records: HashedRecords, holders: Indices) -> None:
-        """Copy out those who are sent and those who may have to be put back."""
+        """Copy the records that are sent, and those that may have to be put back."""
         first = firsts[batch]
         sent = self.difference.sent.slice(first, first + self.gathered.batch_records[batch])
         sent[holders] = True
@@ -167,11 +170,11 @@ _EMPTY_HINT: Final = (
 
 
 def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -> list[Refused]:
-    """Why a source of `wanted` records must not take the place of `members`; nothing when it may.
+    """Return why a source of `wanted` records must not replace `members`; empty when it may.
 
-    `lost` are the members without any key in the source: most of them are not lost in a list that goes on, so
-    the source is of other people, and its size says nothing. A few are: in a list of three, two who change their
-    addresses are most.
+    `lost` are the members without any key in the source. In a continued list most members are not lost. If most are,
+    the source is of other people, and its size says nothing. This does not hold for small lists: in a list of three,
+    two who change their addresses are most.
     """
     if not wanted:
         return [PlanRefused("no one in the source can be sent: the audience would be left empty", hint=_EMPTY_HINT)]
@@ -196,9 +199,9 @@ def judge_size(wanted: int, members: int, *, lost: int, allowed_shrink: float) -
 
 
 def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals: bool) -> tuple[str, ...]:
-    """A sentence for each kind of run that comes too soon after the last of its kind. `now` is in epoch seconds.
+    """Return a sentence for each kind of run that comes too soon after the last one. `now` is in epoch seconds.
 
-    Runs start in whole seconds, so what ended within the same one is not later.
+    Runs start in whole seconds, so a run in the same second is not later.
     """
     found = []
     for what, at, wanted in (
@@ -214,7 +217,7 @@ def warn_of_pace(facts: SnapshotFacts, now: float, *, additions: bool, removals:
 
 
 def warn_of_few(members: int) -> tuple[str, ...]:
-    """A sentence when an audience of so many cannot be targeted."""
+    """Return a sentence when an audience of this size cannot be targeted."""
     if members >= MIN_TARGETABLE_PEOPLE:
         return ()
     needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
@@ -231,10 +234,10 @@ def _ago(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncChanges:
-    """The changes of a sync, in records. `returned` are taken out together with other people, and put back.
+    """The changes of a sync, in records. `returned` are removed together with other people, and put back.
 
-    `members` are those before, `members_after` those after it. `waves` counts the records of each wave: those put in,
-    those taken out, those put back, and so on.
+    `members` are those before the sync, `members_after` those after it. `waves` counts the records of each wave: put
+    in, taken out, put back, and so on.
     """
 
     additions: int = 0
@@ -251,7 +254,8 @@ class SyncChanges:
 class PlannedSync(PlannedRun):
     """The plan of a sync.
 
-    Its `batches` have the records of the bodies; `whole_records` gives them with all their keys, to be noted.
+    Its `batches` have the records of the bodies; `whole_records` returns them with all their keys, for the notes of a
+    run.
     """
 
     sync: SyncChanges
@@ -269,7 +273,7 @@ class PlannedSync(PlannedRun):
         return self.suppression_notes + self.small_losses + self.few_notes + self.remarks
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
-        """Where every row is; of the records that are done, those that are taken out are no rows."""
+        """Return where every row is; removed members among the done records are not rows."""
         put_in = sum(self.sync.waves[::2])
         done = rows_among(self.sync.waves, sent + refused)
         return RowCounts(
@@ -294,7 +298,7 @@ def plan_renewal(
     terms: PlanTerms,
     resources: PlanResources,
 ) -> PlannedSync:
-    """The plan of a renewal; there is no source. Raises SnapshotRefused."""
+    """Return the plan of a renewal, which has no source. Raises SnapshotRefused."""
     now, times = terms.now, terms.times
     snapshot, notes = owner.open()
     # No entry is to expire earlier than before.
@@ -352,17 +356,17 @@ class SnapshotOwner(Protocol):
 
     @property
     def tagger(self) -> Tagger:
-        """The tagger of its members; known once it is open."""
+        """Return the tagger of its members, once the snapshot is open."""
 
     def open(self) -> tuple[Snapshot, tuple[str, ...]]:
-        """The snapshot as it is now, and remarks on what its reading has shown."""
+        """Return the present snapshot, and remarks on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncPlanner:
-    """Plans a sync with the snapshot of `owner`, as `plan_run` plans an upload.
+    """Plan a sync with the snapshot of `owner`, as `plan_run` plans an upload.
 
-    `all_members` is sent when nothing of the snapshot is to be relied on.
+    With `all_members` everything is sent, because the snapshot cannot be relied on.
     """
 
     owner: SnapshotOwner
@@ -370,7 +374,7 @@ class SyncPlanner:
     all_members: bool = False
 
     def __call__(self, source: AnySource, terms: PlanTerms, resources: PlanResources) -> PlannedSync:
-        """The plan. Raises what `plan_run` does, and SnapshotRefused."""
+        """Return the plan. Raises what `plan_run` raises, and SnapshotRefused."""
         snapshot, notes = self.owner.open()
         tagger = self.owner.tagger
         revisions: list[Revision] = []
@@ -433,7 +437,7 @@ def _records_by_wave(planned: PlannedRun) -> list[int]:
 
 
 def allowed_share(allow_shrink: float, *, replace: bool) -> float:
-    """The share that the audience may shrink by. Raises UsageError for one that is none."""
+    """Return the share by which the audience may shrink. Raises UsageError for an invalid one."""
     if not 0 <= allow_shrink <= 1:
         raise UsageError("the share that an audience may shrink by must be from 0 to 1")
     return 1.0 if replace else allow_shrink

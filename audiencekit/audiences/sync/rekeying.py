@@ -1,4 +1,4 @@
-"""The snapshot of one state directory written into another, under another state key, which orders members anew."""
+"""Write the snapshot of one state directory into another one under another state key, in another order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Home: TypeAlias = tuple[Path, StateKey]
 
 
 def write_under(before: Home, after: Home, account_id: str, audience_id: str, now: datetime) -> None:
-    """Write the snapshot of `before`, all members of it, into `after`, with the next serial. Raises SnapshotRefused."""
+    """Write all members of the snapshot of `before` into `after`, with the next serial. Raises SnapshotRefused."""
     old = SnapshotStore(before[0], account_id, audience_id, before[1])
     new = SnapshotStore(after[0], account_id, audience_id, after[1])
     if not old.exists():

@@ -1,4 +1,4 @@
-"""The run of a sync: its snapshot is held, its changes are noted, sent and settled."""
+"""The run of a sync: it holds the snapshot, stores the changes, sends them, and merges them into the snapshot."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def _now() -> datetime:
 
 
 class HeldSnapshot:
-    """The snapshot of one audience, under the lock of a run. Close it with `stack`.
+    """The snapshot of one audience, under the lock of a run. `stack` closes it.
 
-    Changes of an earlier run are brought into it when it is opened. With `rebuild` a snapshot that cannot be trusted is
-    as good as none; it makes way for an empty one before anything is sent.
+    Changes of an earlier run are merged into it when it is opened. With `rebuild` a snapshot that cannot be trusted is
+    replaced by an empty one before anything is sent.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class HeldSnapshot:
 
     @property
     def tagger(self) -> Tagger:
-        """Makes the tags that order the members."""
+        """Return the tagger that orders the members."""
         return self._store.tagger()
 
     @property
@@ -97,11 +97,11 @@ class HeldSnapshot:
         return self._store.spool_key()
 
     def judged_by(self, judge: Callable[[int], tuple[str, ...]]) -> None:
-        """Have `judge` say whether a serial number is that of the last state, when the service was asked."""
+        """Let `judge` decide whether a serial number is that of the last state, after the service was asked."""
         self._judge = judge
 
     def open(self) -> tuple[Snapshot, tuple[str, ...]]:
-        """The snapshot, and what people should know of it.
+        """Return the snapshot, and notes on it for people.
 
         Raises SnapshotRefused for one that cannot be trusted, or that is not the last state of the audience.
         """
@@ -122,7 +122,7 @@ class HeldSnapshot:
         return snapshot, notes + self._words_for(snapshot) + self._judge(snapshot.facts.serial)
 
     def _judge_locally(self, serial: int) -> tuple[str, ...]:
-        """Of a plan, for which the service is not asked, the stamps that are known here."""
+        """Judge by the stamps that are known here, for a plan, which does not ask the service."""
         if not self._is_rebuild:
             judge_locally(self.directory, self.key, serial)
         return ()
@@ -135,7 +135,7 @@ class HeldSnapshot:
         return () if snapshot.facts.serial else (_NEW,)
 
     async def note(self, run: Run, planned: PlannedRun) -> None:
-        """Note what `planned` changes, so that nothing is lost when the run is killed."""
+        """Store the changes of `planned`, so that nothing is lost when the run is killed."""
         await in_thread(functools.partial(self._note, run, planned))
 
     def _note(self, run: Run, planned: PlannedRun) -> None:
@@ -152,9 +152,9 @@ class HeldSnapshot:
         )
 
     async def settle(self, run: Run) -> int:
-        """Bring the noted changes that the journal of `run` confirms, or leaves in doubt, into the snapshot.
+        """Merge the stored changes that the journal of `run` confirms, or leaves in doubt, into the snapshot.
 
-        The serial number of the snapshot comes back.
+        Return the serial number of the snapshot.
         """
         await in_thread(functools.partial(self._settle, run))
         with contextlib.closing(self._store.open()) as snapshot:
@@ -165,7 +165,7 @@ class HeldSnapshot:
 
     @property
     def serial(self) -> int:
-        """The serial number of the snapshot that is open."""
+        """The serial number of the open snapshot."""
         assert self._snapshot is not None  # noqa: S101
         return self._snapshot.facts.serial
 
@@ -174,7 +174,7 @@ class HeldSnapshot:
 
 
 def settle_previous_run(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
-    """Bring what an earlier run has changed into the snapshot; whether there was anything.
+    """Merge the changes of an earlier run into the snapshot; return whether there were any.
 
     Raises SnapshotRefused when the files are damaged or do not belong together.
     """
@@ -195,7 +195,7 @@ def settle_previous_run(store: SnapshotStore, state_dir: Path, key: StateKey, no
 
 
 def settle_run(store: SnapshotStore, journal: JournalFile, run_id: str, now: datetime) -> None:
-    """The same, for a run whose `journal` is open; when it has changed nothing, what is due otherwise."""
+    """Do the same for a run whose `journal` is open; if it changed nothing, do other due work."""
     changes = Changes.open(store.changes_path, store.spool_key())
     if changes is None:
         write_whole_if_due(store, now)
@@ -217,7 +217,7 @@ def _outcomes_of(journal: JournalFile) -> Outcomes:
 
 
 def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcomes:
-    """The outcomes in the run's journal; where that cannot be trusted, everything may have been applied."""
+    """Return the outcomes in the run's journal; without a trusted journal everything may have been applied."""
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
@@ -234,9 +234,9 @@ def _apply(store: SnapshotStore, snapshot: Snapshot, changes: Changes, outcomes:
 
 
 def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
-    """Write all members anew when that was last done long ago, although nothing has changed.
+    """Write all members again when that was last done long ago, although nothing has changed.
 
-    Who has gone since then leaves the files by it. Raises SnapshotRefused.
+    This removes members who have gone since then from the files. Raises SnapshotRefused.
     """
     with contextlib.closing(store.open()) as snapshot:
         if snapshot.recent is not None and is_old(snapshot.facts, now.timestamp()):
@@ -270,7 +270,7 @@ PlannerOf = Callable[[HeldSnapshot], Planner]
 
 
 async def run_on_snapshot(arguments: RunArguments, planner_of: PlannerOf, *, rebuild: bool = False) -> Report:
-    """The report of a new run. Raises what `upload_async` does, and SnapshotRefused."""
+    """Return the report of a new run. Raises the errors of `upload_async`, and SnapshotRefused."""
     options, time = arguments.options, RunClock()
     settings = options.settings
     client, quota = open_client(settings), arguments.target.destination.quota
@@ -284,7 +284,10 @@ async def run_on_snapshot(arguments: RunArguments, planner_of: PlannerOf, *, reb
 def open_snapshot_run(
     run: Run, client: AdsClient, stack: ExitStack, *, time: RunClock, progress: Progress, rebuild: bool = False
 ) -> SnapshotRun:
-    """The snapshot of the audience of `run`, with its stamp; `stack` closes it. With `rebuild` it is built anew."""
+    """Open the snapshot of the audience of `run`, with its stamp; `stack` closes it.
+
+    With `rebuild` it is built anew.
+    """
     audience_id = run.facts.target.id
     snapshot = HeldSnapshot(run.settings, audience_id, stack, rebuild=rebuild, now=time.now)
     stamping = AudienceStamp(
@@ -300,7 +303,7 @@ def open_snapshot_run(
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRun:
-    """One run, the snapshot that it compares with, the stamp of its audience, and the session that sends."""
+    """One run, the snapshot that it is compared with, the stamp of its audience, and the session that sends."""
 
     run: Run
     snapshot: HeldSnapshot
@@ -310,9 +313,10 @@ class SnapshotRun:
     progress: Progress
 
     async def carry_out(self, planner: Planner, limiter: RateLimiter) -> Report:
-        """The report of the complete run, whose changes are in the snapshot. Raises what `upload_async` does.
+        """Return the report of the complete run, whose changes are in the snapshot.
 
-        However it ends, only what was confirmed is taken for sent, and what is in doubt for that.
+        Raises the errors of `upload_async`. However it ends, only confirmed requests count as sent; those in doubt stay
+        in doubt.
         """
         self.snapshot.judged_by(self.stamping.judge)
         failure: AudiencekitError
@@ -341,13 +345,13 @@ class SnapshotRun:
         raise refuse(self.run, failure)
 
     async def _accept(self, planned: PlannedRun) -> None:
-        """Change nothing of the audience before it bears the stamp of this run, and the changes are noted."""
+        """Change nothing before the audience has the stamp of this run, and the changes are stored."""
         if planned.requests:
             await self.stamping.begin(self.snapshot.serial)
             await self.snapshot.note(self.run, planned)
 
     async def _conclude(self, report: Report) -> Report:
-        """The report of the run, which is complete whatever interrupts this: the next run does what is left of it."""
+        """Return the report of the run. It is complete even if this is interrupted: the next run does the rest."""
         try:
             await self.stamping.end(await self.snapshot.settle(self.run))
         except asyncio.CancelledError:

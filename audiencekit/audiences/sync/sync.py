@@ -43,8 +43,8 @@ WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 class Expiry:
     """The members of an audience by the day on which their entries expire, in UTC.
 
-    `doubtful` may be in the audience or not. `within` counts those that expire in so many days. With `unsettled`, a run
-    is at work or was cut short, and what it has changed is not counted yet.
+    `doubtful` members may be in the audience or not. `within` counts those that expire in so many days. With
+    `unsettled`, a run is at work or was interrupted, and its changes are not counted yet.
     """
 
     audience_id: str
@@ -69,7 +69,7 @@ class Expiry:
 
 
 def is_under_sync(audience_id: str, settings: Settings) -> bool:
-    """Whether this state directory has a snapshot of the audience. Without any, no state key is made for asking."""
+    """Whether this state directory has a snapshot of the audience. Without any snapshot, no state key is made."""
     return (settings.state_dir / SNAPSHOTS).exists() and _store(audience_id, settings).exists()
 
 
@@ -154,7 +154,7 @@ async def renew_async(
     progress: Progress | None = None,
     limiter: RateLimiter | None = None,
 ) -> Report:
-    """Extend the entries of an audience under sync that expire within `before`, such as 30d; the report of the run.
+    """Extend the entries of an audience under sync that expire within `before`, such as 30d; return the report.
 
     The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
     audience that is not under sync.
@@ -184,12 +184,12 @@ async def sync_async(
     allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
     **keywords: Unpack[SyncRunKeywords],
 ) -> Report:
-    """Make the audience equal to the source; the report of the complete run.
+    """Make the audience equal to the source; return the report of the complete run.
 
     Only the differences from the snapshot of the last sync are sent. All additions and renewals are confirmed before
     the first removal. The audience may shrink by the share `allow_shrink`, or with `replace` by any share; it is never
     left empty. `rebuild` sends all members, without regard to the snapshot. To finish a sync that ended early, call it
-    again: it goes on from what was confirmed. Raises the errors of `upload_async`, and SnapshotRefused when the
+    again: it continues from the confirmed requests. Raises the errors of `upload_async`, and SnapshotRefused when the
     snapshot cannot be trusted.
     """
     source = items_of(source)
@@ -209,7 +209,7 @@ sync = blocking(sync_async)
 def check_sync(
     keywords: SyncKeywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool
 ) -> float:
-    """The share that the audience may shrink by. Raises UsageError for what could never work."""
+    """Return the share by which the audience may shrink. Raises UsageError for keywords that can never work."""
     allowed = allowed_share(allow_shrink, replace=replace)
     read_keywords(keywords, settings.profile)
     check_identifier("audience", audience_id)

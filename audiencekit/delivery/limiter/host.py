@@ -1,7 +1,4 @@
-"""The limiter of one host.
-
-A place in line in a file that all processes share, by the time since the machine started.
-"""
+"""The limiter of one host: a queue in a file that all processes share, timed from the start of the machine."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def boot_seconds() -> float:
 
 
 def boot_id(file: Path = BOOT_ID_FILE) -> str:
-    """A name of this start of this machine, fit for a file; UNKNOWN_BOOT where the system does not tell."""
+    """Return a name of this start of the machine for use in file names; UNKNOWN_BOOT where the system gives none."""
     try:
         text = file.read_text(encoding="ascii").strip()
     except (OSError, ValueError):
@@ -74,7 +71,7 @@ ABSENCE_INTERVALS: Final = 1.0
 
 
 def interval_seconds(requests_per_minute: float) -> float:
-    """Seconds from one request to the next. Raises UsageError for a pace that is no number above 0."""
+    """Return the seconds from one request to the next. Raises UsageError unless the pace is a number above 0."""
     if not (requests_per_minute > 0 and math.isfinite(requests_per_minute)):
         raise UsageError("requests per minute must be a number above 0")
     return SECONDS_PER_MINUTE / requests_per_minute
@@ -82,7 +79,7 @@ def interval_seconds(requests_per_minute: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """One process in the line, and the moment at which it looks again."""
+    """One process in the queue, and the moment at which it asks again."""
 
     owner: str
     due: float
@@ -90,7 +87,7 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingLine:
-    """`free_at`: the next request may leave. `share`: of the full rate, as it was at `share_at`."""
+    """The queue. The next request may leave at `free_at`; `share` of the full rate was allowed at `share_at`."""
 
     free_at: float
     paused_until: float = 0.0
@@ -100,7 +97,7 @@ class WaitingLine:
 
 
 def believable(line: WaitingLine, now: float) -> bool:
-    """Whether `line` can be of this clock. After a restart of the clock its times lie in a far future."""
+    """Whether the times of `line` fit this clock. After a restart of the clock they are far in the future."""
     return max(line.free_at, line.paused_until) <= now + FARTHEST_PLACE_SECONDS
 
 
@@ -113,10 +110,10 @@ def share_of(line: WaitingLine, now: float) -> float:
 def advance(
     line: WaitingLine, owner: str, *, now: float, interval: float, is_due: bool
 ) -> tuple[WaitingLine, float | None]:
-    """The line after `owner` asked, and when it has to ask again; None: it leaves now.
+    """Return the queue after `owner` asked, and when `owner` must ask again; None: its request leaves now.
 
-    `interval` is that of the full rate. `is_due`: the owner was told to ask now, so it need not queue behind others.
-    In closed windows of n intervals at most n + 1 requests leave.
+    `interval` is that of the full rate. `is_due` says that `owner` asks at the time it was given, so that it need not
+    queue behind others. In a closed window of n intervals at most n + 1 requests leave.
     """
     interval /= share_of(line, now)
     others = tuple(waiter for waiter in line.waiting if waiter.due >= now - ABSENCE_INTERVALS * interval)
@@ -132,7 +129,10 @@ def advance(
 
 
 def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
-    """The line after a 429: shut for `seconds` at least. The first 429 of a pause halves the rate, down to a floor."""
+    """Return the queue after a 429: closed for at least `seconds`.
+
+    The first 429 of a pause halves the rate, down to a floor.
+    """
     share = share_of(line, now)
     if now >= line.paused_until:
         share = max(RATE_FLOOR_SHARE, share / 2)
@@ -164,7 +164,7 @@ SECONDS_PER_DAY: Final = 86_400.0
 
 
 class BusyError(Exception):
-    """Another process holds the file just now. `failure` is what it comes to when it does so for too long."""
+    """Another process holds the file just now. `failure` is the error to raise when it holds the file for too long."""
 
     def __init__(self, failure: InputOutputFailed) -> None:
         super().__init__()
@@ -172,10 +172,10 @@ class BusyError(Exception):
 
 
 class WaitingLineFile:
-    """Opens `limiter/<boot id>.sqlite` under the state directory, for its owner only.
+    """The file `limiter/<boot id>.sqlite` in the state directory, readable by its owner only.
 
-    Raises InputOutputFailed when it cannot be made, read or written, FileHeld among them when another process holds it
-    while it is opened: without it no request may leave.
+    Raises InputOutputFailed when it cannot be made, read or written (FileHeld when another process holds it while it is
+    opened). Without the file no request may leave.
     """
 
     def __init__(self, state_dir: Path, boot_id: str) -> None:
@@ -207,13 +207,14 @@ class WaitingLineFile:
         raise failure
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._connection.close()
 
     def change(self, quota: str, changed: Callable[[WaitingLine | None], tuple[WaitingLine, T]]) -> T:
-        """Write the new line of `quota` that `changed` makes of the old one (None: none yet); return its result.
+        """Replace the queue of `quota` by the one that `changed` makes of it; return its result.
 
-        No other process reads or writes meanwhile. Raises BusyError when one does.
+        `changed` is given None when there is no queue yet. No other process reads or writes it meanwhile. Raises
+        BusyError when another process holds the file.
         """
         with self._explained("cannot be written"), self._transaction():
             row = self._connection.execute("SELECT line FROM lines WHERE quota = ?", (quota,)).fetchone()
@@ -254,7 +255,7 @@ class WaitingLineFile:
 
 
 def _read(text: Any) -> WaitingLine:
-    """The line as it was written. Raises ValueError for anything else."""
+    """Read a queue as it was written. Raises ValueError for anything else."""
     try:
         document = orjson.loads(text)
         waiting = tuple(Waiter(str(waiter["owner"]), float(waiter["due"])) for waiter in document.pop("waiting"))
@@ -264,7 +265,7 @@ def _read(text: Any) -> WaitingLine:
 
 
 def _make_private(path: Path) -> None:
-    """Makes the file for its owner only. Raises OSError, and ValueError when it is a link."""
+    """Make the file for its owner only. Raises OSError, and ValueError for a link."""
     if path.is_symlink():
         raise ValueError("a link in place of the limiter's file")
     # A file that exists is not opened here: to close it would let go of the locks that SQLite holds on it.
@@ -273,7 +274,7 @@ def _make_private(path: Path) -> None:
 
 
 def _remove_old(path: Path) -> None:
-    """Removes the files of earlier starts, untouched for LIMITER_FILE_DAYS."""
+    """Remove the files of earlier starts of the machine that are older than LIMITER_FILE_DAYS."""
     oldest = time.time() - LIMITER_FILE_DAYS * SECONDS_PER_DAY
     for other in path.parent.glob(f"*{SUFFIX}"):
         with contextlib.suppress(FileNotFoundError):
@@ -285,11 +286,11 @@ RETRY_SECONDS: Final = 0.01  # between two tries while another process holds the
 
 
 class HostLimiter:
-    """Spaces requests evenly among all processes that use `quota` under `state_dir`: a context manager.
+    """A context manager that spaces requests evenly among all processes with the same `quota` under `state_dir`.
 
-    In 60 s at most 1,471 requests leave at the default pace, also when processes are stopped, killed or started. What
-    keeps the rate is written at the moment of leaving, so a killed process takes nothing with it. All
-    should have the same pace. Raises InputOutputFailed when the file fails: then no request may leave.
+    In 60 s at most 1,471 requests leave at the default pace, also when processes are stopped, killed or started. The
+    file is written when a request leaves, so a killed process loses nothing. All processes should have the same pace.
+    Raises InputOutputFailed when the file fails: then no request may leave.
     """
 
     def __init__(
@@ -319,11 +320,11 @@ class HostLimiter:
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether a 429 came to a process of this host although the pace was kept; once True, it stays."""
+        """Whether a process of this host got a 429 although the pace was kept; once True, it stays True."""
         return self._is_quota_shared
 
     async def acquire(self) -> None:
-        """Returns when one request may leave. A cancelled call uses up nothing."""
+        """Return when one request may leave. A cancelled call uses up nothing."""
         async with self._turn:
             due: float | None = None
             while (due := await self._ask(is_due=due is not None)) is not None:
@@ -331,7 +332,7 @@ class HostLimiter:
                     await self._clock.sleep(wait_seconds)
 
     async def pause(self, seconds: float) -> None:
-        """Notes a 429: no process of the host leaves for `seconds`, and the pace halves, once a pause."""
+        """Note a 429: no process of the host sends for `seconds`, and the pace is halved, once in each pause."""
 
         def paused(line: WaitingLine, now: float) -> tuple[WaitingLine, None]:
             return pause(line, now=now, seconds=seconds), None
@@ -345,7 +346,7 @@ class HostLimiter:
         return await self._change(asked)
 
     async def _change(self, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]) -> T:
-        """Return the result of `changed` for the line and the moment at which the line is ours alone."""
+        """Return the result of `changed`, given the queue and the time, while no other process can use the file."""
         patience = self._now() + LIMITER_BUSY_SECONDS
         while True:
             try:

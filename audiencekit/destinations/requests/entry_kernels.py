@@ -25,8 +25,10 @@ class _Part(KernelStructure):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Field:
-    """One kind of a batch: its name as an entry has it, up to the bracket, where each list begins in the values and the
-    last one ends, and the values: hashes, or texts as JSON writes them, of which `ends` says the same as `lists`."""
+    """One kind of a batch: its name in an entry up to the bracket, the offsets of the lists, and the values.
+
+    Values are hashes, or texts as JSON writes them; of texts `ends` has the offsets in bytes.
+    """
 
     opening: bytes
     lists: Places
@@ -34,7 +36,7 @@ class Field:
     ends: Places | None = None
 
     def to_structure(self) -> _Field:
-        """The same as the library reads it."""
+        """Return the structure that the library reads."""
         opening = Slice.of(np.frombuffer(self.opening, dtype=np.uint8), np.uint8)
         ends = Slice() if self.ends is None else Slice.of(self.ends, np.int32)
         made = _Field(opening, Slice.of(self.lists, np.int32), Slice.of(self.values, np.uint8), ends)
@@ -50,7 +52,7 @@ class BatchPart:
     fields: Sequence[Field]
 
     def to_structure(self) -> _Part:
-        """The same as the library reads it."""
+        """Return the structure that the library reads."""
         fields = Slice.of_all([field.to_structure() for field in self.fields], _Field)
         made = _Part(Slice.of(self.places, np.int64), fields)
         made._kept = (self, fields)
@@ -58,7 +60,7 @@ class BatchPart:
 
 
 class EntryKernels:
-    """Entries, of records by their places in a batch."""
+    """The kernels for entries of records, which are given by their places in a batch."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -66,8 +68,10 @@ class EntryKernels:
     def write_operations(
         self, body: Bytes, prefix: bytes, suffix: bytes, operations: int, parts: Sequence[BatchPart]
     ) -> int:
-        """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
-        take: each operation is `prefix`, its users, `suffix` and a comma."""
+        """Write the users of all `parts` into `body`, spread evenly over so many operations; return their bytes.
+
+        Each operation is `prefix`, its users, `suffix` and a comma.
+        """
         given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
         all_parts, written = Slice.of_all([part.to_structure() for part in parts], _Part), ctypes.c_size_t(0)
         arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))

@@ -24,13 +24,13 @@ Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; e
 
 
 def sections(parts: Sequence[Section], draw: Draw) -> str:
-    """The parts, one after the other. Raises what `draw` raises."""
+    """Return the parts as HTML, one after the other. Raises what `draw` raises."""
     drawn = iter(draw([picture for part in parts for picture in part.pictures]))
     return "".join(_section(part, list(islice(drawn, len(part.pictures)))) for part in parts)
 
 
 def _section(part: Section, drawn: Sequence[str]) -> str:
-    """One part: its heading, its pictures, their numbers, and what to do."""
+    """Return one part: its heading, its pictures, their numbers, and the remedies."""
     text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
     pictures = "".join(_figure_element(part, svg) for svg in drawn if svg)
     remedies = items((each["message"], each["remedy"]) for each in part.remedies)
@@ -38,7 +38,7 @@ def _section(part: Section, drawn: Sequence[str]) -> str:
 
 
 def items(messages: Iterable[tuple[str, str | None]]) -> str:
-    """A list of messages, each with what to do about it; empty for none."""
+    """Return a list of messages, each with its remedy; an empty text without messages."""
     lines = [
         f"<li>{escape(message)}" + (f'<br><span class="do">What to do: {escape(what)}</span>' if what else "") + "</li>"
         for message, what in messages
@@ -47,7 +47,7 @@ def items(messages: Iterable[tuple[str, str | None]]) -> str:
 
 
 def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: Callable[[str], str]) -> str:
-    """Why a plan or a run was refused; empty for one that was not."""
+    """Return why a plan or a run was refused; an empty text if it was not."""
     messages = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
     return f"<section>\n<h2>Why it was refused</h2>\n{messages}</section>\n" if messages else ""
 
@@ -93,10 +93,10 @@ _VERBS: Final = {"update": "Put people into", "delete": "Take people out of", "s
 
 
 def report_page(document: Document, *, expiry: Document | None = None) -> str:
-    """The page of a run, of its `Report.to_json()`; `expiry` is `Expiry.to_json()` of an audience under sync.
+    """Return the page of a run, from its `Report.to_json()`; `expiry` is `Expiry.to_json()` of an audience under sync.
 
-    `history` of the document are the sizes of the audience, as `size_history` has them. Raises UsageError where the
-    extra `html` is not installed, and InputOutputFailed where pictures cannot be drawn.
+    `history` in the document has the sizes of the audience, as `size_history` returns them. Raises UsageError if the
+    extra `html` is not installed, and InputOutputFailed if pictures cannot be drawn.
     """
     rows = document["rows"]
     target, name = Target.from_json(document["target"]), document.get("audience_name")
@@ -122,7 +122,7 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
 
 
 def plan_page(document: Document) -> str:
-    """The page of a plan, of its `Plan.to_json()`. Raises as `report_page`."""
+    """Return the page of a plan, from its `Plan.to_json()`. Raises as `report_page`."""
     rows, plan = document["rows"], document["plan"]
     lead = f"{many(rows['pending'], 'row')} of {count(rows['read'])} would be sent. Nothing was sent by this check."
     names = [str(source.get("name")) for source in document.get("sources", ()) if source.get("name")]
@@ -137,7 +137,7 @@ def plan_page(document: Document) -> str:
 
 
 def report_parts(document: Document) -> list[Section]:
-    """The parts of a report that its document has all numbers of."""
+    """Return the parts of a report, leaving out those whose numbers the document does not have."""
     return [*list_parts(document), sending_part(document), *change_parts(document)]
 
 
