@@ -30,7 +30,7 @@ from audiencekit.limits import FARTHEST_RESET_SECONDS, MAX_CURSOR_LENGTH
 from audiencekit.serviceids import is_service_id
 from audiencekit.shown import shown
 
-# --- The numbers that headers carry: rate limits, Retry-After, Date. Garbage reads as None and never raises ---
+# --- The numbers in headers: rate limits, Retry-After, Date. Garbage gives None and never raises ---
 
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _EPOCH_SECONDS: Final = re.compile(r"[0-9]{1,10}", re.ASCII)  # eleven digits and more are milliseconds, or noise
@@ -303,7 +303,7 @@ def _read_count(entry: Mapping[str, Any], name: str, status: int) -> int:
     return count
 
 
-# --- Strict JSON: bytes -> what they say, or nothing. What can be read in two ways is not read ---
+# --- Strict JSON: bytes -> a value, or None. Ambiguous JSON is refused ---
 
 Document: TypeAlias = dict[str, Any]
 

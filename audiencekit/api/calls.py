@@ -25,31 +25,6 @@ from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 from audiencekit.serviceids import HINT, is_service_id
 
-# --- The path of an endpoint with its variables filled in, so that no id can mean another path ---
-
-_VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
-
-
-def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
-    """Return the path of `endpoint` under `version`. Raises UsageError for an invalid id or version."""
-    check_version(version)
-    for name, identifier in identifiers.items():
-        check_identifier(name, identifier)
-    return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
-
-
-def check_version(version: str) -> None:
-    """Raise UsageError unless `version` is a version of the API."""
-    if not _VERSION.fullmatch(version):
-        raise UsageError("the version of the API is a whole number, such as 12")
-
-
-def check_identifier(name: str, identifier: str) -> None:
-    """Raise UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
-    if not is_service_id(identifier):
-        raise UsageError(f"the {name} is not an id of this service", hint=HINT)
-
-
 # --- Any endpoint of the catalogue by its name: checked, sent, read; lists page by page ---
 
 _LOG: Final = logging.getLogger(__name__)
@@ -272,3 +247,28 @@ def list_or_none(name: str, values: Sequence[str]) -> Sequence[str] | None:
     if isinstance(values, str):
         raise UsageError(f"{name} is a list")
     return values or None
+
+
+# --- The path of an endpoint with its variables filled in, so that an id cannot lead to another path ---
+
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+
+def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
+    """Return the path of `endpoint` under `version`. Raises UsageError for an invalid id or version."""
+    check_version(version)
+    for name, identifier in identifiers.items():
+        check_identifier(name, identifier)
+    return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
+
+
+def check_version(version: str) -> None:
+    """Raise UsageError unless `version` is a version of the API."""
+    if not _VERSION.fullmatch(version):
+        raise UsageError("the version of the API is a whole number, such as 12")
+
+
+def check_identifier(name: str, identifier: str) -> None:
+    """Raise UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
+    if not is_service_id(identifier):
+        raise UsageError(f"the {name} is not an id of this service", hint=HINT)

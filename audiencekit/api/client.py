@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from audiencekit.api.endpointcalls import CallByName, ItemsByName, LinkByName, PagesByName
 
 
-# --- Accounts, what the caller may do with them, and how many people a targeting would reach ---
+# --- Accounts, the permissions of the caller, and how many people a targeting would reach ---
 
 
 class AccountCalls(Calls):
@@ -62,7 +62,7 @@ class AccountCalls(Calls):
         return require_entity(await self.call("estimate_audience", parameters))
 
 
-# --- Custom audiences: their life, their people, what targets them, and flexible ones ---
+# --- Custom audiences: created, changed, deleted; their people, the campaigns that target them, flexible ones ---
 
 PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
 

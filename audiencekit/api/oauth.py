@@ -55,7 +55,7 @@ def basic_header(credentials: Credentials) -> Secret:
     return Secret(f"Basic {b64encode(pair.encode()).decode()}")
 
 
-# --- The time that requests are signed with: ours, corrected by what the service says the time is ---
+# --- The time of signatures: that of this machine, corrected by the time of the service ---
 
 UNAUTHORIZED: Final = 401
 

@@ -13,6 +13,43 @@ from audiencekit.api.transport import HttpTransport
 from audiencekit.machine.connections import Connections
 from audiencekit.settings import Settings
 
+# --- From settings to a client ---
+
+
+def open_client(settings: Settings, *, dry_run: bool = False) -> AdsClient:
+    """Return an AdsClient for the account of `settings`, to be used as an async context manager.
+
+    In a `dry_run` it raises WouldSend in place of the first request that would change something. Raises
+    CredentialsRefused, UsageError or HostRefused at once when it could never work.
+    """
+    settings.require_ads_url()
+    settings.require_account()
+    return open_calls(settings, dry_run=dry_run)
+
+
+def open_calls(settings: Settings, credentials: Credentials | None = None, *, dry_run: bool = False) -> AdsClient:
+    """Return a client for calls that need neither the account nor the address of the ads API.
+
+    `credentials` replace those of `settings`.
+    """
+    transport = HttpTransport(
+        credentials=credentials or Credentials(**settings.require_secrets()),
+        addresses=ServiceAddresses(
+            settings.profile,
+            {base: getattr(settings, base) for base in BASES},
+            allowed_hosts=settings.allowed_hosts,
+            named=settings.named_addresses,
+        ),
+        connections=Connections(concurrency=settings.concurrency, proxy=settings.proxy, ca_bundle=settings.ca_bundle),
+    )
+    return AdsClient(
+        DryTransport(transport) if dry_run else transport,
+        account_id=settings.account_id or None,
+        version=settings.profile.version,
+        wire_names=settings.profile.wire_names,
+    )
+
+
 # --- A transport that reads and does not write: the first request that would change something ends the work ---
 
 _READS: Final = frozenset({"GET", "HEAD"})
@@ -55,40 +92,3 @@ class DryTransport:
         if request.method not in _READS and request.path != _TOKENS:
             raise WouldSend(request)
         return await self._transport.exchange(request)
-
-
-# --- From settings to a client that is ready to be opened ---
-
-
-def open_client(settings: Settings, *, dry_run: bool = False) -> AdsClient:
-    """Return an AdsClient for the account of `settings`, to be used as an async context manager.
-
-    In a `dry_run` it raises WouldSend in place of the first request that would change something. Raises
-    CredentialsRefused, UsageError or HostRefused at once when it could never work.
-    """
-    settings.require_ads_url()
-    settings.require_account()
-    return open_calls(settings, dry_run=dry_run)
-
-
-def open_calls(settings: Settings, credentials: Credentials | None = None, *, dry_run: bool = False) -> AdsClient:
-    """Return a client for calls that need neither the account nor the address of the ads API.
-
-    `credentials` replace those of `settings`.
-    """
-    transport = HttpTransport(
-        credentials=credentials or Credentials(**settings.require_secrets()),
-        addresses=ServiceAddresses(
-            settings.profile,
-            {base: getattr(settings, base) for base in BASES},
-            allowed_hosts=settings.allowed_hosts,
-            named=settings.named_addresses,
-        ),
-        connections=Connections(concurrency=settings.concurrency, proxy=settings.proxy, ca_bundle=settings.ca_bundle),
-    )
-    return AdsClient(
-        DryTransport(transport) if dry_run else transport,
-        account_id=settings.account_id or None,
-        version=settings.profile.version,
-        wire_names=settings.profile.wire_names,
-    )

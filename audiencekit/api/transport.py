@@ -33,104 +33,7 @@ from audiencekit.limits import (
 )
 from audiencekit.machine.connections import Connections, check_authorities, open_tls, read_proxy
 
-# --- An answer without end: its head at once, its lines as they come ---
-
-
-class AnswerStream:
-    """One open answer. `head` has status and headers, and no body."""
-
-    def __init__(self, answer: aiohttp.ClientResponse, head: ApiResponse, *, host: str) -> None:
-        self._answer, self._host = answer, host
-        self.head = head
-
-    async def lines(self) -> AsyncGenerator[bytes]:
-        """Yield each line as it comes, without its end; an empty one keeps the stream alive.
-
-        Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
-        """
-        rest = b""
-        while piece := await self._read():
-            *whole, rest = (rest + piece).split(b"\n")
-            for line in whole:
-                yield line.rstrip(b"\r")
-            if len(rest) > MAX_EVENT_BYTES:
-                status = self.head.status
-                raise MalformedAnswer(f"a line of the stream has more than {MAX_EVENT_BYTES} bytes", status=status)
-        if rest:
-            yield rest
-
-    async def whole(self) -> bytes:
-        """Return the whole body of a refusal, which has an end; b"" when it cannot be read."""
-        body = b""
-        try:
-            while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
-                body += piece
-        except AudiencekitError:
-            return b""
-        return body
-
-    def close(self) -> None:
-        """Close the answer."""
-        self._answer.close()
-
-    async def _read(self) -> bytes:
-        failed: AudiencekitError
-        try:
-            return await self._answer.content.readany()
-        except asyncio.CancelledError as cancelled:
-            # Its traceback runs through frames that hold the signed header.
-            cancelled.__context__ = None
-            raise cancelled.with_traceback(None) from None
-        except Exception as failure:
-            failed = describe_failure(failure, host=self._host, body_started=None)
-        raise failed
-
-
-# --- A body on its way into a socket: views of its buffers, a slice at a time, of a length known beforehand ---
-
-# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
-SLICE_BYTES: Final = 131_072
-
-
-def encode_form(pairs: Pairs) -> Body:
-    """The body of a form, escaped as it is signed."""
-    return Body([encode_pairs(pairs).encode()], content_type=FORM)
-
-
-class BodyPayload(Payload):
-    """One attempt's view of a body; the body is unchanged and can be sent again.
-
-    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` until all were: a
-    service that has read the last byte can answer only after that.
-    """
-
-    def __init__(self, body: Body) -> None:
-        super().__init__(body, content_type=body.content_type)
-        self._body = body
-        self._size = body.size
-        self.started = self.is_handed_over = False
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        """Write everything."""
-        left = self._body.size
-        for piece in self._body.slices(SLICE_BYTES):
-            left -= piece.nbytes
-            # Before the wait in `write`: the answer may come sooner than this goes on.
-            self.started, self.is_handed_over = True, not left
-            await writer.write(piece)
-
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        """Write everything; raise Bug when another length was announced."""
-        if content_length is not None and content_length != self._size:
-            raise Bug("the length announced for a body is not its size")
-        await self.write(writer)
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
-        """Raises Bug: a body is never made text."""
-        raise Bug("a body is not to be decoded")
-
-
-# --- The only module here that awaits the network: one request out, one answer in, nothing followed ---
+# --- One exchange: one request is sent, one answer is received, redirects are not followed ---
 
 _READ_BYTES: Final = 65_536
 
@@ -370,3 +273,100 @@ def _plain(raw_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+# --- A body as it is sent: views of its buffers, a slice at a time, with a length that is known before ---
+
+# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
+SLICE_BYTES: Final = 131_072
+
+
+def encode_form(pairs: Pairs) -> Body:
+    """The body of a form, escaped as it is signed."""
+    return Body([encode_pairs(pairs).encode()], content_type=FORM)
+
+
+class BodyPayload(Payload):
+    """One attempt's view of a body; the body is unchanged and can be sent again.
+
+    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` until all were: a
+    service that has read the last byte can answer only after that.
+    """
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(body, content_type=body.content_type)
+        self._body = body
+        self._size = body.size
+        self.started = self.is_handed_over = False
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write everything."""
+        left = self._body.size
+        for piece in self._body.slices(SLICE_BYTES):
+            left -= piece.nbytes
+            # Before the wait in `write`: the answer may come sooner than this goes on.
+            self.started, self.is_handed_over = True, not left
+            await writer.write(piece)
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        """Write everything; raise Bug when another length was announced."""
+        if content_length is not None and content_length != self._size:
+            raise Bug("the length announced for a body is not its size")
+        await self.write(writer)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
+        """Raises Bug: a body is never made text."""
+        raise Bug("a body is not to be decoded")
+
+
+# --- A streamed answer: its head at once, its lines as they come ---
+
+
+class AnswerStream:
+    """One open answer. `head` has status and headers, and no body."""
+
+    def __init__(self, answer: aiohttp.ClientResponse, head: ApiResponse, *, host: str) -> None:
+        self._answer, self._host = answer, host
+        self.head = head
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Yield each line as it comes, without its end; an empty one keeps the stream alive.
+
+        Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
+        """
+        rest = b""
+        while piece := await self._read():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line.rstrip(b"\r")
+            if len(rest) > MAX_EVENT_BYTES:
+                status = self.head.status
+                raise MalformedAnswer(f"a line of the stream has more than {MAX_EVENT_BYTES} bytes", status=status)
+        if rest:
+            yield rest
+
+    async def whole(self) -> bytes:
+        """Return the whole body of a refusal, which has an end; b"" when it cannot be read."""
+        body = b""
+        try:
+            while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
+                body += piece
+        except AudiencekitError:
+            return b""
+        return body
+
+    def close(self) -> None:
+        """Close the answer."""
+        self._answer.close()
+
+    async def _read(self) -> bytes:
+        failed: AudiencekitError
+        try:
+            return await self._answer.content.readany()
+        except asyncio.CancelledError as cancelled:
+            # Its traceback runs through frames that hold the signed header.
+            cancelled.__context__ = None
+            raise cancelled.with_traceback(None) from None
+        except Exception as failure:
+            failed = describe_failure(failure, host=self._host, body_started=None)
+        raise failed

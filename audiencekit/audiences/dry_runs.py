@@ -40,7 +40,7 @@ from audiencekit.runs.start import look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 
-# --- The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered ---
+# --- The dry run of an erasure: the people who are named, and the audiences. They are not remembered ---
 
 
 async def dry_forget_async(
@@ -103,7 +103,7 @@ async def dry_upload_async(
     return await plan_in_thread(progress, lambda progress: plan(progress=progress))
 
 
-# --- The steps of every dry run that ends in a plan: the look at the target, then the plan in a thread of its own ---
+# --- The steps of every dry run that gives a plan: a check of the target, then the plan in a thread ---
 
 
 async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
@@ -121,7 +121,7 @@ async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -
     return await in_thread(functools.partial(plan, stoppable), stoppable)
 
 
-# --- The dry run of a renewal: the look at the audience, then the plan by the snapshot as it is ---
+# --- The dry run of a renewal: a check of the audience, then the plan by the present snapshot ---
 
 
 async def dry_renewal_async(
@@ -152,7 +152,7 @@ async def dry_renewal_async(
     return await look_and_plan(target.connect(settings), progress, plan)
 
 
-# --- The dry run of a sync: the look at the audience, then the plan by the snapshot as it is ---
+# --- The dry run of a sync: a check of the audience, then the plan by the present snapshot ---
 
 
 async def dry_sync_async(

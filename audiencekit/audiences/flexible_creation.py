@@ -212,7 +212,7 @@ def _unfinished(document: Document, known: tuple[Creation, ...], failure: Exchan
     return error
 
 
-# --- Flexible audiences as the service takes them: what has a disputed default is always written out ---
+# --- Flexible audiences as the service takes them: fields with a disputed default are always written ---
 
 # The service's example fills these in for groups (public documentation, "flexible audiences").
 _GROUP_FREQUENCY: Final = 1

@@ -38,7 +38,7 @@ from audiencekit.selection.forgotten.file import (
 from audiencekit.selection.forgotten.notes import needs_key
 from audiencekit.snapshots.store import CHANGES, RECENT, SNAPSHOTS, SnapshotStore
 
-# --- Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it ---
+# --- A new state key for a state directory: all files are sealed anew, and the old key opens none of them ---
 #
 # Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
 # cannot be made again without the lists.

@@ -207,7 +207,7 @@ def _newest_first(state_dir: Path) -> list[str]:
     return RunOrder(state_dir).ordered(moments)[::-1]
 
 
-# --- Whether an audience can be targeted yet, why not, and how many active users it has ---
+# --- Whether an audience can be targeted, the reasons if not, and the number of its active users ---
 #
 # The service works on uploads for hours (public documentation, "custom audiences"); until then the answer is polled.
 

@@ -24,7 +24,7 @@ from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 
-# --- `purge`: runs, and files of erasures, that this machine has kept for long enough ---
+# --- `purge`: old runs, and old files of erasures, of this machine ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandida
         return []
 
 
-# --- Audiences as people call them: by an id, or by a name that only one audience of the account has ---
+# --- An audience by its id, or by a name that only one audience of the account has ---
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:

@@ -16,7 +16,7 @@ from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
 
-# --- The parts of a delivery that its caller chooses: the way to the service, its waits, its listener, its past ---
+# --- The parts of a delivery that its caller chooses: route, waits, listener, earlier requests ---
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
 
@@ -98,7 +98,7 @@ class NoJournal:
         """Do nothing."""
 
 
-# --- The end of a delivery: the first error is kept, every wait ends at once, exchanges under way go on ---
+# --- The end of a delivery: the first error is stored, every wait ends at once, exchanges under way go on ---
 
 
 class Stop:
@@ -150,7 +150,7 @@ def uncancel_task() -> None:
         task.uncancel()
 
 
-# --- The order that the plan asks for: a wave begins when all before it are confirmed (design, *conflict*) ---
+# --- The order of the plan: a wave begins when all waves before it are confirmed (design, *conflict*) ---
 
 FIRST_WAVE: Final = 0  # as plans count
 

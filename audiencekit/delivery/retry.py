@@ -28,129 +28,7 @@ from audiencekit.limits import (
     RETRY_GROWTH,
 )
 
-# --- Time as an argument: nothing in delivery asks the operating system for it by itself ---
-
-
-class Clock(Protocol):
-    """The clock of a delivery. Waits use `monotonic`; `now` is for times that the service names."""
-
-    def now(self) -> float:
-        """Return the epoch seconds of the wall clock."""
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back. Only differences have a meaning."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Return after `seconds`, possibly a little earlier or later."""
-
-
-class SystemClock:
-    """The clock of this machine."""
-
-    def now(self) -> float:
-        """Epoch seconds, as the wall clock says."""
-        return time.time()
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        """Returns after `seconds`."""
-        await asyncio.sleep(seconds)
-
-
-# --- A service that is away: one request asks whether it is back, all others wait (reliability bar, P9) ---
-
-
-class Outage:
-    """An outage that all requests of a run share.
-
-    It lasts since the last success; there is none before the first success.
-    """
-
-    def __init__(self, *, clock: Clock) -> None:
-        self._clock = clock
-        self._succeeded_at: float | None = None
-        self._taken_at = -math.inf
-        self._probes = 0
-        self._turn, self._back = asyncio.Lock(), asyncio.Event()
-
-    def is_outlived(self, *, failing_since: float, tried_before_at: float, attempts_left: bool) -> bool:
-        """Whether a request that has failed since `failing_since` is worth further attempts.
-
-        It is not when the run never had a success, or has waited for one long enough. It is not, either, when other
-        requests were taken since its last try but one and this request has no attempts left: then the request itself is
-        the reason.
-        """
-        if self._succeeded_at is None:
-            return False
-        is_everybodys = self._taken_at < tried_before_at
-        waited_seconds = self._clock.monotonic() - max(self._succeeded_at, failing_since)
-        return (attempts_left or is_everybodys) and waited_seconds < OUTAGE_PATIENCE_SECONDS
-
-    def end(self, *, began_at: float) -> None:
-        """Note that an exchange that began then was confirmed: all waiting requests go on at once."""
-        self._succeeded_at = self._clock.monotonic()
-        self._taken_at = max(self._taken_at, began_at)
-        self._probes = 0
-        self._back.set()
-        self._back = asyncio.Event()
-
-    async def probe(self, pause: Callable[[int], float]) -> None:
-        """Return when the caller may send: as the n-th probe, alone, after `pause(n)` seconds, or after the outage."""
-        back = self._back
-        async with self._turn:
-            if back.is_set():
-                return
-            self._probes += 1
-            await self._sleep(pause(self._probes), back)
-
-    async def _sleep(self, seconds: float, back: asyncio.Event) -> None:
-        waits = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(back.wait())]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
-
-
-# --- The budget of re-sends of a run: a service in trouble must not be stormed ---
-
-# The figures of botocore's standard mode: 100 re-sends in a row without one success, then no more.
-QUOTA_CAPACITY: Final = 500
-RESEND_COST: Final = 5
-QUIET_SUCCESS_REFUND: Final = 1
-
-
-class RetryQuota:
-    """Tokens that all requests of a run share: a re-send costs some, a success returns some (reliability bar, P9)."""
-
-    def __init__(self, capacity: int = QUOTA_CAPACITY, *, cost: int = RESEND_COST) -> None:
-        if capacity < 0 or cost < 1:
-            raise UsageError("a retry quota needs a capacity of at least 0 and a cost of at least 1")
-        self._capacity, self._cost, self._tokens = capacity, cost, capacity
-
-    @property
-    def tokens(self) -> int:
-        """The tokens that are left, from 0 to the capacity."""
-        return self._tokens
-
-    def spend(self) -> bool:
-        """Pay for one re-send if the tokens suffice; return whether they did."""
-        if self._tokens < self._cost:
-            return False
-        self._tokens -= self._cost
-        return True
-
-    def refund(self, *, after_resend: bool) -> None:
-        """Return the price of a re-send after a success that needed one, and a little after any other success."""
-        given_back = self._cost if after_resend else QUIET_SUCCESS_REFUND
-        self._tokens = min(self._capacity, self._tokens + given_back)
-
-
-# --- How often and after how long a request is sent again. It decides; of an upload the uploader waits ---
+# --- The policy: how often and after how long a request is sent again. The uploader waits ---
 
 T = TypeVar("T")
 
@@ -273,3 +151,125 @@ class RetryPolicy:
 
     def _jitter(self) -> float:
         return self._randomness.uniform(0.0, JITTER_SECONDS)
+
+
+# --- A service that is away: one request asks whether it is back, all others wait (reliability bar, P9) ---
+
+
+class Outage:
+    """An outage that all requests of a run share.
+
+    It lasts since the last success; there is none before the first success.
+    """
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._succeeded_at: float | None = None
+        self._taken_at = -math.inf
+        self._probes = 0
+        self._turn, self._back = asyncio.Lock(), asyncio.Event()
+
+    def is_outlived(self, *, failing_since: float, tried_before_at: float, attempts_left: bool) -> bool:
+        """Whether a request that has failed since `failing_since` is worth further attempts.
+
+        It is not when the run never had a success, or has waited for one long enough. It is not, either, when other
+        requests were taken since its last try but one and this request has no attempts left: then the request itself is
+        the reason.
+        """
+        if self._succeeded_at is None:
+            return False
+        is_everybodys = self._taken_at < tried_before_at
+        waited_seconds = self._clock.monotonic() - max(self._succeeded_at, failing_since)
+        return (attempts_left or is_everybodys) and waited_seconds < OUTAGE_PATIENCE_SECONDS
+
+    def end(self, *, began_at: float) -> None:
+        """Note that an exchange that began then was confirmed: all waiting requests go on at once."""
+        self._succeeded_at = self._clock.monotonic()
+        self._taken_at = max(self._taken_at, began_at)
+        self._probes = 0
+        self._back.set()
+        self._back = asyncio.Event()
+
+    async def probe(self, pause: Callable[[int], float]) -> None:
+        """Return when the caller may send: as the n-th probe, alone, after `pause(n)` seconds, or after the outage."""
+        back = self._back
+        async with self._turn:
+            if back.is_set():
+                return
+            self._probes += 1
+            await self._sleep(pause(self._probes), back)
+
+    async def _sleep(self, seconds: float, back: asyncio.Event) -> None:
+        waits = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(back.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+
+
+# --- The quota of re-sends of a run: a service in trouble must not be overloaded ---
+
+# The figures of botocore's standard mode: 100 re-sends in a row without one success, then no more.
+QUOTA_CAPACITY: Final = 500
+RESEND_COST: Final = 5
+QUIET_SUCCESS_REFUND: Final = 1
+
+
+class RetryQuota:
+    """Tokens that all requests of a run share: a re-send costs some, a success returns some (reliability bar, P9)."""
+
+    def __init__(self, capacity: int = QUOTA_CAPACITY, *, cost: int = RESEND_COST) -> None:
+        if capacity < 0 or cost < 1:
+            raise UsageError("a retry quota needs a capacity of at least 0 and a cost of at least 1")
+        self._capacity, self._cost, self._tokens = capacity, cost, capacity
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that are left, from 0 to the capacity."""
+        return self._tokens
+
+    def spend(self) -> bool:
+        """Pay for one re-send if the tokens suffice; return whether they did."""
+        if self._tokens < self._cost:
+            return False
+        self._tokens -= self._cost
+        return True
+
+    def refund(self, *, after_resend: bool) -> None:
+        """Return the price of a re-send after a success that needed one, and a little after any other success."""
+        given_back = self._cost if after_resend else QUIET_SUCCESS_REFUND
+        self._tokens = min(self._capacity, self._tokens + given_back)
+
+
+# --- The clock, which is an argument: delivery never asks the operating system for the time ---
+
+
+class Clock(Protocol):
+    """The clock of a delivery. Waits use `monotonic`; `now` is for times that the service names."""
+
+    def now(self) -> float:
+        """Return the epoch seconds of the wall clock."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back. Only differences have a meaning."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after `seconds`, possibly a little earlier or later."""
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> float:
+        """Epoch seconds, as the wall clock says."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns after `seconds`."""
+        await asyncio.sleep(seconds)

@@ -20,32 +20,7 @@ from audiencekit.machine.crashpoints import pass_point
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 
-# --- The gate before every exchange: one 429 shuts it for all workers of the run ---
-
-
-class Gate:
-    """A gate that is open, or closed until a moment. Closing it again for a shorter time does not open it earlier."""
-
-    def __init__(self, *, clock: Clock) -> None:
-        self._clock = clock
-        self._opens_at = -math.inf
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request may pass now."""
-        return self._clock.monotonic() >= self._opens_at
-
-    def shut(self, seconds: float) -> None:
-        """Close the gate for `seconds` from now, unless it stays closed longer anyway."""
-        self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
-
-    async def wait_until_open(self) -> None:
-        """Return when the gate is open, also if it is closed again during the wait."""
-        while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
-            await self._clock.sleep(wait_seconds)
-
-
-# --- One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up ---
+# --- Sending one request, or a part of one, until it is confirmed, refused or given up ---
 
 
 class Sending:
@@ -140,3 +115,28 @@ class Sending:
 def _is_being_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+# --- The gate before every exchange: one 429 closes it for all workers of the run ---
+
+
+class Gate:
+    """A gate that is open, or closed until a moment. Closing it again for a shorter time does not open it earlier."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._opens_at = -math.inf
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request may pass now."""
+        return self._clock.monotonic() >= self._opens_at
+
+    def shut(self, seconds: float) -> None:
+        """Close the gate for `seconds` from now, unless it stays closed longer anyway."""
+        self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
+
+    async def wait_until_open(self) -> None:
+        """Return when the gate is open, also if it is closed again during the wait."""
+        while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
+            await self._clock.sleep(wait_seconds)

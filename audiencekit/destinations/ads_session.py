@@ -89,7 +89,7 @@ class DoNotReachSession(_AdsSession):
         )
 
 
-# --- An upload to an audience that is under sync, here or elsewhere: the next sync is to know of it ---
+# --- An upload to an audience that is under sync, here or elsewhere: the next sync must notice it ---
 
 _TOLD: Final = {
     UPLOAD: "people who are put in now and are not in its source stay until their entries expire",

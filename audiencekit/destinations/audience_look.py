@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
-# --- A look at an audience before the source of a run is read: whether it is there, and may be written ---
+# --- The check of an audience before the source of a run is read: whether it exists, and may be written ---
 
 _LIST: Final = "`audiencekit audiences list` shows what it has"
 # Types of audiences that no upload fills.
@@ -107,7 +107,7 @@ def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None
         raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")
 
 
-# --- Calls before the first request of a run: made as patiently as it; they end the run as it would ---
+# --- Calls before the first request of a run: with the same retries, and the same errors ---
 
 _NOT_IMPLEMENTED: Final = frozenset({501, 505})
 _FORBIDDEN: Final = 403
@@ -159,7 +159,7 @@ def as_run_error(error: ExchangeError, done: str = "nothing was sent") -> Audien
     return ServiceUnavailable(facts, hint=error.hint or "try again later")
 
 
-# --- The permissions of the credentials of a run, as the service tells them ---
+# --- The permissions of the credentials of a run, from the service ---
 
 # A user who has none but these changes no audience (specification part 1, section 4.9).
 VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST", "CREATIVE_MANAGER", "TWEET_COMPOSER"})

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-# --- The protocol of a place where people go. Plan, journal, resumption and report know a destination by it alone ---
+# --- The protocol of a destination. Plan, journal, resumption and report use a destination only through it ---
 
 
 class RequestForm(BodyForm, Protocol):
@@ -144,7 +144,7 @@ class TimeOptions(Protocol):
         """The beginning of the entries, ISO 8601."""
 
 
-# --- The words that people read of a destination: in plans, reports, pages and messages ---
+# --- The words of a destination for people: in plans, reports, pages and messages ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

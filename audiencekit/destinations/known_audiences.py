@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
-# --- The names of the audiences that this machine has seen, kept so that runs and the shell can name them ---
+# --- The names of the audiences that this machine has seen, for runs and the shell ---
 #
 # It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed
 # has its old name here until it is looked at again.
@@ -107,14 +107,14 @@ class AccountDocument:
         replace_file(self._path, encode_checked(accounts, self._form))
 
 
-# --- The audience that a person means: by its id, or by its name where just one has it ---
+# --- The search for an audience by its id, or by a name that only one has ---
 
 
 class NamedAudiences(Protocol):
     """The method of AdsClient that is needed here."""
 
     def iterate_custom_audiences(self, *, q: str | None = None) -> Any:
-        """Yield pages of audiences whose names begin with `q`."""
+        """Return pages of audiences whose names begin with `q`."""
 
 
 async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:

@@ -23,7 +23,7 @@ from audiencekit.emulator.incoming import IncomingRequest
 from audiencekit.emulator.routing import VERSION, Match
 from audiencekit.emulator.store import Clock, ReceivedCall
 
-# --- Apply a call that was let in, at once or late, and meet the faults before and after it ---
+# --- Applying an authorized call, at once or late, with the faults before and after it ---
 
 _logger: Final = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _own_fault(error: Exception) -> Answer:
     return refuse(500, "INTERNAL_ERROR", "The emulator has a fault").answer
 
 
-# --- Answers on their way out: whole, in parts, or as a fault delivers them ---
+# --- Sending answers: whole, in parts, or as a fault delivers them ---
 
 # Headers of answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
 _OF_DATA: Final = {

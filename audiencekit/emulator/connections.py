@@ -16,7 +16,7 @@ from aiohttp import web
 
 from audiencekit.emulator.answers import Chunk
 
-# --- One address of the emulator: it listens, stops for a while, and listens again at the same port ---
+# --- One address of the emulator, which can stop for a while and listen again at the same port ---
 
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576
@@ -122,7 +122,7 @@ def _make_silent_logger() -> logging.Logger:
     return logger
 
 
-# --- Connections of clients, which faults can cut, hold and wait for ---
+# --- Connections of clients, which faults can cut and hold ---
 
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 

@@ -19,7 +19,7 @@ from audiencekit.emulator.incoming import IncomingRequest, send_continue
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.store import Clock, Store
 
-# --- The way to the emulator's own doors, from loopback alone ---
+# --- The access to the control endpoints, from loopback only ---
 
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 
@@ -56,7 +56,7 @@ class ControlRouter:
             parts.state.store("clock_offset", parts.clock.offset_seconds)
 
 
-# --- The emulator's own doors, unsigned and no part of the API: what a test may look at and turn ---
+# --- The control endpoints, unsigned and not a part of the API: what a test may read and change ---
 
 _NDJSON: Final = "application/x-ndjson"
 _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print

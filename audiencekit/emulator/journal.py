@@ -20,60 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.emulator.answers import format_time
 from audiencekit.machine.openfiles import open_unnamed, read_at, write_at
 
-# --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
-#
-# They hold hashes of people. The file goes with the process, however that ends.
-
-_KEY_BITS: Final = 128
-_NONCE_BYTES: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The place of a text in the file."""
-
-    start: int
-    size: int
-
-
-class SealedFile:
-    """Stores texts and returns them. The file is opened for the first, and closed with the last reference."""
-
-    def __init__(self) -> None:
-        self._cipher = AESGCM(AESGCM.generate_key(_KEY_BITS))
-        self._descriptor = -1
-        self._end = 0
-
-    def add(self, content: bytes) -> Place:
-        """Store `content` and return its place. Raises OSError on a full disk."""
-        if self._descriptor < 0:
-            self._open()
-        sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
-        place = Place(self._end, len(sealed))
-        while sealed:
-            written = write_at(self._descriptor, sealed, place.start + place.size - len(sealed))
-            sealed = sealed[written:]
-        self._end += place.size
-        return place
-
-    def read(self, place: Place) -> bytes:
-        """Return the content at `place`."""
-        sealed = b""
-        while len(sealed) < place.size:
-            sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))
-        return self._cipher.decrypt(_nonce(place.start), sealed, None)
-
-    def _open(self) -> None:
-        self._descriptor = open_unnamed(Path(tempfile.gettempdir()) / f"audiencekit-emulator-{secrets.token_hex(16)}")
-        weakref.finalize(self, os.close, self._descriptor)
-
-
-def _nonce(start: int) -> bytes:
-    """Return a nonce that is unique, since no two texts begin at one place."""
-    return start.to_bytes(_NONCE_BYTES, "big")
-
-
-# --- Records for checks: requests as they arrived, operations as they were applied ---
+# --- The log, for checks: requests as they arrived, operations as they were applied ---
 
 
 class Logged(Protocol):
@@ -176,3 +123,56 @@ class OperationLog:
                     **({} if upload.fault is None else {"fault": upload.fault}),
                 }
                 yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+# --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
+#
+# They hold hashes of people. The file goes with the process, however that ends.
+
+_KEY_BITS: Final = 128
+_NONCE_BYTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a text in the file."""
+
+    start: int
+    size: int
+
+
+class SealedFile:
+    """Stores texts and returns them. The file is opened for the first, and closed with the last reference."""
+
+    def __init__(self) -> None:
+        self._cipher = AESGCM(AESGCM.generate_key(_KEY_BITS))
+        self._descriptor = -1
+        self._end = 0
+
+    def add(self, content: bytes) -> Place:
+        """Store `content` and return its place. Raises OSError on a full disk."""
+        if self._descriptor < 0:
+            self._open()
+        sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
+        place = Place(self._end, len(sealed))
+        while sealed:
+            written = write_at(self._descriptor, sealed, place.start + place.size - len(sealed))
+            sealed = sealed[written:]
+        self._end += place.size
+        return place
+
+    def read(self, place: Place) -> bytes:
+        """Return the content at `place`."""
+        sealed = b""
+        while len(sealed) < place.size:
+            sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))
+        return self._cipher.decrypt(_nonce(place.start), sealed, None)
+
+    def _open(self) -> None:
+        self._descriptor = open_unnamed(Path(tempfile.gettempdir()) / f"audiencekit-emulator-{secrets.token_hex(16)}")
+        weakref.finalize(self, os.close, self._descriptor)
+
+
+def _nonce(start: int) -> bytes:
+    """Return a nonce that is unique, since no two texts begin at one place."""
+    return start.to_bytes(_NONCE_BYTES, "big")

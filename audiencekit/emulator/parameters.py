@@ -36,7 +36,7 @@ def read_document(call: Call) -> Any:
         raise call.refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
 
-# --- Query parameters, read one at a time; what was read makes the echo ---
+# --- Query parameters, read one at a time; the echo has those that were read ---
 
 MAX_IDS: Final = 200  # specification part 1, section 8
 MAX_LONG: Final = 2**63 - 1  # amounts, and ids of users and tweets, are long integers (part 1, section 2)

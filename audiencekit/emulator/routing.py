@@ -112,7 +112,7 @@ class RateLimits:
         )
 
 
-# --- Which handler answers a method and a path ---
+# --- The handler for a method and a path ---
 
 VERSION: Final = "12"
 # The public service's earlier versions, which its own clients still call.

@@ -49,174 +49,6 @@ from audiencekit.machine.loopsignals import on_ending
 if TYPE_CHECKING:
     from audiencekit.emulator.encryption import Encryption
 
-
-# --- Whether a request is let in: endpoint, signature, rate, account and body, in this order ---
-
-
-@dataclass(frozen=True, slots=True)
-class AuthenticatedRequest:
-    """A request of a known caller: the endpoint, attributes of the header, and the remaining quota."""
-
-    match: Match
-    attributes: Mapping[str, str]
-    quota: Quota
-    may_only_read: bool
-
-    @property
-    def user_id(self) -> str:
-        """The user who signed; empty without one."""
-        return self.attributes.get("oauth_token", "").partition("-")[0]
-
-
-class Authenticator:
-    """Authenticates and authorizes the requests of one emulator, and counts their rates."""
-
-    def __init__(self, parts: EmulatorParts) -> None:
-        self._parts = parts
-        self._gate = Gate(parts.store.origin.credentials, parts.store.tokens)
-        self._rate_limits = RateLimits()
-
-    def admit(self, incoming: IncomingRequest, received: Received | None) -> AuthenticatedRequest:
-        """Return the endpoint, the caller and the remaining quota. Raises RefusalError for unknown ones."""
-        request, skew_seconds = incoming.request, incoming.faults.skew_seconds
-        match = self._parts.router.find(request.method, incoming.path, incoming.address)
-        signed = SignedCall(
-            method=request.method,
-            scheme=request.scheme,
-            host=request.host,
-            path=incoming.path,
-            query=incoming.query,
-            form=received.content if received else b"",
-            authorization=request.headers.get("Authorization"),
-        )
-        attributes = self._gate.admit(match.route.credential, signed, incoming.time + skew_seconds)
-        token = attributes.get("oauth_token", "")
-        window = self._window(match, incoming.query)
-        owner: Hashable = token
-        if window.each_endpoint:
-            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
-        quota = self._rate_limits.take(window, owner, incoming.time)
-        return AuthenticatedRequest(
-            match,
-            attributes,
-            replace(quota, reset=quota.reset + round(skew_seconds)),
-            may_only_read=token in self._parts.store.tokens.readers,
-        )
-
-    def _window(self, match: Match, query: bytes) -> Window:
-        window = match.route.window
-        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
-            return COUNTED_READS
-        if window is USERS and self._parts.options.rate is not None:
-            requests, seconds = self._parts.options.rate
-            return replace(USERS, requests=requests, seconds=seconds)
-        return window
-
-    def authorize(
-        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
-    ) -> ReceivedCall:
-        """Return the call to carry out. Raises RefusalError; its quota was counted already."""
-        ids = authenticated.match.ids
-        if not authenticated.quota.granted:
-            raise authenticated.quota.exhausted(ids)
-        self._parts.handlers.check_access(authenticated.match, authenticated.user_id)
-        if authenticated.may_only_read and authenticated.match.route.writes:
-            words = "The token may only read"
-            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
-        if received.too_large:
-            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
-        if incoming.header("Content-Encoding") not in ("", "identity"):
-            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
-        return ReceivedCall(
-            now=self._parts.clock.now(),
-            address=incoming.address,
-            method=incoming.request.method,
-            path=incoming.path,
-            query=incoming.query,
-            attributes=json.dumps(authenticated.attributes),
-            media_type=incoming.header("Content-Type"),
-            body=received.content,
-        )
-
-
-# --- One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order ---
-
-
-class RequestHandler:
-    """Answers the requests of one emulator, at any of its addresses."""
-
-    def __init__(
-        self,
-        parts: EmulatorParts,
-        *,
-        stop: Callable[[Outage], None],
-        prepare: Callable[[], Awaitable[dict[str, str]]],
-    ) -> None:
-        self._parts, self._stop = parts, stop
-        self._authenticator = Authenticator(parts)
-        self._call_runner = CallRunner(parts)
-        self._control = ControlRouter(parts, prepare)
-        self._sender = Sender(parts.clock, random.Random(parts.options.seed))
-
-    def admit(self, connection: ClientConnection) -> None:
-        """Inject the faults of connections into a new one."""
-        inject_connection_fault(connection, self._parts.faults, self._parts.clock.now(), self._stop)
-
-    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """Return the answer to `request`, already sent if it is streamed or is that of a fault."""
-        self._parts.late.run_due()
-        connection = ClientConnection.of(request)
-        if connection is None:
-            return web.Response()
-        path, _, query = request.raw_path.partition("?")
-        now = self._parts.clock.now()
-        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
-        incoming = IncomingRequest(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
-        try:
-            if path.startswith("/__"):
-                return await self._sender.send(incoming, connection, await self._control.open(incoming))
-            return await self._sender.send(incoming, connection, await self._serve(incoming))
-        except ConnectionCutError:
-            return web.Response()
-
-    async def _serve(self, incoming: IncomingRequest) -> Answer:
-        entry = self._parts.store.requests.open(incoming.time, incoming.request.method, incoming.path)
-        received = None
-        try:
-            await incoming.faults.begin(entry.seq, incoming.time)
-            # Only a form is covered by the signature; other requests are judged and counted before their body came.
-            received = await read_body(incoming, entry) if is_form(incoming.header("Content-Type")) else None
-            authenticated = self._authenticator.admit(incoming, received)
-        except (RefusalError, InjectedError) as end:
-            received = received or await read_body(incoming, entry)
-            answer = end.answer
-        else:
-            received = received or await read_body(incoming, entry)
-            answer = await self._handle(incoming, authenticated, received)
-        answer = incoming.faults.reword(answer, incoming.header("Authorization").encode() + received.content)
-        entry.status = answer.status
-        if self._parts.state is not None:
-            self._parts.state.add_request(entry)
-        closing = {} if received.drained else {"Connection": "close"}
-        return replace(answer, headers={**answer.headers, **closing})
-
-    async def _handle(
-        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
-    ) -> Answer:
-        try:
-            call = self._authenticator.authorize(incoming, authenticated, received)
-            answer = await self._call_runner.carry_out(call, authenticated.match, incoming.faults)
-        except RefusalError as refusal:
-            answer = refusal.answer
-        except InjectedError as injected:
-            # A proxy between a client and the service knows nothing of rates.
-            if injected.answer.status >= 300:
-                return injected.answer
-            answer = injected.answer
-        level = {"x-access-level": "read"} if authenticated.may_only_read else {}
-        return replace(answer, headers={**authenticated.quota.headers(), **level, **answer.headers})
-
-
 # --- The emulator as a server: three addresses on loopback, from `async with` or until a signal ---
 
 
@@ -382,3 +214,170 @@ async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) ->
                 handlers.callback(on_ending(loop, number, stop.set))
             announce(emulator.ready_line())
             await stop.wait()
+
+
+# --- One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order ---
+
+
+class RequestHandler:
+    """Answers the requests of one emulator, at any of its addresses."""
+
+    def __init__(
+        self,
+        parts: EmulatorParts,
+        *,
+        stop: Callable[[Outage], None],
+        prepare: Callable[[], Awaitable[dict[str, str]]],
+    ) -> None:
+        self._parts, self._stop = parts, stop
+        self._authenticator = Authenticator(parts)
+        self._call_runner = CallRunner(parts)
+        self._control = ControlRouter(parts, prepare)
+        self._sender = Sender(parts.clock, random.Random(parts.options.seed))
+
+    def admit(self, connection: ClientConnection) -> None:
+        """Inject the faults of connections into a new one."""
+        inject_connection_fault(connection, self._parts.faults, self._parts.clock.now(), self._stop)
+
+    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
+        """Return the answer to `request`, already sent if it is streamed or is that of a fault."""
+        self._parts.late.run_due()
+        connection = ClientConnection.of(request)
+        if connection is None:
+            return web.Response()
+        path, _, query = request.raw_path.partition("?")
+        now = self._parts.clock.now()
+        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
+        incoming = IncomingRequest(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
+        try:
+            if path.startswith("/__"):
+                return await self._sender.send(incoming, connection, await self._control.open(incoming))
+            return await self._sender.send(incoming, connection, await self._serve(incoming))
+        except ConnectionCutError:
+            return web.Response()
+
+    async def _serve(self, incoming: IncomingRequest) -> Answer:
+        entry = self._parts.store.requests.open(incoming.time, incoming.request.method, incoming.path)
+        received = None
+        try:
+            await incoming.faults.begin(entry.seq, incoming.time)
+            # Only a form is covered by the signature; other requests are judged and counted before their body came.
+            received = await read_body(incoming, entry) if is_form(incoming.header("Content-Type")) else None
+            authenticated = self._authenticator.admit(incoming, received)
+        except (RefusalError, InjectedError) as end:
+            received = received or await read_body(incoming, entry)
+            answer = end.answer
+        else:
+            received = received or await read_body(incoming, entry)
+            answer = await self._handle(incoming, authenticated, received)
+        answer = incoming.faults.reword(answer, incoming.header("Authorization").encode() + received.content)
+        entry.status = answer.status
+        if self._parts.state is not None:
+            self._parts.state.add_request(entry)
+        closing = {} if received.drained else {"Connection": "close"}
+        return replace(answer, headers={**answer.headers, **closing})
+
+    async def _handle(
+        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
+    ) -> Answer:
+        try:
+            call = self._authenticator.authorize(incoming, authenticated, received)
+            answer = await self._call_runner.carry_out(call, authenticated.match, incoming.faults)
+        except RefusalError as refusal:
+            answer = refusal.answer
+        except InjectedError as injected:
+            # A proxy between a client and the service knows nothing of rates.
+            if injected.answer.status >= 300:
+                return injected.answer
+            answer = injected.answer
+        level = {"x-access-level": "read"} if authenticated.may_only_read else {}
+        return replace(answer, headers={**authenticated.quota.headers(), **level, **answer.headers})
+
+
+# --- Authentication and authorization: endpoint, signature, rate, account and body, in this order ---
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticatedRequest:
+    """A request of a known caller: the endpoint, attributes of the header, and the remaining quota."""
+
+    match: Match
+    attributes: Mapping[str, str]
+    quota: Quota
+    may_only_read: bool
+
+    @property
+    def user_id(self) -> str:
+        """The user who signed; empty without one."""
+        return self.attributes.get("oauth_token", "").partition("-")[0]
+
+
+class Authenticator:
+    """Authenticates and authorizes the requests of one emulator, and counts their rates."""
+
+    def __init__(self, parts: EmulatorParts) -> None:
+        self._parts = parts
+        self._gate = Gate(parts.store.origin.credentials, parts.store.tokens)
+        self._rate_limits = RateLimits()
+
+    def admit(self, incoming: IncomingRequest, received: Received | None) -> AuthenticatedRequest:
+        """Return the endpoint, the caller and the remaining quota. Raises RefusalError for unknown ones."""
+        request, skew_seconds = incoming.request, incoming.faults.skew_seconds
+        match = self._parts.router.find(request.method, incoming.path, incoming.address)
+        signed = SignedCall(
+            method=request.method,
+            scheme=request.scheme,
+            host=request.host,
+            path=incoming.path,
+            query=incoming.query,
+            form=received.content if received else b"",
+            authorization=request.headers.get("Authorization"),
+        )
+        attributes = self._gate.admit(match.route.credential, signed, incoming.time + skew_seconds)
+        token = attributes.get("oauth_token", "")
+        window = self._window(match, incoming.query)
+        owner: Hashable = token
+        if window.each_endpoint:
+            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
+        quota = self._rate_limits.take(window, owner, incoming.time)
+        return AuthenticatedRequest(
+            match,
+            attributes,
+            replace(quota, reset=quota.reset + round(skew_seconds)),
+            may_only_read=token in self._parts.store.tokens.readers,
+        )
+
+    def _window(self, match: Match, query: bytes) -> Window:
+        window = match.route.window
+        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
+            return COUNTED_READS
+        if window is USERS and self._parts.options.rate is not None:
+            requests, seconds = self._parts.options.rate
+            return replace(USERS, requests=requests, seconds=seconds)
+        return window
+
+    def authorize(
+        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
+    ) -> ReceivedCall:
+        """Return the call to carry out. Raises RefusalError; its quota was counted already."""
+        ids = authenticated.match.ids
+        if not authenticated.quota.granted:
+            raise authenticated.quota.exhausted(ids)
+        self._parts.handlers.check_access(authenticated.match, authenticated.user_id)
+        if authenticated.may_only_read and authenticated.match.route.writes:
+            words = "The token may only read"
+            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
+        if received.too_large:
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
+        if incoming.header("Content-Encoding") not in ("", "identity"):
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
+        return ReceivedCall(
+            now=self._parts.clock.now(),
+            address=incoming.address,
+            method=incoming.request.method,
+            path=incoming.path,
+            query=incoming.query,
+            attributes=json.dumps(authenticated.attributes),
+            media_type=incoming.header("Content-Type"),
+            body=received.content,
+        )

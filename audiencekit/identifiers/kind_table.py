@@ -16,7 +16,7 @@ from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
 from audiencekit.identifiers.texts import in_form, trim
 
-# --- The likely kind of one cell: for recognising columns, and header rows that are none ---
+# --- The likely kind of one cell: for recognising columns, and data in place of a header ---
 
 __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 
@@ -72,7 +72,7 @@ def has_email_form(ruling: str | Reason | None) -> bool:
 
 
 def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | None]]:
-    """Yield how to read `trimmed` as a phone number: as one of any country, or of `country`."""
+    """Return how to read `trimmed` as a phone number: as one of any country, or of `country`."""
     asked: list[tuple[str, str | None]] = [(trimmed, None)] if is_international(trimmed) else []
     return [*asked, (trimmed, country)] if country and is_phone_shaped(trimmed) else asked
 

@@ -89,7 +89,7 @@ class Reason(StrEnum):
     REFUSED_BY_SERVICE = "refused_by_service"
 
 
-# --- The switches where a service's documentation contradicts itself, or where the user knows better ---
+# --- The options for cases in which a service's documentation contradicts itself, or the user knows better ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

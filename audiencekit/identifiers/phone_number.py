@@ -15,29 +15,6 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedPhoneNumber, Reason, Rules
 from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unmarked
 
-# --- Prefixes that a country has abolished, so that phonenumbers no longer takes them off: Mexico's ---
-#
-# Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number,
-# 1 to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists
-# have the prefixes, and WhatsApp still writes the 1.
-
-MEXICO: Final = 52
-# Without the calling code a 1 may be that of North America: 1 415 555 0132 is read in San Francisco, not in San Miguel.
-ABROAD: Final = "1"
-FORMER_PREFIXES: Final = "01|04[45]|1"
-
-_FORMER: Final = re.compile(rf"({FORMER_PREFIXES})([0-9]{{10}})")
-
-
-def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) -> str | None:
-    """Return the ten digits after a former prefix in the national digits of a number, if it is written with one.
-
-    `has_code` says that the calling code was written before them.
-    """
-    found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
-    return found[2] if found and (has_code or found[1] != ABROAD) else None
-
-
 # --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
 #
 # The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules. It
@@ -224,3 +201,26 @@ def _behind_former_prefix(parsed: PhoneNumber, number: str) -> PhoneNumber | Non
         return None
     found = PhoneNumber(code, int(digits))
     return found if phonenumbers.is_valid_number(found) else None
+
+
+# --- Prefixes that a country has abolished, so that phonenumbers does not remove them: Mexico's ---
+#
+# Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number,
+# 1 to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists
+# have the prefixes, and WhatsApp still writes the 1.
+
+MEXICO: Final = 52
+# Without the calling code a 1 may be that of North America: 1 415 555 0132 is read in San Francisco, not in San Miguel.
+ABROAD: Final = "1"
+FORMER_PREFIXES: Final = "01|04[45]|1"
+
+_FORMER: Final = re.compile(rf"({FORMER_PREFIXES})([0-9]{{10}})")
+
+
+def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) -> str | None:
+    """Return the ten digits after a former prefix in the national digits of a number, if it is written with one.
+
+    `has_code` says that the calling code was written before them.
+    """
+    found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
+    return found[2] if found and (has_code or found[1] != ABROAD) else None

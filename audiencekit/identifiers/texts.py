@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, Literal
 
-# --- Fillings of cells whose value was unknown: closed lists, applied to the trimmed, lower-cased value ---
+# --- Placeholders for unknown values: closed lists, applied to the trimmed, lower-cased value ---
 #
 # Sources: reference, reliability 4 ("Placeholders"); the missing-value words that spreadsheets, databases and data
 # frames write; the junk that public upload tools report. A word is listed only when no person plausibly owns it.
@@ -150,7 +150,7 @@ def is_mangled(text: str) -> bool:
     return any(form.fullmatch(text) for form in _MANGLED) or _DECIMAL_ZERO.fullmatch(text[-3:]) is not None
 
 
-# --- Invisible characters: taken off at the ends of a value, refused inside it ---
+# --- Invisible characters: removed at the ends of a value, refused inside it ---
 #
 # `str.strip()` removes the no-break space but neither U+200B nor U+FEFF, so both lists are written out here. White
 # space inside a value is not invisible: what it means is for the rule of the kind to say.
@@ -211,7 +211,7 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-# --- One sign for those that people cannot tell apart: whatever a text processor put for `-`, a blank or `@` ---
+# --- One sign for those that look alike, such as those of a word processor for `-`, a blank or `@` ---
 
 # Hyphens, dashes, bars and minus signs that NFKC leaves as they are. The soft hyphen is an invisible character.
 _DASHES: Final = re.compile("[‐‑‒–—―⁃−⸺⸻\u058a\u30a0]")
@@ -222,7 +222,7 @@ def plain_signs(text: str) -> str:
     return text if text.isascii() else _DASHES.sub("-", in_form("NFKC", _DASHES.sub("-", text)))
 
 
-# --- Unicode's normal forms, of texts that are short enough for them ---
+# --- Unicode's normal forms, for texts that are short enough ---
 
 # To put the marks on one letter in order takes the square of their number: 2 seconds for a cell of the largest size.
 # Nothing that qualifies is as long: an address has 254 bytes, and four characters become one at most.

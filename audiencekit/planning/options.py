@@ -36,45 +36,7 @@ from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.address import is_stored_whole, stored_address
 
-# --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
-
-
-def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
-    """Raise UsageError for options that exclude each other, or do not fit the destination or these paths."""
-    if not destination.suppresses and (options.suppress or options.consent is not None):
-        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
-    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
-        raise UsageError("standard input is named twice, and can be read only once")
-
-
-def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
-    """Raise MappingRefused, with their names, for columns whose kind the destination does not take."""
-    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
-        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
-        kinds = [kind.value for kind in Kind if kind in destination.kinds]
-        raise MappingRefused(
-            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
-            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
-        )
-
-
-def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
-    """Raise UsageError when the rejections would overwrite a file that is read, or any file but rejections."""
-    if rejections is None:
-        return
-    if any(_is_same_file(path, rejections) for path in read):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-    refuse_other_file(Path(rejections))
-
-
-def _is_same_file(one: FilePath, other: FilePath) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
-
-
-# --- The keywords of `check`, `prepare` and `upload`, checked once. The door to `keywords` and `signatures`, too ---
+# --- The keywords of `check`, `prepare` and `upload`, checked once ---
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
@@ -378,3 +340,41 @@ def read_kind(name: str) -> Kind:
         )
         raise UsageError(known, hint=f"choose one of: {', '.join(Kind)}")
     return Kind(name)
+
+
+# --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
+
+
+def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
+    """Raise UsageError for options that exclude each other, or do not fit the destination or these paths."""
+    if not destination.suppresses and (options.suppress or options.consent is not None):
+        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
+    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input is named twice, and can be read only once")
+
+
+def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
+    """Raise MappingRefused, with their names, for columns whose kind the destination does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
+        kinds = [kind.value for kind in Kind if kind in destination.kinds]
+        raise MappingRefused(
+            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
+        )
+
+
+def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    """Raise UsageError when the rejections would overwrite a file that is read, or any file but rejections."""
+    if rejections is None:
+        return
+    if any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+    refuse_other_file(Path(rejections))
+
+
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

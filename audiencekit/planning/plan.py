@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore
 
 
-# --- The requests of a plan: the records that each of them has, and their bodies, made from the sealed spool ---
+# --- The requests of a plan: the records of each, and their bodies, made from the sealed spool ---
 
 
 @dataclass(slots=True, kw_only=True)
@@ -172,7 +172,7 @@ class PlannedRun(PlannedRequests):
         return len(self.requests) / rate if rate else None
 
 
-# --- The members of an audience under sync, which its snapshot knows: they are asked before people are taken out ---
+# --- The members of an audience under sync, in its snapshot: they are checked before people are taken out ---
 
 _HINT: Final = (
     "leave the column of these identifiers out (`ignore=`), or say `shared_values='keep'` to take out all who have one;"
@@ -296,7 +296,7 @@ def small_losses(tally: Tally, mapping: ColumnMapping, warnings: Sequence[Loss])
 
 
 def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:
-    """Yield notes on columns of phone numbers without a country, unless they are `warned` about."""
+    """Return notes on columns of phone numbers without a country, unless they are `warned` about."""
     found = []
     for column in (column for column in mapping.columns if column.name not in warned):
         seen = tally.columns.get(column.position)
@@ -309,7 +309,7 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
 
 
 def _lost_rows(tally: Tally) -> tuple[str, ...]:
-    """Yield a note on rows that another encoding would save."""
+    """Return a note on rows that another encoding would save."""
     count = tally.reasons["encoding"]
     if not count:
         return ()

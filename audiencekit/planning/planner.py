@@ -46,121 +46,6 @@ from audiencekit.selection.tags import Tagger
 from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.sourceopening import open_source
 
-# --- The end of pass one: requests are made of all that was gathered, and reasons not to send them are found ---
-
-# Chooses what is sent of what was gathered, in the place of what pass one chose.
-Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
-
-
-def assemble(
-    source: ReadSource,
-    gathered: BatchResults,
-    shared: SharedOutcome | None,
-    terms: PlanTerms,
-    lists: tuple[ReadList, ...],
-    *,
-    revise: Revise | None = None,
-) -> PlannedRun:
-    """Return the plan of all that was gathered, without the `shared` values."""
-    options, times = terms.options, terms.times
-    selection = gathered.keysets.select()
-    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
-    if revise is not None:
-        selection = revise(gathered, selection, times)
-    layout, requests = gathered.plan(selection)
-    changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
-    refusals = [
-        *ignored_operation(source, options, is_revised=revise is not None),
-        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
-        *(shared.refusals(options) if shared is not None else ()),
-        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
-        *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
-        *alone,
-        *refuse_few(changed, options, terms.destination),
-        *expired(requests, times, terms.now),
-    ]
-    return PlannedRun(
-        source=source,
-        options=options,
-        times=times,
-        tally=gathered.tally,
-        selection=selection,
-        layout=layout,
-        requests=requests,
-        refusals=refusals,
-        batches=WholeBatches(gathered.spool, len(gathered.batch_records)),
-        profile=terms.profile,
-        destination=terms.destination,
-        form=terms.form,
-        shared=shared,
-        people_changed=changed,
-        suppression=lists,
-        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
-    )
-
-
-def _memory_notes(terms: PlanTerms, selection: Selection) -> tuple[str, ...]:
-    """Return the notes of memories that held a key. Nothing is suppressed where all records are Deletes."""
-    return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
-
-
-# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
-
-
-def begin_plan(
-    mapping: ColumnMapping,
-    terms: PlanTerms,
-    resources: PlanResources,
-    *,
-    spool: SealedFile | None,
-    tagger: Tagger | None = None,
-) -> tuple[BatchResults, tuple[ReadList, ...]]:
-    """Return the results, without batches yet but with all suppressed people, and the facts of the suppression sources.
-
-    The records go into `spool`, or a new one.
-    """
-    scratch = resources.stack.enter_context(Spool(resources.spool_dir))
-    most = terms.options.shared_people
-    keysets = KeySets(
-        scratch, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(scratch, most),
-    )  # fmt: skip
-    people = SuppressedPeople(scratch)
-
-    def on_forms(forms: Sequence[RecordChunk]) -> None:
-        for chunk in forms:
-            resources.on_suppressed(chunk)
-        if most is not None:
-            people.add(forms)
-
-    lists = read_lists(terms.options, keysets, progress=resources.progress, on_records=on_forms)
-    records = resources.stack.enter_context(Spool(resources.spool_dir)) if spool is None else spool
-    keeps = _keeps_records(mapping, terms, resources)
-    return BatchResults(records, scratch, keysets, terms.form, people, keeps_records=keeps), lists
-
-
-def _keeps_records(mapping: ColumnMapping, terms: PlanTerms, resources: PlanResources) -> bool:
-    """Whether the plan needs the records themselves, not only their tags.
-
-    Where values are shared, erased people are found by their hashes, and users with texts are measured again. Members
-    of an audience are compared by hashes, too.
-    """
-    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
-    return resources.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
-
-
-# --- A plan that is only looked at: pass one without the records themselves, and nothing of it left behind ---
-
-
-def preview(source: AnySource, terms: PlanTerms, *, rejections: FilePath | None, progress: Progress) -> Plan:
-    """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
-    with ExitStack() as stack:
-        resources = PlanResources(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
-        plan = to_plan(plan_run(source, terms, resources))
-    give_back()
-    return plan
-
-
 # --- Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent ---
 
 # Makes the plan of a source, as `plan_run` does.
@@ -222,3 +107,118 @@ def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> P
             resources.progress.step("reading what was kept", number, spool_reader.batch_count, unit="batches")
         shared = leave_out_shared_values(gathered, spool_reader.source.mapping, terms, listeners)
     return assemble(spool_reader.source, gathered, shared, terms, lists)
+
+
+# --- A preview: pass one without storing the records; no files are left ---
+
+
+def preview(source: AnySource, terms: PlanTerms, *, rejections: FilePath | None, progress: Progress) -> Plan:
+    """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
+    with ExitStack() as stack:
+        resources = PlanResources(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
+        plan = to_plan(plan_run(source, terms, resources))
+    give_back()
+    return plan
+
+
+# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
+
+
+def begin_plan(
+    mapping: ColumnMapping,
+    terms: PlanTerms,
+    resources: PlanResources,
+    *,
+    spool: SealedFile | None,
+    tagger: Tagger | None = None,
+) -> tuple[BatchResults, tuple[ReadList, ...]]:
+    """Return the results, without batches yet but with all suppressed people, and the facts of the suppression sources.
+
+    The records go into `spool`, or a new one.
+    """
+    scratch = resources.stack.enter_context(Spool(resources.spool_dir))
+    most = terms.options.shared_people
+    keysets = KeySets(
+        scratch, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
+        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(scratch, most),
+    )  # fmt: skip
+    people = SuppressedPeople(scratch)
+
+    def on_forms(forms: Sequence[RecordChunk]) -> None:
+        for chunk in forms:
+            resources.on_suppressed(chunk)
+        if most is not None:
+            people.add(forms)
+
+    lists = read_lists(terms.options, keysets, progress=resources.progress, on_records=on_forms)
+    records = resources.stack.enter_context(Spool(resources.spool_dir)) if spool is None else spool
+    keeps = _keeps_records(mapping, terms, resources)
+    return BatchResults(records, scratch, keysets, terms.form, people, keeps_records=keeps), lists
+
+
+def _keeps_records(mapping: ColumnMapping, terms: PlanTerms, resources: PlanResources) -> bool:
+    """Whether the plan needs the records themselves, not only their tags.
+
+    Where values are shared, erased people are found by their hashes, and users with texts are measured again. Members
+    of an audience are compared by hashes, too.
+    """
+    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
+    return resources.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
+
+
+# --- The end of pass one: requests are made of all that was gathered, and refusals are found ---
+
+# Chooses what is sent of what was gathered, in the place of what pass one chose.
+Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
+
+
+def assemble(
+    source: ReadSource,
+    gathered: BatchResults,
+    shared: SharedOutcome | None,
+    terms: PlanTerms,
+    lists: tuple[ReadList, ...],
+    *,
+    revise: Revise | None = None,
+) -> PlannedRun:
+    """Return the plan of all that was gathered, without the `shared` values."""
+    options, times = terms.options, terms.times
+    selection = gathered.keysets.select()
+    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
+    if revise is not None:
+        selection = revise(gathered, selection, times)
+    layout, requests = gathered.plan(selection)
+    changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
+    refusals = [
+        *ignored_operation(source, options, is_revised=revise is not None),
+        *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
+        *(shared.refusals(options) if shared is not None else ()),
+        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
+        *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
+        *alone,
+        *refuse_few(changed, options, terms.destination),
+        *expired(requests, times, terms.now),
+    ]
+    return PlannedRun(
+        source=source,
+        options=options,
+        times=times,
+        tally=gathered.tally,
+        selection=selection,
+        layout=layout,
+        requests=requests,
+        refusals=refusals,
+        batches=WholeBatches(gathered.spool, len(gathered.batch_records)),
+        profile=terms.profile,
+        destination=terms.destination,
+        form=terms.form,
+        shared=shared,
+        people_changed=changed,
+        suppression=lists,
+        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
+    )
+
+
+def _memory_notes(terms: PlanTerms, selection: Selection) -> tuple[str, ...]:
+    """Return the notes of memories that held a key. Nothing is suppressed where all records are Deletes."""
+    return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)

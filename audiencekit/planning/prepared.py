@@ -34,7 +34,7 @@ from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan
 from audiencekit.sources.files import AnySource, FilePath, is_path, paths_among
 
-# --- The prepared directory: what `upload` would send, on disk ---
+# --- The prepared directory: the records and bodies of an `upload`, on disk ---
 #
 # records.parquet PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
 # manifest.json what the records came from, the plan and its times, each request's sizes rejections.csv row, column,
@@ -158,9 +158,6 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
             raise
 
 
-# --- records.parquet: each record that would be sent, in row order, its hashes as text ---
-
-
 # --- requests/000001.json and so on: each body, byte for byte ---
 
 _GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB
@@ -200,6 +197,9 @@ def _is_done(fetching: Future[None]) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+# --- records.parquet: each record to send, in row order, its hashes as text ---
 
 
 @guarded

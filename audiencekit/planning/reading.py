@@ -41,6 +41,71 @@ from audiencekit.selection.tags import Places, Slots, Tagger
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
 
+# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
+# order ---
+
+# Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
+OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatch:
+    """One batch of the source: all that the plan needs of it.
+
+    `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
+    are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
+    holds consent.
+    """
+
+    chunk: RecordChunk | None
+    rejections: pa.RecordBatch
+    tally: Tally
+    user_bytes: Sizes = field(repr=False)
+    tagged: TaggedBatch
+    refusing: Bools | None = field(default=None, repr=False)
+
+
+def read_batches(
+    source: Source,
+    options: Options,
+    form: RequestForm,
+    keysets: KeySets,
+    spool: BatchSpool,
+    *,
+    with_chunks: bool = False,
+    workers: int | None = None,
+) -> Iterator[ReadBatch]:
+    """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
+
+    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`.
+    """
+    numbers = count()
+
+    def work(item: tuple[int, TextBatch]) -> ReadBatch:
+        number, batch = item
+        del item
+        prepared = prepare_batch(
+            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
+            examine=examine if options.examines else None,
+        )  # fmt: skip
+        del batch  # every thread has a batch: what it is not needed for any more would be there as often
+        sizes = form.measure(prepared.records)
+        tagged = keysets.tag(prepared.records, prepared.refusing)
+        chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
+        rows, tagged = tagged.rows, replace(tagged, rows=None)
+        read = ReadBatch(
+            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
+        )
+        del prepared
+        spool.seal(number, chunk, rows)
+        return read
+
+    def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
+        return next(numbers), batch
+
+    return in_order(work, map(numbered, source.batches()), workers=workers or cores())
+
+
 # --- The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections ---
 
 
@@ -138,7 +203,7 @@ class BatchResults:
         return sizes_from_bytes(self.scratch.read(self._sizes[batch]))
 
 
-# --- The batches of pass one in the spool: their records, or their tags where nothing more is asked of them ---
+# --- The batches of pass one in the spool: their records, or only their tags where these suffice ---
 
 
 class BatchSpool:
@@ -192,7 +257,7 @@ class WholeBatches:
         return self._unseal(batch), places
 
 
-# --- The facts of a source that was read to its end: names of columns, forms of files. Never a value ---
+# --- The facts of a source that was read to its end: names of columns, formats of files. Never a value ---
 
 
 class Origin(Protocol):
@@ -358,68 +423,3 @@ def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
 
 def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
     return PersonalShapes(**document | {name: Counter(document[name]) for name in ("shapes", "readings")})
-
-
-# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
-# order ---
-
-# Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
-OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadBatch:
-    """One batch of the source: all that the plan needs of it.
-
-    `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
-    are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
-    holds consent.
-    """
-
-    chunk: RecordChunk | None
-    rejections: pa.RecordBatch
-    tally: Tally
-    user_bytes: Sizes = field(repr=False)
-    tagged: TaggedBatch
-    refusing: Bools | None = field(default=None, repr=False)
-
-
-def read_batches(
-    source: Source,
-    options: Options,
-    form: RequestForm,
-    keysets: KeySets,
-    spool: BatchSpool,
-    *,
-    with_chunks: bool = False,
-    workers: int | None = None,
-) -> Iterator[ReadBatch]:
-    """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
-
-    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`.
-    """
-    numbers = count()
-
-    def work(item: tuple[int, TextBatch]) -> ReadBatch:
-        number, batch = item
-        del item
-        prepared = prepare_batch(
-            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
-            examine=examine if options.examines else None,
-        )  # fmt: skip
-        del batch  # every thread has a batch: what it is not needed for any more would be there as often
-        sizes = form.measure(prepared.records)
-        tagged = keysets.tag(prepared.records, prepared.refusing)
-        chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
-        rows, tagged = tagged.rows, replace(tagged, rows=None)
-        read = ReadBatch(
-            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
-        )
-        del prepared
-        spool.seal(number, chunk, rows)
-        return read
-
-    def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
-        return next(numbers), batch
-
-    return in_order(work, map(numbered, source.batches()), workers=workers or cores())

@@ -31,103 +31,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source
 from audiencekit.sources.sourceopening import open_source
 
-# --- The people of suppression sources, kept until it is known which of their values many share ---
-
-
-class SuppressedPeople:
-    """The records of all suppression sources, in scratch: later it is checked which other values these people have."""
-
-    def __init__(self, scratch: Spool) -> None:
-        self._scratch = scratch
-        self._batches: list[list[int]] = []
-
-    def add(self, forms: Sequence[RecordChunk]) -> None:
-        """Add the records of the next batch, in all their forms."""
-        self._batches.append([self._scratch.append(chunk.unwrap()) for chunk in forms])
-
-    def unidentified(self, shared: SharedValues, keysets: KeySets) -> int:
-        """Return how many of their rows have a value in `shared`, and no other value of a record."""
-        found = 0
-        for numbers in self._batches:
-            forms = [from_chunk(RecordChunk(self._scratch.read(number))) for number in numbers]
-            sharing, rows, tags = find_sharing_rows(forms, shared, keysets.tagger)
-            if len(sharing):
-                found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))
-        return found
-
-
-# --- A batch of a suppression source: read in every form that its identifiers could be sent in ---
-
-# Reasons of cells that name no person, and of those that are read in another form.
-_HARMLESS: Final = frozenset(
-    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
-)
-_FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionForm:
-    """One way to read a batch: which columns, hashed or not, by which rules."""
-
-    mapping: ColumnMapping
-    rules: Rules
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionBatch:
-    """The contents of one batch: tags and records of each form, the number of its rows, and of the usable ones.
-
-    `unread` says why some were not read completely (REJECTION_SCHEMA).
-    """
-
-    tagged: list[OrderedTags | None] = field(repr=False)
-    chunks: list[RecordChunk]
-    rows: int
-    usable_rows: int
-    unread: pa.RecordBatch
-
-
-def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
-    """Return the forms in which the values in the columns of `mapping` may have been sent."""
-    plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
-    yield SuppressionForm(mapping, plain)
-    if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
-        other = replace(plain, phone_form="digits", device_id_case="as_given")
-        yield SuppressionForm(replace(mapping, columns=formed), other)
-    if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
-        yield SuppressionForm(replace(mapping, columns=hashed), plain)
-
-
-def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
-    """Return the people of `batch` in each of `forms`. For any thread."""
-    prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
-    usable = _usable_rows([each.records for each in prepared])
-    return SuppressionBatch(
-        tagged=[keysets.tag_suppressed(each.records) for each in prepared],
-        chunks=[to_chunk(each.records) for each in prepared],
-        rows=prepared[0].tally.rows_read,
-        usable_rows=len(usable),
-        unread=_unread(prepared[0].rejections, usable),
-    )
-
-
-@guarded
-def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
-    """Return the rows in which any value qualified, in any form."""
-    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
-
-
-def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
-    """Return the `rejections` because of which a person may be missed.
-
-    A cell without an identifier, or with a hash, is ignored if something else in its row qualified.
-    """
-    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
-    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
-    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
-
-
-# --- Read suppression sources: people to keep out, in every form that their identifiers could be sent in ---
+# --- Reading suppression sources: people to keep out, in every form in which their identifiers could be sent ---
 #
 # A person who cannot be read from such a source could be put in unnoticed: it is read to its end or the run is refused.
 # So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns are recognised, or
@@ -259,3 +163,99 @@ def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) 
 
 def _of_column(name: str | None) -> str:
     return f", column {name}" if name else ""
+
+
+# --- A batch of a suppression source: read in every form in which its identifiers could be sent ---
+
+# Reasons of cells that name no person, and of those that are read in another form.
+_HARMLESS: Final = frozenset(
+    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
+)
+_FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionForm:
+    """One way to read a batch: which columns, hashed or not, by which rules."""
+
+    mapping: ColumnMapping
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionBatch:
+    """The contents of one batch: tags and records of each form, the number of its rows, and of the usable ones.
+
+    `unread` says why some were not read completely (REJECTION_SCHEMA).
+    """
+
+    tagged: list[OrderedTags | None] = field(repr=False)
+    chunks: list[RecordChunk]
+    rows: int
+    usable_rows: int
+    unread: pa.RecordBatch
+
+
+def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
+    """Return the forms in which the values in the columns of `mapping` may have been sent."""
+    plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
+    yield SuppressionForm(mapping, plain)
+    if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
+        other = replace(plain, phone_form="digits", device_id_case="as_given")
+        yield SuppressionForm(replace(mapping, columns=formed), other)
+    if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
+        yield SuppressionForm(replace(mapping, columns=hashed), plain)
+
+
+def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
+    """Return the people of `batch` in each of `forms`. For any thread."""
+    prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
+    usable = _usable_rows([each.records for each in prepared])
+    return SuppressionBatch(
+        tagged=[keysets.tag_suppressed(each.records) for each in prepared],
+        chunks=[to_chunk(each.records) for each in prepared],
+        rows=prepared[0].tally.rows_read,
+        usable_rows=len(usable),
+        unread=_unread(prepared[0].rejections, usable),
+    )
+
+
+@guarded
+def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
+    """Return the rows in which any value qualified, in any form."""
+    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
+
+
+def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
+    """Return the `rejections` because of which a person may be missed.
+
+    A cell without an identifier, or with a hash, is ignored if something else in its row qualified.
+    """
+    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
+    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
+    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
+
+
+# --- The people of suppression sources, stored until it is known which of their values many share ---
+
+
+class SuppressedPeople:
+    """The records of all suppression sources, in scratch: later it is checked which other values these people have."""
+
+    def __init__(self, scratch: Spool) -> None:
+        self._scratch = scratch
+        self._batches: list[list[int]] = []
+
+    def add(self, forms: Sequence[RecordChunk]) -> None:
+        """Add the records of the next batch, in all their forms."""
+        self._batches.append([self._scratch.append(chunk.unwrap()) for chunk in forms])
+
+    def unidentified(self, shared: SharedValues, keysets: KeySets) -> int:
+        """Return how many of their rows have a value in `shared`, and no other value of a record."""
+        found = 0
+        for numbers in self._batches:
+            forms = [from_chunk(RecordChunk(self._scratch.read(number))) for number in numbers]
+            sharing, rows, tags = find_sharing_rows(forms, shared, keysets.tagger)
+            if len(sharing):
+                found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))
+        return found

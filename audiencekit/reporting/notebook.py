@@ -109,7 +109,7 @@ def plan_html(document: Document) -> str:
 
 
 def _fragment(title: str, document: Document, parts: Sequence[Section], text: str) -> str:
-    template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
+    template = files("audiencekit.reporting.page").joinpath("notebook.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(shown(title)),
         body=problems(document, shown) + sections(parts, _draw),

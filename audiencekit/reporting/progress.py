@@ -22,102 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import TaskID
 
-
-# --- Progress on a terminal: a bar a stage, with amounts, rates and the time left ---
-
-_RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
-
-
-@dataclass(slots=True)
-class _Glide:
-    """The movement of a bar from one step to the next, at the pace of the last one."""
-
-    task: TaskID
-    started: float
-    first: Position
-    last: Position
-    stepped: float
-
-    def step(self, position: Position, now: float) -> None:
-        """Note the new position of the work."""
-        if position.done > self.last.done:
-            self.stepped = now
-        self.last = position
-
-    def done(self, now: float) -> float:
-        """Return the position of the bar, at the pace so far but never beyond the present step or at the end."""
-        if self.stepped <= self.started or self.last.done >= self.last.total:
-            return self.last.done
-        pace = (self.last.done - self.first.done) / (self.stepped - self.started)
-        ahead = pace * min(now - self.stepped, self.stepped - self.started)
-        return min(self.last.done + ahead, max(self.last.total * 0.99, self.last.done))
-
-
-class BarProgress:
-    """One bar for each stage on a terminal. Between two steps it moves on at the pace so far."""
-
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        glide = self._glide
-
-        class Bars(Progress):
-            def get_renderables(self) -> Iterable[RenderableType]:
-                glide()
-                return super().get_renderables()
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amounts]}"))
-        self._tasks: dict[str, _Glide] = {}
-        self._bars = Bars(*columns, console=console or Console(stderr=True), transient=False)
-
-    def tell(self, message: str) -> None:
-        """Print the message above the bars."""
-        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
-
-    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """Move the bar of the stage. Until something is done it only shows that work is under way."""
-        now, position = time.monotonic(), Position(done, total, unit, dict(also or {}))
-        if (glide := self._tasks.get(stage)) is None:
-            task = self._bars.add_task(stage, total=None, amounts="")
-            glide = self._tasks[stage] = _Glide(task, now, position, position, now)
-        glide.step(position, now)
-        seconds = now - glide.started
-        pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
-        amounts = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
-        self._bars.update(
-            glide.task,
-            completed=done,
-            total=total if done and total else None,
-            amounts="  ".join(filter(None, amounts)),
-        )
-
-    def _glide(self) -> None:
-        now = time.monotonic()
-        for glide in list(self._tasks.values()):
-            self._bars.tasks[self._bars.task_ids.index(glide.task)].completed = glide.done(now)
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._bars.stop()
-
-
-def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
-    """Return a bar on a terminal, otherwise lines: of each sort at most one in `every_seconds` (LINE_EVERY_SECONDS).
-
-    They go to stderr. A bar is coloured unless the environment has NO_COLOR.
-    """
-    if sys.stderr.isatty():
-        from rich.console import Console
-
-        return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
-    return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
-
-
-# --- The progress of long work: its listeners, and one that writes a plain line now and then ---
+# --- The progress of long work: its protocol, and one that writes a plain line now and then ---
 
 LINE_EVERY_SECONDS: Final = 5.0
 ALIVE_EVERY_SECONDS: Final = 60.0  # without any other line, as in a long wait
@@ -286,3 +191,97 @@ class LineProgress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._over.set()
+
+
+# --- Progress on a terminal: one bar for each stage, with amounts, rates and the time left ---
+
+_RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
+
+
+@dataclass(slots=True)
+class _Glide:
+    """The movement of a bar from one step to the next, at the pace of the last one."""
+
+    task: TaskID
+    started: float
+    first: Position
+    last: Position
+    stepped: float
+
+    def step(self, position: Position, now: float) -> None:
+        """Note the new position of the work."""
+        if position.done > self.last.done:
+            self.stepped = now
+        self.last = position
+
+    def done(self, now: float) -> float:
+        """Return the position of the bar, at the pace so far but never beyond the present step or at the end."""
+        if self.stepped <= self.started or self.last.done >= self.last.total:
+            return self.last.done
+        pace = (self.last.done - self.first.done) / (self.stepped - self.started)
+        ahead = pace * min(now - self.stepped, self.stepped - self.started)
+        return min(self.last.done + ahead, max(self.last.total * 0.99, self.last.done))
+
+
+class BarProgress:
+    """One bar for each stage on a terminal. Between two steps it moves on at the pace so far."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        glide = self._glide
+
+        class Bars(Progress):
+            def get_renderables(self) -> Iterable[RenderableType]:
+                glide()
+                return super().get_renderables()
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amounts]}"))
+        self._tasks: dict[str, _Glide] = {}
+        self._bars = Bars(*columns, console=console or Console(stderr=True), transient=False)
+
+    def tell(self, message: str) -> None:
+        """Print the message above the bars."""
+        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
+
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """Move the bar of the stage. Until something is done it only shows that work is under way."""
+        now, position = time.monotonic(), Position(done, total, unit, dict(also or {}))
+        if (glide := self._tasks.get(stage)) is None:
+            task = self._bars.add_task(stage, total=None, amounts="")
+            glide = self._tasks[stage] = _Glide(task, now, position, position, now)
+        glide.step(position, now)
+        seconds = now - glide.started
+        pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
+        amounts = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
+        self._bars.update(
+            glide.task,
+            completed=done,
+            total=total if done and total else None,
+            amounts="  ".join(filter(None, amounts)),
+        )
+
+    def _glide(self) -> None:
+        now = time.monotonic()
+        for glide in list(self._tasks.values()):
+            self._bars.tasks[self._bars.task_ids.index(glide.task)].completed = glide.done(now)
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._bars.stop()
+
+
+def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
+    """Return a bar on a terminal, otherwise lines: of each sort at most one in `every_seconds` (LINE_EVERY_SECONDS).
+
+    They go to stderr. A bar is coloured unless the environment has NO_COLOR.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
+    return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

@@ -80,7 +80,7 @@ def _kinds_of(bits: int) -> list[str]:
     return [kind.value for place, kind in enumerate(Kind) if bits >> place & 1]
 
 
-# --- The plan as people and programs read it: what `check` found and what `upload` would send ---
+# --- The plan as people and programs read it: the result of `check`, and the requests of an `upload` ---
 
 Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
 
@@ -173,7 +173,7 @@ class Plan:
         }
 
 
-# --- The report of a run: counts, never people. It says no better than the truth ---
+# --- The report of a run: counts, never people ---
 
 State = Literal["complete", "incomplete", "refused"]
 _LISTS: Final = (

@@ -10,114 +10,6 @@ from audiencekit.destinations.destination import DestinationWords
 from audiencekit.destinations.target import Target
 from audiencekit.shown import shown
 
-# --- How long something took, for people ---
-
-_MINUTE: Final = 60
-_HOUR: Final = 3_600
-
-
-def seconds_of(document: Mapping[str, Any]) -> int | None:
-    """Return the seconds from `started_at` to `finished_at` of a report; None if it has not ended."""
-    started, finished = document.get("started_at"), document.get("finished_at")
-    if not started or not finished:
-        return None
-    return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds())
-
-
-def short_duration(seconds: int) -> str:
-    """`3 s`, `4:05 min`, `2:07 h`."""
-    if seconds < _MINUTE:
-        return f"{seconds} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
-    return f"{seconds // _HOUR}:{seconds % _HOUR // _MINUTE:02} h"
-
-
-# --- The list of runs and erasures as a table for people ---
-
-_JOURNALS: Final = {
-    "no_journal": "never begun",
-    "not_begun": "never begun",
-    "damaged": "the journal is damaged: what was confirmed is not known",
-    "key": "the journal is of another state key, or was changed: what was confirmed is not known",
-    "unreadable": "the journal cannot be read: what was confirmed is not known",
-}
-_HEADINGS: Final = ("run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows", "")
-_NUMBERS: Final = frozenset({"took", "sent", "of rows"})
-_LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is cut
-
-
-def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return one line for each run, under a heading."""
-    table = [_HEADINGS, *map(_cells, runs)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return "\n".join(_line(cells, widths) for cells in table)
-
-
-def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the same for programs, each with its `seconds`; null for one that has not ended."""
-    return [{**run, "seconds": seconds_of(run)} for run in runs]
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    placed = (
-        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
-        for name, cell, width in zip(_HEADINGS, cells, widths, strict=True)
-    )
-    return "  ".join(placed).rstrip()
-
-
-def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
-    rows = run.get("rows") or {}
-    seconds = seconds_of(run)
-    return (
-        run["run_id"],
-        run["state"],
-        _moment(run.get("started_at")),
-        "" if seconds is None else short_duration(seconds),
-        run.get("operation") or "",
-        _target(run),
-        _lists(run.get("source_names") or ()),
-        _run_count(rows.get("sent")),
-        _run_count(rows.get("read")),
-        _remark(run),
-    )
-
-
-def _moment(text: str | None) -> str:
-    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M") if text else ""
-
-
-def _run_count(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
-
-
-def _lists(names: Sequence[str]) -> str:
-    listed = shown(", ".join(names))
-    return listed if len(listed) <= _LONGEST_LIST else f"{listed[: _LONGEST_LIST - 1]}…"
-
-
-def _target(run: Mapping[str, Any]) -> str:
-    """Return the target of the run; empty for a run that was killed early."""
-    if "audiences" in run:
-        return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
-    if "target" not in run:
-        return ""
-    target, name = Target.from_json(run["target"]), run.get("audience_name")
-    return f"{shown(repr(name))} ({target.id})" if name else str(target)
-
-
-def _remark(run: Mapping[str, Any]) -> str:
-    """Return whether the run is at work or can be resumed, why its journal prevents it, and how long it is kept."""
-    until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
-    if "journal" in run:
-        why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
-        return ", ".join(filter(None, (why, until)))
-    if "unknown_destination" in run and not run["running"]:
-        return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
-    return "running" if run["running"] else "resumable" if run["resumable"] else until
-
-
 # --- Reports and plans as text for people ---
 
 Lines = list[str]
@@ -356,3 +248,111 @@ def _minutes(minutes: float | None) -> str:
         return f", at least {minutes:.1f} minutes"
     seconds = round(minutes * 60)
     return f", at least {seconds} second{'' if seconds == 1 else 's'}" if seconds else ""
+
+
+# --- The list of runs and erasures as a table for people ---
+
+_JOURNALS: Final = {
+    "no_journal": "never begun",
+    "not_begun": "never begun",
+    "damaged": "the journal is damaged: what was confirmed is not known",
+    "key": "the journal is of another state key, or was changed: what was confirmed is not known",
+    "unreadable": "the journal cannot be read: what was confirmed is not known",
+}
+_HEADINGS: Final = ("run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows", "")
+_NUMBERS: Final = frozenset({"took", "sent", "of rows"})
+_LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is cut
+
+
+def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line for each run, under a heading."""
+    table = [_HEADINGS, *map(_cells, runs)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(_line(cells, widths) for cells in table)
+
+
+def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the same for programs, each with its `seconds`; null for one that has not ended."""
+    return [{**run, "seconds": seconds_of(run)} for run in runs]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    placed = (
+        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
+        for name, cell, width in zip(_HEADINGS, cells, widths, strict=True)
+    )
+    return "  ".join(placed).rstrip()
+
+
+def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
+    rows = run.get("rows") or {}
+    seconds = seconds_of(run)
+    return (
+        run["run_id"],
+        run["state"],
+        _moment(run.get("started_at")),
+        "" if seconds is None else short_duration(seconds),
+        run.get("operation") or "",
+        _target(run),
+        _lists(run.get("source_names") or ()),
+        _run_count(rows.get("sent")),
+        _run_count(rows.get("read")),
+        _remark(run),
+    )
+
+
+def _moment(text: str | None) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M") if text else ""
+
+
+def _run_count(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
+def _lists(names: Sequence[str]) -> str:
+    listed = shown(", ".join(names))
+    return listed if len(listed) <= _LONGEST_LIST else f"{listed[: _LONGEST_LIST - 1]}…"
+
+
+def _target(run: Mapping[str, Any]) -> str:
+    """Return the target of the run; empty for a run that was killed early."""
+    if "audiences" in run:
+        return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
+    if "target" not in run:
+        return ""
+    target, name = Target.from_json(run["target"]), run.get("audience_name")
+    return f"{shown(repr(name))} ({target.id})" if name else str(target)
+
+
+def _remark(run: Mapping[str, Any]) -> str:
+    """Return whether the run is at work or can be resumed, why its journal prevents it, and how long it is kept."""
+    until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
+    if "journal" in run:
+        why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
+        return ", ".join(filter(None, (why, until)))
+    if "unknown_destination" in run and not run["running"]:
+        return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
+    return "running" if run["running"] else "resumable" if run["resumable"] else until
+
+
+# --- How long something took, for people ---
+
+_MINUTE: Final = 60
+_HOUR: Final = 3_600
+
+
+def seconds_of(document: Mapping[str, Any]) -> int | None:
+    """Return the seconds from `started_at` to `finished_at` of a report; None if it has not ended."""
+    started, finished = document.get("started_at"), document.get("finished_at")
+    if not started or not finished:
+        return None
+    return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds())
+
+
+def short_duration(seconds: int) -> str:
+    """`3 s`, `4:05 min`, `2:07 h`."""
+    if seconds < _MINUTE:
+        return f"{seconds} s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
+    return f"{seconds // _HOUR}:{seconds % _HOUR // _MINUTE:02} h"

@@ -39,6 +39,186 @@ from audiencekit.runs.start import has_kept_spool, kept_spool, new_spool, whole_
 from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.sources.patience import WAIT_ON
 
+# --- Pass one of a run: its sources are read and planned, with the terms of its beginning ---
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """The result of pass one: the plan, and its facts, which are compared when the run is resumed."""
+
+    planned: PlannedRun
+    facts: PlanFacts
+
+
+async def read_and_plan(
+    run: Run, planner: Planner, progress: Progress, stack: ExitStack
+) -> ReadPlan | AudiencekitError:
+    """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
+    try:
+        with short_of_memory():
+            return await _plan(run, planner, progress, stack, rejections=run.rejections)
+    except AudiencekitError as error:
+        return error
+    except asyncio.CancelledError:
+        return NotFinished("interrupted while the source was read: nothing was sent")
+
+
+async def _plan(
+    run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
+) -> ReadPlan:
+    """Plan the source with the terms of the run's beginning, in a thread."""
+    stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
+    terms = PlanTerms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
+    if run.plan is None:  # a plan that was made is not judged by what has become known since
+        terms = replace(terms, members=known_members(run.facts.target, run.settings))
+    resources = PlanResources(
+        stack=stack,
+        progress=stoppable,
+        spool_dir=run.directory,
+        rejections=rejections,
+        on_records=fingerprints.on_records,
+        on_suppressed=fingerprints.add_suppressed,
+    )
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources)
+    planned = await in_thread(work, stoppable)
+    return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
+
+
+def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
+    """Return the plan, from the spool that the run kept of its sources, or from the sources."""
+    if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
+        spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
+        with whole_spool():
+            return plan_kept(spool, terms, resources)
+    if run.facts.keep_spool and run.journal.ending() is None:
+        resources = replace(
+            resources, kept_spool=resources.stack.enter_context(new_spool(run.directory, run.spool_key))
+        )
+    return planner(run.items, terms, resources)
+
+
+async def is_unchanged(run: Run, progress: Progress) -> bool:
+    """Whether the source still gives the same plan as at the beginning of the run. All of it is read, nothing is sent.
+
+    Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
+    """
+    with ExitStack() as stack:
+        read = await plan_again(run, progress, stack)
+        return not read.planned.refusals and run.plan is not None and run.plan.difference(read.facts) is None
+
+
+async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan:
+    """Return the plan of the present source. Raises NotFinished for a cancellation."""
+    with suppress(asyncio.CancelledError):
+        return await _plan(run, plan_run, progress, stack, rejections=None)
+    raise NotFinished("interrupted while the source was read: nothing was sent")
+
+
+# --- Between the passes: a plan is stored in the journal, compared with the one before, and accepted or refused ---
+
+# The last step before the first request of a plan.
+Accept = Callable[[PlannedRun], Awaitable[None]]
+
+
+async def accept_plan(
+    run: Run, read: ReadPlan, accept: Accept, time: RunClock, progress: Progress
+) -> AudiencekitError | None:
+    """Store the plan in the journal, wait for earlier runs, and `accept` it; return the error that ended the run.
+
+    There is an error when the disk cannot store the plan, when it is not the plan of the run's beginning, and when it
+    is not accepted.
+    """
+    planned = read.planned
+    try:
+        with short_of_memory():
+            refuse_expired(planned, run.journal.confirmed_numbers(), time.now())
+            _journal(run, read.facts)
+            await in_thread(functools.partial(_check_bodies, run, planned))
+            store_report(run, report_of(run, planned))
+            await _earlier_runs(run, time).wait(run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell)
+            await accept(planned)
+    except ResumeRefused as refusal:
+        return leave_untouched(run, refusal)
+    except AudiencekitError as failure:
+        return fail(run, failure, report_of(run, planned), run.earlier)
+    except asyncio.CancelledError:
+        interrupted = NotFinished("interrupted before anything was sent")
+        return fail(run, interrupted, report_of(run, planned), run.earlier)
+    return None
+
+
+def _journal(run: Run, facts: PlanFacts) -> None:
+    """Store the plan in the journal. If there is one already, it must be the same, or ResumeRefused is raised."""
+    if run.plan is None:
+        run.journal.store_plan(facts, run.key)
+    elif difference := run.plan.difference(facts):
+        raise cannot_resume(*difference)
+
+
+@guarded
+def _check_bodies(run: Run, planned: PlannedRun) -> None:
+    """Make the bodies that may have been sent before once more; raise ResumeRefused when one has other bytes."""
+    known = run.journal.digests()
+    for request in planned.packed(known.__contains__):
+        if body_digest(request, run.key) != known[request.number]:
+            raise other_bytes(request.number)
+
+
+def _earlier_runs(run: Run, time: RunClock) -> PendingRequests:
+    return PendingRequests(
+        run.store.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
+    )
+
+
+# --- The facts of a plan for the journal: counts, names of columns, times. Never a value ---
+
+
+def _fields_of(column: MappedColumn) -> dict[str, Any]:
+    """Return the fields of `column` that decide what is read."""
+    return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
+
+
+def _wire_names(columns: Iterable[MappedColumn], profile: Profile) -> dict[str, str]:
+    """Return the names of the kinds on the wire; a kind that is not in FIRST_KINDS only if it is sent."""
+    sent = {column.kind for column in columns}
+    return {kind.value: profile.wire_name(kind.value) for kind in Kind if kind in FIRST_KINDS or kind in sent}
+
+
+def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str]) -> PlanFacts:
+    """Return everything that must be the same on resumption.
+
+    `fingerprints` are those of the records and the suppressed.
+    """
+    mapping = planned.mapping
+    fingerprint, suppression = fingerprints
+    return PlanFacts(
+        mapping={
+            "columns": [_fields_of(column) for column in mapping.columns],
+            "country": mapping.country,
+            "operation": mapping.operation,
+            "consent": mapping.consent,
+        },
+        rules={
+            **asdict(planned.options.rules),
+            **planned.times.to_json(),
+            "operation": planned.options.operation,
+            "consent": planned.options.consent,
+            "names": _wire_names(mapping.columns, planned.profile),
+        },
+        found=dict(planned.source.description),
+        rows_read=planned.tally.rows_read,
+        rows_rejected=planned.tally.rows_rejected,
+        records=planned.records,
+        fingerprint=fingerprint,
+        suppression=suppression,
+        requests=tuple(
+            PlannedBody(request.number, request.wave, request.records, request.body_bytes)
+            for request in planned.requests
+        ),
+        verbs=tuple(UPDATES * bool(request.updates) + DELETES * bool(request.deletes) for request in planned.requests),
+    )
+
+
 # --- Requests of earlier runs that may still be applied to a target, because their answers were lost ---
 
 _WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
@@ -145,7 +325,7 @@ def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
     return until < until_now - _SAME_END
 
 
-# --- Digests of what a run has read, by which a resumed run knows that its sources are the same ---
+# --- Digests of the records of a run: a resumed run checks with them that its sources are the same ---
 
 
 class Fingerprints:
@@ -173,82 +353,7 @@ class Fingerprints:
         return self._records.finish(), self._suppressed.finish()
 
 
-# --- Pass one of a run: its sources read and planned on the terms that it was begun with ---
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPlan:
-    """The result of pass one: the plan, and its facts, which are compared when the run is resumed."""
-
-    planned: PlannedRun
-    facts: PlanFacts
-
-
-async def read_and_plan(
-    run: Run, planner: Planner, progress: Progress, stack: ExitStack
-) -> ReadPlan | AudiencekitError:
-    """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
-    try:
-        with short_of_memory():
-            return await _plan(run, planner, progress, stack, rejections=run.rejections)
-    except AudiencekitError as error:
-        return error
-    except asyncio.CancelledError:
-        return NotFinished("interrupted while the source was read: nothing was sent")
-
-
-async def _plan(
-    run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
-) -> ReadPlan:
-    """Plan the source with the terms of the run's beginning, in a thread."""
-    stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
-    terms = PlanTerms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
-    if run.plan is None:  # a plan that was made is not judged by what has become known since
-        terms = replace(terms, members=known_members(run.facts.target, run.settings))
-    resources = PlanResources(
-        stack=stack,
-        progress=stoppable,
-        spool_dir=run.directory,
-        rejections=rejections,
-        on_records=fingerprints.on_records,
-        on_suppressed=fingerprints.add_suppressed,
-    )
-    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources)
-    planned = await in_thread(work, stoppable)
-    return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
-
-
-def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
-    """Return the plan, from the spool that the run kept of its sources, or from the sources."""
-    if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
-        with whole_spool():
-            return plan_kept(spool, terms, resources)
-    if run.facts.keep_spool and run.journal.ending() is None:
-        resources = replace(
-            resources, kept_spool=resources.stack.enter_context(new_spool(run.directory, run.spool_key))
-        )
-    return planner(run.items, terms, resources)
-
-
-async def is_unchanged(run: Run, progress: Progress) -> bool:
-    """Whether the source still gives the same plan as at the beginning of the run. All of it is read, nothing is sent.
-
-    Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
-    """
-    with ExitStack() as stack:
-        read = await plan_again(run, progress, stack)
-        return not read.planned.refusals and run.plan is not None and run.plan.difference(read.facts) is None
-
-
-async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan:
-    """Return the plan of the present source. Raises NotFinished for a cancellation."""
-    with suppress(asyncio.CancelledError):
-        return await _plan(run, plan_run, progress, stack, rejections=None)
-    raise NotFinished("interrupted while the source was read: nothing was sent")
-
-
-# --- Work in a thread of its own, for those who await it: a cancellation stops it, and comes when it has ended ---
+# --- Work in a thread that can be awaited: a cancellation stops it, and is raised when it has ended ---
 
 T = TypeVar("T")
 
@@ -276,108 +381,3 @@ async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -
                 await asyncio.wait([working])
         working.exception()
         raise
-
-
-# --- Between the passes: a plan is journalled, compared with the one before, and accepted, or the run ends here ---
-
-# The last step before the first request of a plan.
-Accept = Callable[[PlannedRun], Awaitable[None]]
-
-
-async def accept_plan(
-    run: Run, read: ReadPlan, accept: Accept, time: RunClock, progress: Progress
-) -> AudiencekitError | None:
-    """Store the plan in the journal, wait for earlier runs, and `accept` it; return the error that ended the run.
-
-    There is an error when the disk cannot store the plan, when it is not the plan of the run's beginning, and when it
-    is not accepted.
-    """
-    planned = read.planned
-    try:
-        with short_of_memory():
-            refuse_expired(planned, run.journal.confirmed_numbers(), time.now())
-            _journal(run, read.facts)
-            await in_thread(functools.partial(_check_bodies, run, planned))
-            store_report(run, report_of(run, planned))
-            await _earlier_runs(run, time).wait(run.facts.target, run.journal.plan(), time.clock.sleep, progress.tell)
-            await accept(planned)
-    except ResumeRefused as refusal:
-        return leave_untouched(run, refusal)
-    except AudiencekitError as failure:
-        return fail(run, failure, report_of(run, planned), run.earlier)
-    except asyncio.CancelledError:
-        interrupted = NotFinished("interrupted before anything was sent")
-        return fail(run, interrupted, report_of(run, planned), run.earlier)
-    return None
-
-
-def _journal(run: Run, facts: PlanFacts) -> None:
-    """Store the plan in the journal. If there is one already, it must be the same, or ResumeRefused is raised."""
-    if run.plan is None:
-        run.journal.store_plan(facts, run.key)
-    elif difference := run.plan.difference(facts):
-        raise cannot_resume(*difference)
-
-
-@guarded
-def _check_bodies(run: Run, planned: PlannedRun) -> None:
-    """Make the bodies that may have been sent before once more; raise ResumeRefused when one has other bytes."""
-    known = run.journal.digests()
-    for request in planned.packed(known.__contains__):
-        if body_digest(request, run.key) != known[request.number]:
-            raise other_bytes(request.number)
-
-
-def _earlier_runs(run: Run, time: RunClock) -> PendingRequests:
-    return PendingRequests(
-        run.store.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
-    )
-
-
-# --- The facts of a plan for the journal: counts, names of columns, times. Never a value ---
-
-
-def _fields_of(column: MappedColumn) -> dict[str, Any]:
-    """Return the fields of `column` that decide what is read."""
-    return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
-
-
-def _wire_names(columns: Iterable[MappedColumn], profile: Profile) -> dict[str, str]:
-    """Return the names of the kinds on the wire; a kind that is not in FIRST_KINDS only if it is sent."""
-    sent = {column.kind for column in columns}
-    return {kind.value: profile.wire_name(kind.value) for kind in Kind if kind in FIRST_KINDS or kind in sent}
-
-
-def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str]) -> PlanFacts:
-    """Return everything that must be the same on resumption.
-
-    `fingerprints` are those of the records and the suppressed.
-    """
-    mapping = planned.mapping
-    fingerprint, suppression = fingerprints
-    return PlanFacts(
-        mapping={
-            "columns": [_fields_of(column) for column in mapping.columns],
-            "country": mapping.country,
-            "operation": mapping.operation,
-            "consent": mapping.consent,
-        },
-        rules={
-            **asdict(planned.options.rules),
-            **planned.times.to_json(),
-            "operation": planned.options.operation,
-            "consent": planned.options.consent,
-            "names": _wire_names(mapping.columns, planned.profile),
-        },
-        found=dict(planned.source.description),
-        rows_read=planned.tally.rows_read,
-        rows_rejected=planned.tally.rows_rejected,
-        records=planned.records,
-        fingerprint=fingerprint,
-        suppression=suppression,
-        requests=tuple(
-            PlannedBody(request.number, request.wave, request.records, request.body_bytes)
-            for request in planned.requests
-        ),
-        verbs=tuple(UPDATES * bool(request.updates) + DELETES * bool(request.deletes) for request in planned.requests),
-    )

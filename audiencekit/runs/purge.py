@@ -27,7 +27,7 @@ from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
 from audiencekit.runs.store import RUNS, RunOrder, RunStore, TargetLock, at_work, new_run_id, nothing_at_work
 
-# --- Which runs last changed before a time, and of what kind each is: by it a purge takes or leaves them ---
+# --- The runs that last changed before a time, and the kind of each: it decides whether they are purged ---
 
 COMPLETE, REFUSED, NOT_BEGUN, NOT_RESUMABLE = "complete", "refused", "not_begun", "not_resumable"
 RESUMABLE, DAMAGED, RUNNING, LEFT = "resumable", "damaged", "running", "leftovers"
@@ -209,7 +209,7 @@ def write_receipt(state_dir: Path, receipt: PurgeReceipt) -> None:
         replace_file(path, encode_checked(receipt.to_json(), FORM))
 
 
-# --- One purge: what was found goes, oldest first, between the two writings of its receipt ---
+# --- One purge: the candidates are removed, oldest first, between two writes of its receipt ---
 
 
 @contextmanager
@@ -273,7 +273,7 @@ def _error_of(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> Input
     return first.bare()
 
 
-# --- How one thing goes for good: out of sight in one step, then what opens its files, then the files ---
+# --- The removal of one directory: it is renamed, then its keys are destroyed, then its files ---
 #
 # After a kill it is whole, or no command sees it any more; the next purge removes what was left. Once the salts are
 # overwritten, no key opens what is sealed, and no digest in the journal can be compared with anything.
@@ -374,7 +374,7 @@ def _destroy(path: Path) -> None:
         overwrite_file(path)
 
 
-# --- The setting `retention`: runs that have ended go at the start of the next one, once they are old enough ---
+# --- The setting `retention`: old runs are removed at the start of the next one ---
 
 _MOST_SECONDS: Final = 1.0  # for all that goes at one start; the rest goes at the next
 

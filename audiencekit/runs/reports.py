@@ -25,7 +25,7 @@ from audiencekit.runs.start import can_resume
 from audiencekit.runs.store import UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
 
-# --- The stored reports of runs, brought up to date with their journals, and whether they can be resumed ---
+# --- The stored reports of runs, updated by their journals, and whether they can be resumed ---
 
 _MOST_LISTED: Final = 20  # runs in one message
 
@@ -276,7 +276,7 @@ def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: document[name] for name in ("rows", "requests") if name in document}
 
 
-# --- The report of a run as things stand: what was planned, what the journal says of it, when it ended ---
+# --- The present report of a run: from its plan, its journal, and its end ---
 
 
 def report_of(

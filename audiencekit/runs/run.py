@@ -24,7 +24,7 @@ from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, items_of, stored_path
 from audiencekit.sources.frames.frames import Frame
 
-# --- The arguments of a run, and what its journal keeps of them ---
+# --- The arguments of a run, and their facts in its journal ---
 
 REJECTIONS: Final = "rejections.csv"
 _SALT_BYTES: Final = 16

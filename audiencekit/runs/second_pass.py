@@ -28,6 +28,89 @@ from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run, RunClock
 from audiencekit.shown import shown
 
+# --- Pass two of a run: its plan is sent, and the journal decides whether it is complete ---
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The result of pass two: the sums of the journal, and the error of a run that is not complete."""
+
+    sums: Sums
+    failure: AudiencekitError | None
+    notes: tuple[str, ...]
+    pace: dict[str, Any]
+    learned_size: dict[str, Any] | None
+
+
+async def send_plan(
+    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, progress: Progress
+) -> Sent:
+    """Send what is not confirmed, and finish the session. Errors that can end a run are returned, not raised."""
+    notes: tuple[str, ...] = ()
+    learned_size: dict[str, Any] | None = None
+    failure: AudiencekitError | None
+    sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
+    try:
+        with short_of_memory():
+            async with closed_to_its_end(session):
+                delivered = await deliver_run(run, planned, session, limiter, time, sending)
+                if delivered.is_complete:
+                    await session.finish()
+        sums, notes = _sums_after(run, delivered), delivered.notes
+        learned_size = delivered.learned_size
+        if isinstance(delivered.error, NotFound):
+            delivered.error.hint = not_found_hint(run.facts)
+        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
+    except ExchangeError as error:
+        sums = run.journal.sums()
+        failure = NotFinished(f"all is sent, and the end of the run is not confirmed: {error}")
+    except InputOutputFailed as error:
+        sums, failure = run.journal.sums(), error
+    except asyncio.CancelledError:
+        # The second interruption: what was under way is in doubt, as the journal says.
+        sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
+    return Sent(sums, failure, notes, sending.pace(), learned_size)
+
+
+def _sums_after(run: Run, delivered: Delivered) -> Sums:
+    """Return the sums of the journal; if it cannot be read any more, those from before plus those of this delivery."""
+    try:
+        return run.journal.sums()
+    except (InputOutputFailed, ResumeRefused):
+        return run.earlier.plus(delivered)
+
+
+# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
+# journal
+
+
+async def deliver_run(
+    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
+) -> Delivered:
+    """Pack and send the requests that the journal does not confirm. `sending` is called for each request."""
+    confirmed = run.journal.confirmed_numbers()
+    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
+        return await deliver(
+            planned.packed(lambda number: number not in confirmed),
+            Route(
+                session.send,
+                planned.form.open_body,
+                limiter,
+                time.retry_policy(),
+                run.settings.concurrency,
+                drain_seconds=run.settings.drain_seconds,
+            ),
+            journal=journal,
+            listener=Listener(on_progress=sending.add, on_failure=sending.on_failure, notify=sending.progress.tell),
+            earlier=None if run.plan is None else _earlier(run, time),
+        )
+
+
+def _earlier(run: Run, time: RunClock) -> Earlier:
+    left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
+    return Earlier(run.earlier.confirmed, left_seconds_ago)
+
+
 # --- Pass two for people: notes before it begins, its progress, and its pace for the report ---
 
 MOST_STEPS: Final = 60  # of a pace: as many as a picture shows
@@ -101,86 +184,3 @@ class SendingProgress:
             "step_seconds": step,
             **{name: [each[name] for each in steps] for name in _COUNTED},
         }
-
-
-# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
-# journal
-
-
-async def deliver_run(
-    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
-) -> Delivered:
-    """Pack and send the requests that the journal does not confirm. `sending` is called for each request."""
-    confirmed = run.journal.confirmed_numbers()
-    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
-        return await deliver(
-            planned.packed(lambda number: number not in confirmed),
-            Route(
-                session.send,
-                planned.form.open_body,
-                limiter,
-                time.retry_policy(),
-                run.settings.concurrency,
-                drain_seconds=run.settings.drain_seconds,
-            ),
-            journal=journal,
-            listener=Listener(on_progress=sending.add, on_failure=sending.on_failure, notify=sending.progress.tell),
-            earlier=None if run.plan is None else _earlier(run, time),
-        )
-
-
-def _earlier(run: Run, time: RunClock) -> Earlier:
-    left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
-    return Earlier(run.earlier.confirmed, left_seconds_ago)
-
-
-# --- Pass two of a run: its plan is sent, and what the journal says then decides whether it is complete ---
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The result of pass two: the sums of the journal, and the error of a run that is not complete."""
-
-    sums: Sums
-    failure: AudiencekitError | None
-    notes: tuple[str, ...]
-    pace: dict[str, Any]
-    learned_size: dict[str, Any] | None
-
-
-async def send_plan(
-    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, progress: Progress
-) -> Sent:
-    """Send what is not confirmed, and finish the session. Errors that can end a run are returned, not raised."""
-    notes: tuple[str, ...] = ()
-    learned_size: dict[str, Any] | None = None
-    failure: AudiencekitError | None
-    sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
-    try:
-        with short_of_memory():
-            async with closed_to_its_end(session):
-                delivered = await deliver_run(run, planned, session, limiter, time, sending)
-                if delivered.is_complete:
-                    await session.finish()
-        sums, notes = _sums_after(run, delivered), delivered.notes
-        learned_size = delivered.learned_size
-        if isinstance(delivered.error, NotFound):
-            delivered.error.hint = not_found_hint(run.facts)
-        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
-    except ExchangeError as error:
-        sums = run.journal.sums()
-        failure = NotFinished(f"all is sent, and the end of the run is not confirmed: {error}")
-    except InputOutputFailed as error:
-        sums, failure = run.journal.sums(), error
-    except asyncio.CancelledError:
-        # The second interruption: what was under way is in doubt, as the journal says.
-        sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
-    return Sent(sums, failure, notes, sending.pace(), learned_size)
-
-
-def _sums_after(run: Run, delivered: Delivered) -> Sums:
-    """Return the sums of the journal; if it cannot be read any more, those from before plus those of this delivery."""
-    try:
-        return run.journal.sums()
-    except (InputOutputFailed, ResumeRefused):
-        return run.earlier.plus(delivered)

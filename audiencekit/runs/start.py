@@ -25,7 +25,7 @@ from audiencekit.sources.files import FilePath, absolute_path, stored_path
 from audiencekit.sources.frames.frames import Frame, OpenFile
 from audiencekit.sources.remote.address import is_stored_whole
 
-# --- Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them ---
+# --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---
 
 KEPT: Final = "spool.sealed"
 # Sources that cannot be read again, in words, and the reason of the refusal.
@@ -172,7 +172,7 @@ def refuse_changes(facts: RunFacts) -> None:
         )
 
 
-# --- The look at a target before a run is begun: a wrong target or secret is told before the source is read ---
+# --- The check of a target before a run is begun: a wrong target or secret is found before the source is read ---
 
 
 async def look_at_target(session: Session, progress: Progress) -> None:

@@ -26,219 +26,6 @@ from audiencekit.machine.statedirectory import check_root, make_directory, safe_
 from audiencekit.preparation.plantimes import format_time
 from audiencekit.selection.forgotten.notes import ERASURES, RECEIPT
 
-# --- The locks of a state directory: a target has one run at work on it, and the directory one erasure ---
-#
-# The kernel gives them back when their holder ends, however it ends. The files stay; what they say is for messages
-# only.
-
-LOCKS: Final = "locks"
-ERASURE_LOCK: Final = ".lock"
-_NOTHING_HELD: Final = "wait until it has ended; {} that was killed holds nothing"
-
-
-class TargetLock:
-    """The lock of a target of an account on this host.
-
-    Raises AudienceBusy when another run holds it, InputOutputFailed when the state directory cannot be written.
-    """
-
-    def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
-        self._state_dir, self._path = state_dir, _place(state_dir, account_id, target)
-        self._target, self._run_id = target, run_id
-        self._taken = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        make_directory(self._state_dir, LOCKS)
-        what = f"the lock of the {self._target.destination.words.noun} cannot be made"
-        self._taken.enter_context(taken(self._path, what, self._busy, holder=_words(self._run_id)))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._taken.close()
-
-    def _busy(self) -> AudienceBusy:
-        holder = _read(read_holder(self._path))
-        run_id, process_id = holder.get("run_id"), holder.get("process_id")
-        who = f"run {run_id} (process {process_id})" if isinstance(run_id, str) else "another run"
-        return AudienceBusy(
-            f"{who} is at work on this {self._target.destination.words.noun}: nothing was sent",
-            run_id=run_id if isinstance(run_id, str) else None,
-            process_id=process_id if isinstance(process_id, int) else None,
-            hint=_NOTHING_HELD.format("a run"),
-        )
-
-
-@contextlib.contextmanager
-def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
-    """Keep other erasures of this state directory out meanwhile; yield a function that notes the id of this one.
-
-    Raises AudienceBusy during another erasure, InputOutputFailed when the state directory cannot be written.
-    """
-    path = make_directory(state_dir, ERASURES) / ERASURE_LOCK
-    message = "another erasure is at work in this state directory: nothing was sent"
-    hint = _NOTHING_HELD.format("one")
-    what = "the lock of erasures cannot be taken"
-    with taken(path, what, lambda: AudienceBusy(message, hint=hint), holder=b"") as file:
-
-        def note(erasure_id: str) -> None:
-            with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
-                write_holder(file, _words(erasure_id))
-
-        yield note
-
-
-@contextlib.contextmanager
-def nothing_at_work(state_dir: Path) -> Iterator[None]:
-    """Hold every lock of targets and of erasures meanwhile. Raises AudienceBusy, and InputOutputFailed."""
-    message = "a run or an erasure is at work: nothing was changed"
-    hint = "try again when it has ended"
-    with contextlib.ExitStack() as stack:
-        for path in _files(state_dir):
-            stack.enter_context(taken(path, "a lock cannot be taken", lambda: AudienceBusy(message, hint=hint)))
-        yield
-
-
-def at_work(state_dir: Path, run_ids: Collection[str]) -> set[str]:
-    """Return those of `run_ids` (runs or erasures) that hold a lock on this host now, whatever their journals say."""
-    found = set()
-    for path in _files(state_dir):
-        # Looking whether a lock is held takes it for a moment: only where it may be one of theirs.
-        run_id = _read(read_holder(path)).get("run_id")
-        if run_id in run_ids and holder_of(path) is not None:
-            found.add(str(run_id))
-    return found
-
-
-def _files(state_dir: Path) -> list[Path]:
-    return [*sorted((state_dir / LOCKS).glob("*.lock")), *(state_dir / ERASURES).glob(ERASURE_LOCK)]
-
-
-def _place(state_dir: Path, account_id: str, target: Target) -> Path:
-    return safe_child(state_dir / LOCKS, f"{account_id}-{target.lock_name}").with_suffix(".lock")
-
-
-def _words(run_id: str) -> bytes:
-    return orjson.dumps({"run_id": run_id, "process_id": os.getpid()})
-
-
-def _read(words: bytes) -> dict[str, Any]:
-    """Return the entry of the holder; empty when it is not written yet."""
-    try:
-        holder = orjson.loads(words)
-    except ValueError:
-        return {}
-    return holder if isinstance(holder, dict) else {}
-
-
-# --- In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as
-# it is
-#
-# The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the
-# kernel gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in
-# it, as after a kill or with its line damaged, has its place by its time, behind the last of those with an earlier one.
-
-BEGUN: Final = "begun"
-UNSURE: Final = "?"  # behind an id that may never have begun
-MAX_BYTES: Final = 64_000_000
-
-
-class RunOrder:
-    """The order in which runs and erasures were begun in one state directory."""
-
-    def __init__(self, state_dir: Path) -> None:
-        self._directory, self._path = state_dir, state_dir / BEGUN
-        self._homes = [state_dir / home for home in ("runs", "erasures")]
-
-    def ordered(self, moments: Mapping[str, float]) -> list[str]:
-        """Return the ids of `moments`, the last begun at the end.
-
-        `moments` are the times of their beginnings, in epoch seconds. They decide if the list cannot be read.
-        """
-        listed: list[str] = []
-        with contextlib.suppress(InputOutputFailed):
-            listed = list(self._read())
-        return [each for each in _merged(listed, moments) if each in moments]
-
-    def begin(self, run_id: str, others: Mapping[str, float]) -> None:
-        """Append `run_id`, which is not listed yet. Ids of removed runs are dropped.
-
-        Raises InputOutputFailed when the list cannot be read or written.
-        """
-        with self._alone():
-            there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
-            listed = self._read()
-            order = [each for each in _merged(listed, others) if each in there and each != run_id]
-            begun = {each: listed.get(each) or self._says_something(each) for each in order}
-            self._write({**begun, run_id: True})
-
-    def insert(self, run_id: str, moments: Mapping[str, float]) -> None:
-        """Note that `run_id` had begun; if it is not listed, insert it by its time. Raises as `begin`."""
-        with self._alone():
-            listed = {**self._read()}
-            order = [each for each in _merged(listed, moments) if each in listed or each == run_id]
-            self._write({each: each == run_id or listed[each] for each in order})
-
-    def knows(self, run_id: str) -> bool:
-        """Whether `run_id` had begun; True when the list cannot be read, since it cannot be excluded then."""
-        try:
-            return self._read().get(run_id, False)
-        except InputOutputFailed:
-            return True
-
-    def forget(self, run_id: str) -> None:
-        """Remove `run_id` from the list. Raises as `begin`."""
-        with self._alone():
-            listed = self._read()
-            if run_id in listed:
-                del listed[run_id]
-                self._write(listed)
-
-    def _says_something(self, run_id: str) -> bool:
-        """Whether an unlisted run has written anything: otherwise it may never have begun."""
-        files = (path for home in self._homes for path in (home / run_id).glob("*"))
-        return any(path.stat().st_size for path in files if path.is_file())
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        with (
-            explained("the list of what was begun cannot be written", self._path),
-            locked(self._directory, is_directory=True),
-        ):
-            yield
-
-    def _write(self, begun: Mapping[str, bool]) -> None:
-        for left in self._directory.glob(f".{BEGUN}-*"):  # by a kill: no other process writes now
-            left.unlink()
-        replace_file(
-            self._path, "".join(f"{each}{'' if is_sure else UNSURE}\n" for each, is_sure in begun.items()).encode()
-        )
-
-    def _read(self) -> dict[str, bool]:
-        """Return each id, in order, and whether it has certainly begun."""
-        with explained("the list of what was begun cannot be read", self._path):
-            try:
-                lines = read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
-            except FileNotFoundError:
-                return {}
-        return {line.removesuffix(UNSURE): not line.endswith(UNSURE) for line in lines}
-
-
-def _merged(listed: Iterable[str], moments: Mapping[str, float]) -> list[str]:
-    """Return all listed ids, in order, with the others of `moments` between them."""
-    numbers = {run_id: number for number, run_id in enumerate(listed)}
-    timed = [(moments[run_id], number) for run_id, number in numbers.items() if run_id in moments]
-
-    def rank(run_id: str) -> tuple[float, float, str]:
-        if run_id in numbers:
-            return numbers[run_id], 0.0, run_id
-        earlier = (number for moment, number in timed if moment <= moments[run_id])
-        return max(earlier, default=-1) + 0.5, moments[run_id], run_id
-
-    return sorted(numbers.keys() | moments.keys(), key=rank)
-
-
 # --- The runs and erasures that this machine has made: one directory each under the state directory, with its
 # document
 #
@@ -493,3 +280,216 @@ def _encoded(document: dict[str, Any], home: Home) -> bytes:
         return encode_checked(document, home.form)
     except TypeError:
         raise Bug(f"the {home.title} holds something that is not JSON") from None
+
+
+# --- In what order runs and erasures were begun: no clock tells it, since one that is wrong would for as long as
+# it is
+#
+# The file `begun` of the state directory has an id on each line. It is written anew, whole, under a lock that the
+# kernel gives back, when a run has its journal or an erasure its receipt, and before anything is sent. What is not in
+# it, as after a kill or with its line damaged, has its place by its time, behind the last of those with an earlier one.
+
+BEGUN: Final = "begun"
+UNSURE: Final = "?"  # behind an id that may never have begun
+MAX_BYTES: Final = 64_000_000
+
+
+class RunOrder:
+    """The order in which runs and erasures were begun in one state directory."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._directory, self._path = state_dir, state_dir / BEGUN
+        self._homes = [state_dir / home for home in ("runs", "erasures")]
+
+    def ordered(self, moments: Mapping[str, float]) -> list[str]:
+        """Return the ids of `moments`, the last begun at the end.
+
+        `moments` are the times of their beginnings, in epoch seconds. They decide if the list cannot be read.
+        """
+        listed: list[str] = []
+        with contextlib.suppress(InputOutputFailed):
+            listed = list(self._read())
+        return [each for each in _merged(listed, moments) if each in moments]
+
+    def begin(self, run_id: str, others: Mapping[str, float]) -> None:
+        """Append `run_id`, which is not listed yet. Ids of removed runs are dropped.
+
+        Raises InputOutputFailed when the list cannot be read or written.
+        """
+        with self._alone():
+            there = {name for home in self._homes if home.is_dir() for name in os.listdir(home)}
+            listed = self._read()
+            order = [each for each in _merged(listed, others) if each in there and each != run_id]
+            begun = {each: listed.get(each) or self._says_something(each) for each in order}
+            self._write({**begun, run_id: True})
+
+    def insert(self, run_id: str, moments: Mapping[str, float]) -> None:
+        """Note that `run_id` had begun; if it is not listed, insert it by its time. Raises as `begin`."""
+        with self._alone():
+            listed = {**self._read()}
+            order = [each for each in _merged(listed, moments) if each in listed or each == run_id]
+            self._write({each: each == run_id or listed[each] for each in order})
+
+    def knows(self, run_id: str) -> bool:
+        """Whether `run_id` had begun; True when the list cannot be read, since it cannot be excluded then."""
+        try:
+            return self._read().get(run_id, False)
+        except InputOutputFailed:
+            return True
+
+    def forget(self, run_id: str) -> None:
+        """Remove `run_id` from the list. Raises as `begin`."""
+        with self._alone():
+            listed = self._read()
+            if run_id in listed:
+                del listed[run_id]
+                self._write(listed)
+
+    def _says_something(self, run_id: str) -> bool:
+        """Whether an unlisted run has written anything: otherwise it may never have begun."""
+        files = (path for home in self._homes for path in (home / run_id).glob("*"))
+        return any(path.stat().st_size for path in files if path.is_file())
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        with (
+            explained("the list of what was begun cannot be written", self._path),
+            locked(self._directory, is_directory=True),
+        ):
+            yield
+
+    def _write(self, begun: Mapping[str, bool]) -> None:
+        for left in self._directory.glob(f".{BEGUN}-*"):  # by a kill: no other process writes now
+            left.unlink()
+        replace_file(
+            self._path, "".join(f"{each}{'' if is_sure else UNSURE}\n" for each, is_sure in begun.items()).encode()
+        )
+
+    def _read(self) -> dict[str, bool]:
+        """Return each id, in order, and whether it has certainly begun."""
+        with explained("the list of what was begun cannot be read", self._path):
+            try:
+                lines = read_file(self._path, MAX_BYTES).decode("ascii", "replace").split()
+            except FileNotFoundError:
+                return {}
+        return {line.removesuffix(UNSURE): not line.endswith(UNSURE) for line in lines}
+
+
+def _merged(listed: Iterable[str], moments: Mapping[str, float]) -> list[str]:
+    """Return all listed ids, in order, with the others of `moments` between them."""
+    numbers = {run_id: number for number, run_id in enumerate(listed)}
+    timed = [(moments[run_id], number) for run_id, number in numbers.items() if run_id in moments]
+
+    def rank(run_id: str) -> tuple[float, float, str]:
+        if run_id in numbers:
+            return numbers[run_id], 0.0, run_id
+        earlier = (number for moment, number in timed if moment <= moments[run_id])
+        return max(earlier, default=-1) + 0.5, moments[run_id], run_id
+
+    return sorted(numbers.keys() | moments.keys(), key=rank)
+
+
+# --- The locks of a state directory: at most one run for each target, and one erasure, are at work ---
+#
+# The kernel gives them back when their holder ends, however it ends. The files stay; what they say is for messages
+# only.
+
+LOCKS: Final = "locks"
+ERASURE_LOCK: Final = ".lock"
+_NOTHING_HELD: Final = "wait until it has ended; {} that was killed holds nothing"
+
+
+class TargetLock:
+    """The lock of a target of an account on this host.
+
+    Raises AudienceBusy when another run holds it, InputOutputFailed when the state directory cannot be written.
+    """
+
+    def __init__(self, state_dir: Path, account_id: str, target: Target, run_id: str) -> None:
+        self._state_dir, self._path = state_dir, _place(state_dir, account_id, target)
+        self._target, self._run_id = target, run_id
+        self._taken = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        make_directory(self._state_dir, LOCKS)
+        what = f"the lock of the {self._target.destination.words.noun} cannot be made"
+        self._taken.enter_context(taken(self._path, what, self._busy, holder=_words(self._run_id)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._taken.close()
+
+    def _busy(self) -> AudienceBusy:
+        holder = _read(read_holder(self._path))
+        run_id, process_id = holder.get("run_id"), holder.get("process_id")
+        who = f"run {run_id} (process {process_id})" if isinstance(run_id, str) else "another run"
+        return AudienceBusy(
+            f"{who} is at work on this {self._target.destination.words.noun}: nothing was sent",
+            run_id=run_id if isinstance(run_id, str) else None,
+            process_id=process_id if isinstance(process_id, int) else None,
+            hint=_NOTHING_HELD.format("a run"),
+        )
+
+
+@contextlib.contextmanager
+def erasure_lock(state_dir: Path) -> Iterator[Callable[[str], None]]:
+    """Keep other erasures of this state directory out meanwhile; yield a function that notes the id of this one.
+
+    Raises AudienceBusy during another erasure, InputOutputFailed when the state directory cannot be written.
+    """
+    path = make_directory(state_dir, ERASURES) / ERASURE_LOCK
+    message = "another erasure is at work in this state directory: nothing was sent"
+    hint = _NOTHING_HELD.format("one")
+    what = "the lock of erasures cannot be taken"
+    with taken(path, what, lambda: AudienceBusy(message, hint=hint), holder=b"") as file:
+
+        def note(erasure_id: str) -> None:
+            with contextlib.suppress(OSError):  # it is for those who look, and nothing hangs on it
+                write_holder(file, _words(erasure_id))
+
+        yield note
+
+
+@contextlib.contextmanager
+def nothing_at_work(state_dir: Path) -> Iterator[None]:
+    """Hold every lock of targets and of erasures meanwhile. Raises AudienceBusy, and InputOutputFailed."""
+    message = "a run or an erasure is at work: nothing was changed"
+    hint = "try again when it has ended"
+    with contextlib.ExitStack() as stack:
+        for path in _files(state_dir):
+            stack.enter_context(taken(path, "a lock cannot be taken", lambda: AudienceBusy(message, hint=hint)))
+        yield
+
+
+def at_work(state_dir: Path, run_ids: Collection[str]) -> set[str]:
+    """Return those of `run_ids` (runs or erasures) that hold a lock on this host now, whatever their journals say."""
+    found = set()
+    for path in _files(state_dir):
+        # Looking whether a lock is held takes it for a moment: only where it may be one of theirs.
+        run_id = _read(read_holder(path)).get("run_id")
+        if run_id in run_ids and holder_of(path) is not None:
+            found.add(str(run_id))
+    return found
+
+
+def _files(state_dir: Path) -> list[Path]:
+    return [*sorted((state_dir / LOCKS).glob("*.lock")), *(state_dir / ERASURES).glob(ERASURE_LOCK)]
+
+
+def _place(state_dir: Path, account_id: str, target: Target) -> Path:
+    return safe_child(state_dir / LOCKS, f"{account_id}-{target.lock_name}").with_suffix(".lock")
+
+
+def _words(run_id: str) -> bytes:
+    return orjson.dumps({"run_id": run_id, "process_id": os.getpid()})
+
+
+def _read(words: bytes) -> dict[str, Any]:
+    """Return the entry of the holder; empty when it is not written yet."""
+    try:
+        holder = orjson.loads(words)
+    except ValueError:
+        return {}
+    return holder if isinstance(holder, dict) else {}

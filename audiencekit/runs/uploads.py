@@ -29,7 +29,61 @@ from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 
-# --- A run under an id that its caller chose: begun, gone on with, or found to be complete ---
+# --- Uploads to any target, from their arguments to their report: begun, continued under an id, or resumed ---
+
+
+async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Do the same as `pipeline.upload_async`."""
+    return await upload_to(Target.audience(audience_id), source, **keywords)
+
+
+async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Do the same as `pipeline.upload_async`, for any target."""
+    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
+    options, about_source = RunOptions.split(keywords)
+    return await upload_with(options, target, source, about_source)
+
+
+async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
+    """Do the same as `upload_to`, with checked options."""
+    settings, progress = options.settings, options.progress
+    keywords = plain_keywords(keywords, few_people=settings.few_people)
+    read_keywords(keywords, settings.profile)
+    # Keywords that could never work are refused before the source is read.
+    arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
+    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
+    session = target.connect(settings)
+    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
+        if named is not None:
+            return await named.carry_out(session, pace, progress)
+        await look_at_target(session, progress)
+        with ExitStack() as stack:
+            run = start_run(arguments, stack)
+            return await execute(run, session, limiter=pace, progress=progress)
+
+
+async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
+    """Do the same as `pipeline.resume_async`."""
+    settings, progress = options.settings, options.progress
+    if run == LAST:
+        key = known_state_key(settings.state_dir, settings.key)
+        run_id = find_resumable_run(list_runs(settings.state_dir, key))
+    else:
+        run_id = RunStore(settings.state_dir).find(run)
+    with ExitStack() as stack:
+        reopened = reopen_run(run_id, settings, stack)
+        if (report := ended(reopened)) is not None:
+            progress.tell(f"run {run_id} is complete: nothing is left to send")
+            return report
+        stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
+        target, settings = reopened.facts.target, reopened.settings
+        session = target.connect(settings)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
+            return await execute(reopened, session, limiter=pace, progress=progress)
+
+
+# --- A run under an id that its caller chose: begun, continued, or already complete ---
 #
 # A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
 # need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
@@ -101,7 +155,7 @@ class NamedRun:
             return report
 
 
-# --- The rest of a run that ended early: what `resume` would send ---
+# --- The rest of a run that ended early: the requests that `resume` would send ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,57 +208,3 @@ async def find_remaining_async(
             records=sum(request.records for request in left),
             bytes=sum(request.body_bytes for request in left),
         )
-
-
-# --- Uploads to any target, from their arguments to their report: begun, gone on with under an id, or resumed ---
-
-
-async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do the same as `pipeline.upload_async`."""
-    return await upload_to(Target.audience(audience_id), source, **keywords)
-
-
-async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do the same as `pipeline.upload_async`, for any target."""
-    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
-    options, about_source = RunOptions.split(keywords)
-    return await upload_with(options, target, source, about_source)
-
-
-async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
-    """Do the same as `upload_to`, with checked options."""
-    settings, progress = options.settings, options.progress
-    keywords = plain_keywords(keywords, few_people=settings.few_people)
-    read_keywords(keywords, settings.profile)
-    # Keywords that could never work are refused before the source is read.
-    arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
-    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
-    session = target.connect(settings)
-    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
-        if named is not None:
-            return await named.carry_out(session, pace, progress)
-        await look_at_target(session, progress)
-        with ExitStack() as stack:
-            run = start_run(arguments, stack)
-            return await execute(run, session, limiter=pace, progress=progress)
-
-
-async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
-    """Do the same as `pipeline.resume_async`."""
-    settings, progress = options.settings, options.progress
-    if run == LAST:
-        key = known_state_key(settings.state_dir, settings.key)
-        run_id = find_resumable_run(list_runs(settings.state_dir, key))
-    else:
-        run_id = RunStore(settings.state_dir).find(run)
-    with ExitStack() as stack:
-        reopened = reopen_run(run_id, settings, stack)
-        if (report := ended(reopened)) is not None:
-            progress.tell(f"run {run_id} is complete: nothing is left to send")
-            return report
-        stack.enter_context(untouched(reopened))
-        refuse_other_settings(reopened, settings, new_address=new_address)
-        target, settings = reopened.facts.target, reopened.settings
-        session = target.connect(settings)
-        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
-            return await execute(reopened, session, limiter=pace, progress=progress)

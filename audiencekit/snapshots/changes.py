@@ -270,7 +270,7 @@ def _rows(records: HashedRecords) -> Indices:
     return rows
 
 
-# --- The changes of a run, member by member, in the order of the parts that their marks come into ---
+# --- The changes of a run by member, in the order of the parts ---
 
 _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part

@@ -165,7 +165,7 @@ def is_under_months(moment: datetime, now: datetime, months: int) -> bool:
     return (moment.day, moment.timetz()) < (now.day, now.timetz())
 
 
-# --- One value of one parameter: as the wire writes it, or nothing when the catalogue does not allow it. Pure ---
+# --- One value of one parameter: its text on the wire, or None when the catalogue does not allow it. Pure ---
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)

@@ -162,7 +162,7 @@ def _normal_forms(kind: Kind, text: str, country: str | None, default_country: s
     return found or reason
 
 
-# --- The keys of the people to be erased, each as a record of its own ---
+# --- The keys of the people to be erased, one record for each ---
 
 FINGERPRINT_BYTES: Final = 16
 _FINGERPRINTS: Final = "erasures"

@@ -42,173 +42,7 @@ from audiencekit.sources.frames.frames import is_frame
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sourceopening import open_source
 
-# --- The people of a source: every identifier of every row, in every form ---
-
-# A cell with one of these reasons holds no identifier of a person, so that none is missed.
-_NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
-
-
-def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
-    """Return all people in the source, read to its end.
-
-    Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
-    """
-    opened, asked = open_source(source, options), Asked()
-    if not opened.mapping.columns:
-        raise MappingRefused(
-            "no column with identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
-        )
-    reading = ReadingProgress(progress, opened)
-    for batch in opened.batches():
-        _read_batch(batch, opened.mapping, options.country, asked)
-        reading.step(opened.rows_read)
-    return asked
-
-
-@guarded
-def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str | None, asked: Asked) -> None:
-    columns = batch.columns.unwrap()
-    for fault in batch.faults.to_pylist():
-        asked.reject(fault["row"], fault["column"], fault["reason"])
-    rows = columns.column(ROW).to_pylist()
-    named = columns.column(COUNTRY).to_pylist() if mapping.country is not None else [None] * len(rows)
-    cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
-    for place, (row, country) in enumerate(zip(rows, named, strict=True)):
-        _read_row(row, find_country(country or ""), default_country, [(one, each[place]) for one, each in cells], asked)
-
-
-def _read_row(
-    row: int, country: str | None, default_country: str | None, cells: list[tuple[MappedColumn, Any]], asked: Asked
-) -> None:
-    found = wrong = 0
-    for column, cell in cells:
-        for text in _texts(cell):
-            forms = _forms(column, text, country, default_country)
-            if not isinstance(forms, Reason):
-                found += 1
-                asked.add(column.kind, forms)
-            elif forms not in _NO_PERSON:
-                wrong += 1
-                asked.reject(row, column.name, forms)
-    asked.rows += bool(found)
-    if not found and not wrong:
-        asked.reject(row, None, Reason.NO_IDENTIFIER)
-
-
-def _forms(column: MappedColumn, text: str, country: str | None, default_country: str | None) -> Forms | Reason:
-    if column.hashed:
-        return keys_of_hash(text)
-    return keys_of(column.kind, text, country=country, default_country=default_country)
-
-
-def _texts(cell: Any) -> Iterator[str]:
-    """Return the values of one cell: one, several, or none."""
-    value = cell.as_py()
-    if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
-        yield from (text for text in value or () if text is not None)
-    elif value is not None:
-        yield value
-
-
-# --- Whether the service lets us erase at all, asked before anyone is remembered ---
-
-_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
-_NOTHING: Final = "no one was remembered, and nothing was sent"
-
-
-async def check_access(client: AdsClient, account_id: str) -> None:
-    """Check that the service does not refuse us or says that this user or token may only view the account.
-
-    Raises CredentialsRefused or PlanRefused. A service that is away is accepted: these people are left out of uploads
-    from now on, and are erased when it is back.
-    """
-    refusal: AudiencekitError
-    try:
-        answer = await client.list_custom_audiences(count=1)
-        if may_only_read(answer):
-            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
-        if viewing := await viewing_permissions(client):
-            may = f"this user may only look at it ({viewing})"
-            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
-        return
-    except Unauthorized as error:
-        hint = error.hint or _WHOAMI
-        refusal = CredentialsRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
-    except (NotFound, RequestRefused, Redirected) as error:
-        hint = error.hint or _WHOAMI
-        refusal = PlanRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
-    except ExchangeError:
-        return
-    except asyncio.CancelledError:
-        refusal = NotFinished(f"interrupted: {_NOTHING}")
-    raise refusal
-
-
-# --- Identifiers one a line: the kind is recognised, or said as `KIND=VALUE` ---
-
-
-class Lines(Personal[Iterable[str]]):
-    """Raw identifiers, one a line."""
-
-
-@guarded
-def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
-    """Return all people in `lines`; blank lines are ignored. `country` is that of phone numbers which name none.
-
-    Raises UsageError for anything but text.
-    """
-    asked = Asked()
-    given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
-    for number, line in enumerate(given, start=1):
-        if not isinstance(line, str):
-            raise UsageError(f"identifier {number} is no text: nothing was sent", hint="leave out what is missing")
-        if trim(line):
-            kind, forms = _read_line(line.rstrip("\r\n"), country)
-            if kind is None or isinstance(forms, Reason):
-                asked.reject(number, None, str(forms))
-            else:
-                asked.rows += 1
-                asked.add(kind, forms)
-    return asked
-
-
-@guarded
-def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
-    """Yield the lines on standard input.
-
-    Raises UsageError for a terminal, text that is not UTF-8, and a line too long.
-    """
-    live = stream if stream is not None else sys.stdin.buffer
-    if live.isatty():
-        raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
-    lines: list[str] = []
-    while line := live.readline(MAX_LINE_BYTES + 1):
-        if len(line) > MAX_LINE_BYTES:
-            raise UsageError(f"line {len(lines) + 1} of stdin is longer than {MAX_LINE_BYTES} bytes")
-        lines.append(_decoded(line, len(lines) + 1))
-    return Lines(lines)
-
-
-def _decoded(line: bytes, number: int) -> str:
-    text = line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
-    if "\ufffd" in text:
-        raise UsageError(f"line {number} of stdin is not UTF-8")
-    return text
-
-
-def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Reason]:
-    name, separator, value = line.partition("=")
-    kind = Kind(name.strip()) if separator and name.strip() in set(Kind) else None
-    if kind is None:
-        kind, value = likely_kind(line, country=country), line
-    if kind is None:
-        return None, Reason.NO_IDENTIFIER
-    if kind.is_hashed and looks_hashed(trim(value)):
-        return kind, keys_of_hash(value)
-    return kind, keys_of(kind, value, default_country=country)
-
-
-# --- The people to forget, as callers name them: identifiers one by one, or a source ---
+# --- The input: identifiers one by one, or a source ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +100,7 @@ def _has_columns(identifiers: object) -> bool:
     return is_frame(identifiers) and hasattr(identifiers, "columns")
 
 
-# --- The people that an erasure is asked for: the keys of every form, and what could not be read ---
+# --- The people that were read: the keys of every form, and the rejections ---
 
 _MOST_NAMED = 5  # rejections that a message names; the others are counted
 
@@ -336,3 +170,169 @@ def _in_words(rejected: Rejected, what: str) -> str:
         "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
     )
     return f"{what} {rejected.row}{place}: {reason}"
+
+
+# --- The people of a source: every identifier of every row, in every form ---
+
+# A cell with one of these reasons holds no identifier of a person, so that none is missed.
+_NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
+
+
+def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
+    """Return all people in the source, read to its end.
+
+    Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
+    """
+    opened, asked = open_source(source, options), Asked()
+    if not opened.mapping.columns:
+        raise MappingRefused(
+            "no column with identifiers was recognised", hint="name one with `columns={'KIND': 'COLUMN'}`"
+        )
+    reading = ReadingProgress(progress, opened)
+    for batch in opened.batches():
+        _read_batch(batch, opened.mapping, options.country, asked)
+        reading.step(opened.rows_read)
+    return asked
+
+
+@guarded
+def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str | None, asked: Asked) -> None:
+    columns = batch.columns.unwrap()
+    for fault in batch.faults.to_pylist():
+        asked.reject(fault["row"], fault["column"], fault["reason"])
+    rows = columns.column(ROW).to_pylist()
+    named = columns.column(COUNTRY).to_pylist() if mapping.country is not None else [None] * len(rows)
+    cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
+    for place, (row, country) in enumerate(zip(rows, named, strict=True)):
+        _read_row(row, find_country(country or ""), default_country, [(one, each[place]) for one, each in cells], asked)
+
+
+def _read_row(
+    row: int, country: str | None, default_country: str | None, cells: list[tuple[MappedColumn, Any]], asked: Asked
+) -> None:
+    found = wrong = 0
+    for column, cell in cells:
+        for text in _texts(cell):
+            forms = _forms(column, text, country, default_country)
+            if not isinstance(forms, Reason):
+                found += 1
+                asked.add(column.kind, forms)
+            elif forms not in _NO_PERSON:
+                wrong += 1
+                asked.reject(row, column.name, forms)
+    asked.rows += bool(found)
+    if not found and not wrong:
+        asked.reject(row, None, Reason.NO_IDENTIFIER)
+
+
+def _forms(column: MappedColumn, text: str, country: str | None, default_country: str | None) -> Forms | Reason:
+    if column.hashed:
+        return keys_of_hash(text)
+    return keys_of(column.kind, text, country=country, default_country=default_country)
+
+
+def _texts(cell: Any) -> Iterator[str]:
+    """Return the values of one cell: one, several, or none."""
+    value = cell.as_py()
+    if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
+        yield from (text for text in value or () if text is not None)
+    elif value is not None:
+        yield value
+
+
+# --- One identifier on each line: its kind is recognised, or given as `KIND=VALUE` ---
+
+
+class Lines(Personal[Iterable[str]]):
+    """Raw identifiers, one a line."""
+
+
+@guarded
+def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
+    """Return all people in `lines`; blank lines are ignored. `country` is that of phone numbers which name none.
+
+    Raises UsageError for anything but text.
+    """
+    asked = Asked()
+    given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
+    for number, line in enumerate(given, start=1):
+        if not isinstance(line, str):
+            raise UsageError(f"identifier {number} is no text: nothing was sent", hint="leave out what is missing")
+        if trim(line):
+            kind, forms = _read_line(line.rstrip("\r\n"), country)
+            if kind is None or isinstance(forms, Reason):
+                asked.reject(number, None, str(forms))
+            else:
+                asked.rows += 1
+                asked.add(kind, forms)
+    return asked
+
+
+@guarded
+def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
+    """Return the lines on standard input.
+
+    Raises UsageError for a terminal, text that is not UTF-8, and a line too long.
+    """
+    live = stream if stream is not None else sys.stdin.buffer
+    if live.isatty():
+        raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
+    lines: list[str] = []
+    while line := live.readline(MAX_LINE_BYTES + 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise UsageError(f"line {len(lines) + 1} of stdin is longer than {MAX_LINE_BYTES} bytes")
+        lines.append(_decoded(line, len(lines) + 1))
+    return Lines(lines)
+
+
+def _decoded(line: bytes, number: int) -> str:
+    text = line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+    if "\ufffd" in text:
+        raise UsageError(f"line {number} of stdin is not UTF-8")
+    return text
+
+
+def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Reason]:
+    name, separator, value = line.partition("=")
+    kind = Kind(name.strip()) if separator and name.strip() in set(Kind) else None
+    if kind is None:
+        kind, value = likely_kind(line, country=country), line
+    if kind is None:
+        return None, Reason.NO_IDENTIFIER
+    if kind.is_hashed and looks_hashed(trim(value)):
+        return kind, keys_of_hash(value)
+    return kind, keys_of(kind, value, default_country=country)
+
+
+# --- The permission for an erasure, checked before anyone is remembered ---
+
+_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
+_NOTHING: Final = "no one was remembered, and nothing was sent"
+
+
+async def check_access(client: AdsClient, account_id: str) -> None:
+    """Check that the service does not refuse us or says that this user or token may only view the account.
+
+    Raises CredentialsRefused or PlanRefused. A service that is away is accepted: these people are left out of uploads
+    from now on, and are erased when it is back.
+    """
+    refusal: AudiencekitError
+    try:
+        answer = await client.list_custom_audiences(count=1)
+        if may_only_read(answer):
+            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
+        if viewing := await viewing_permissions(client):
+            may = f"this user may only look at it ({viewing})"
+            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
+        return
+    except Unauthorized as error:
+        hint = error.hint or _WHOAMI
+        refusal = CredentialsRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except (NotFound, RequestRefused, Redirected) as error:
+        hint = error.hint or _WHOAMI
+        refusal = PlanRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except ExchangeError:
+        return
+    except asyncio.CancelledError:
+        refusal = NotFinished(f"interrupted: {_NOTHING}")
+    raise refusal

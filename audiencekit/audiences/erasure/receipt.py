@@ -28,7 +28,7 @@ from audiencekit.selection.forgotten.notes import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
-# --- The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier ---
+# --- The result of an erasure by audience: ids and names of audiences, counts and times, no identifiers ---
 
 ReceiptState: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]

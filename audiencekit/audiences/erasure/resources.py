@@ -23,7 +23,7 @@ from audiencekit.selection.forgotten.people import Forgotten
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
-# --- The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots ---
+# --- The resources of an erasure, from its settings and its state directory: locks, earlier runs, snapshots ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def erasure_resources(
     )
 
 
-# --- An erasure that is not begun: who is named, and which audiences would be asked ---
+# --- The preview of an erasure: the people who are named, and the audiences ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ def _words(error: AudiencekitError) -> str:
     return f"{error}; {error.hint}" if error.hint else str(error)
 
 
-# --- The snapshot of an audience under sync: erased people leave it as well, so that no renewal brings them back ---
+# --- The snapshot of an audience under sync: erased people are removed from it, so that no renewal adds them again ---
 
 
 def remove_from_snapshot(
@@ -158,7 +158,7 @@ def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewParts:
     return whole_part(others.marks, snapshot.chosen(part, others))
 
 
-# --- Every file of a state directory in which records of people can stand: snapshots, noted changes, kept spools ---
+# --- Every file of a state directory that can hold records of people: snapshots, stored changes, kept spools ---
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
 

@@ -25,7 +25,7 @@ from audiencekit.reporting.report import Plan, Report
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
-# --- The result of a setup: what became of each of its audiences, in numbers ---
+# --- The result of a setup: the counts of each of its audiences ---
 
 SetupState: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]
 
@@ -149,7 +149,7 @@ def _counts(document: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{count:,} {words.get(name, name)}" for name, count in rows.items() if count and name != "read")
 
 
-# --- The turn of one audience of a setup: its command is carried out, tried in a dry run, or planned ---
+# --- The command of one audience of a setup: carried out, tried in a dry run, or planned ---
 #
 # The id of the audience is empty for the do-not-reach list, which each account has one of.
 
@@ -189,7 +189,7 @@ def plan_audience(one: AudienceSetup, audience_id: str, progress: Progress, own:
     return {"plan": check(one.sources, **given)}
 
 
-# --- The pace of a setup: each account keeps to its own quota, and all of them together to one pace ---
+# --- The pace of a setup: each account has its quota, and all accounts share one pace ---
 
 _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
 
@@ -205,7 +205,7 @@ async def shared_limiter(own: Settings) -> AsyncIterator[RateLimiter]:
         yield JointLimiter(alone, common)
 
 
-# --- Two syncs of a setup that make one audience equal to two lists: each would take out the people of the other ---
+# --- Conflicts: two syncs of one audience with two lists, which would each remove the people of the other ---
 
 Answers: TypeAlias = dict[str, str | AudiencekitError]  # the id of an audience, or why it has none, by its name here
 

@@ -95,7 +95,7 @@ def read_definition(path: Path) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)  # some editors begin a text with it
 
 
-# --- Setups that were said to be trusted: a file that lies in the working directory may be another person's ---
+# --- Trusted setups: a file in the working directory may be another person's ---
 
 FILE: Final = "setups.json"
 _FORM: Final = "audiencekit-setups/1"

@@ -43,7 +43,7 @@ from audiencekit.snapshots.members import (
 )
 from audiencekit.sources.table import Description, SourcePart
 
-# --- A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon ---
+# --- A source compared with the snapshot, part by part: members to add, to remove and to renew ---
 
 _SPILL_AT: Final = 8_192  # members that leave, at a time
 

@@ -259,7 +259,7 @@ def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys
     return numbers[order][first]
 
 
-# --- A set of keys that a hundred million others can be looked up in: by bits of their hashes, then by their tags ---
+# --- A set of keys for a hundred million searches: first by bits of their hashes, then by their tags ---
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -359,7 +359,7 @@ def _neighbours(halves: Numbers, order: Indices) -> Bools:
     return equal
 
 
-# --- Which keys of those who leave may have to be struck although a member who stays holds them ---
+# --- Shared keys: which keys of leaving members may have to be deleted although a remaining member holds them ---
 #
 # A member goes by the key that the fewest hold. So one that many hold, as the telephone of a whole household, is hardly
 # ever struck, and its holders need not be looked at while the others are still being counted.

@@ -170,7 +170,7 @@ class HeldSnapshot:
         return self._snapshot.facts.serial
 
 
-# --- The changes of a run -> a new snapshot: right after the run, or in the next one when a kill came between ---
+# --- The changes of a run -> a new snapshot: right after the run, or in the next run after a kill ---
 
 
 def settle_previous_run(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
@@ -263,7 +263,7 @@ def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now
     )
 
 
-# --- How a run comes to the snapshot of its audience: under its lock, at its pace, with the client of its account ---
+# --- A run with the snapshot of its audience: under its lock, at its pace, with the client of its account ---
 
 # Makes the planner of a run, which opens the snapshot.
 PlannerOf = Callable[[HeldSnapshot], Planner]
@@ -298,7 +298,7 @@ def open_snapshot_run(
     return SnapshotRun(run, snapshot, stamping, session, time, progress)
 
 
-# --- A run that compares with the snapshot: from the look at the audience to the snapshot that the run leaves ---
+# --- The steps of such a run: from the check of the audience to the new snapshot ---
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from audiencekit.machine.privatefiles import explained, read_file, replace_file
 from audiencekit.machine.spool import NONCE_BYTES
 from audiencekit.snapshots.facts import untrusted
 
-# --- Whether the snapshot is the last state of its audience: asked of the service before a run changes anything ---
+# --- Whether the snapshot is the last state of its audience: the service is asked before a run changes anything ---
 #
 # A run puts a new stamp into the description of the audience before its first request, and another one when its changes
 # are in the snapshot. So a snapshot is the last one only while the description bears a stamp that was made with it:

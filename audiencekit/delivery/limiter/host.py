@@ -56,95 +56,95 @@ def boot_id(file: Path = BOOT_ID_FILE) -> str:
     return text if _BOOT_ID.fullmatch(text) else UNKNOWN_BOOT
 
 
-# --- The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock
-#
-# Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
-# a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.
-
-SECONDS_PER_MINUTE: Final = 60.0
-# Lateness is made up for, up to half an interval: that adds no request to a window of a whole number of intervals.
-CATCH_UP_INTERVALS: Final = 0.5
-# The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
-HEAD_START_INTERVALS: Final = 0.75
-# A caller that does not come back for so long has left the line, or is dead.
-ABSENCE_INTERVALS: Final = 1.0
+# --- The limiter that all processes of a host share, across restarts and clock steps: a queue in a small file ---
 
 
-def interval_seconds(requests_per_minute: float) -> float:
-    """Return the seconds from one request to the next. Raises UsageError unless the pace is a number above 0."""
-    if not (requests_per_minute > 0 and math.isfinite(requests_per_minute)):
-        raise UsageError("requests per minute must be a number above 0")
-    return SECONDS_PER_MINUTE / requests_per_minute
+class HostLimiter:
+    """A context manager that spaces requests evenly among all processes with the same `quota` under `state_dir`.
 
-
-@dataclass(frozen=True, slots=True)
-class Waiter:
-    """One process in the queue, and the moment at which it asks again."""
-
-    owner: str
-    due: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingLine:
-    """The queue. The next request may leave at `free_at`; `share` of the full rate was allowed at `share_at`."""
-
-    free_at: float
-    paused_until: float = 0.0
-    share: float = 1.0
-    share_at: float = 0.0
-    waiting: tuple[Waiter, ...] = ()
-
-
-def believable(line: WaitingLine, now: float) -> bool:
-    """Whether the times of `line` fit this clock. After a restart of the clock they are far in the future."""
-    return max(line.free_at, line.paused_until) <= now + FARTHEST_PLACE_SECONDS
-
-
-def share_of(line: WaitingLine, now: float) -> float:
-    """The share of the full rate at `now`: it recovers by RATE_RECOVERY_PER_MINUTE."""
-    recovered = RATE_RECOVERY_PER_MINUTE * max(0.0, now - line.share_at) / SECONDS_PER_MINUTE
-    return min(1.0, line.share + recovered)
-
-
-def advance(
-    line: WaitingLine, owner: str, *, now: float, interval: float, is_due: bool
-) -> tuple[WaitingLine, float | None]:
-    """Return the queue after `owner` asked, and when `owner` must ask again; None: its request leaves now.
-
-    `interval` is that of the full rate. `is_due` says that `owner` asks at the time it was given, so that it need not
-    queue behind others. In a closed window of n intervals at most n + 1 requests leave.
+    In 60 s at most 1,471 requests leave at the default pace, also when processes are stopped, killed or started. The
+    file is written when a request leaves, so a killed process loses nothing. All processes should have the same pace.
+    Raises InputOutputFailed when the file fails: then no request may leave.
     """
-    interval /= share_of(line, now)
-    others = tuple(waiter for waiter in line.waiting if waiter.due >= now - ABSENCE_INTERVALS * interval)
-    if now < line.paused_until:
-        return replace(line, waiting=_without(others, owner)), line.paused_until
-    ahead = next((place for place, waiter in enumerate(others) if waiter.owner == owner), len(others))
-    if now >= line.free_at and (is_due or ahead == 0):
-        free_at = max(line.free_at, line.paused_until, now - CATCH_UP_INTERVALS * interval) + interval
-        return replace(line, free_at=free_at, waiting=_without(others, owner)), None
-    due = max(line.free_at, now) + max(0.0, ahead - HEAD_START_INTERVALS) * interval
-    waiting = (*others[:ahead], Waiter(owner, due), *others[ahead + 1 :])
-    return replace(line, waiting=waiting), due
+
+    def __init__(
+        self,
+        requests_per_minute: float = PACED_REQUESTS_PER_MINUTE,
+        *,
+        quota: str,
+        state_dir: Path,
+        clock: Clock,
+        now: Callable[[], float] = boot_seconds,
+        boot: str | None = None,
+    ) -> None:
+        self._interval = interval_seconds(requests_per_minute)
+        self._quota, self._clock, self._now = quota, clock, now
+        self._file = WaitingLineFile(state_dir, boot_id() if boot is None else boot)
+        self._owner = secrets.token_hex(8)
+        self._turn = asyncio.Lock()
+        self._is_quota_shared = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    @property
+    def is_quota_shared(self) -> bool:
+        """Whether a process of this host got a 429 although the pace was kept; once True, it stays True."""
+        return self._is_quota_shared
+
+    async def acquire(self) -> None:
+        """Return when one request may leave. A cancelled call uses up nothing."""
+        async with self._turn:
+            due: float | None = None
+            while (due := await self._ask(is_due=due is not None)) is not None:
+                while (wait_seconds := due - self._now()) > 0:
+                    await self._clock.sleep(wait_seconds)
+
+    async def pause(self, seconds: float) -> None:
+        """Note a 429: no process of the host sends for `seconds`, and the pace is halved, once in each pause."""
+
+        def paused(line: WaitingLine, now: float) -> tuple[WaitingLine, None]:
+            return pause(line, now=now, seconds=seconds), None
+
+        await self._change(paused)
+
+    async def _ask(self, *, is_due: bool) -> float | None:
+        def asked(line: WaitingLine, now: float) -> tuple[WaitingLine, float | None]:
+            return advance(line, self._owner, now=now, interval=self._interval, is_due=is_due)
+
+        return await self._change(asked)
+
+    async def _change(self, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]) -> T:
+        """Return the result of `changed`, given the queue and the time, while no other process can use the file."""
+        patience = self._now() + LIMITER_BUSY_SECONDS
+        while True:
+            try:
+                return self._file.change(self._quota, lambda line: self._changed(line, changed))
+            except BusyError:
+                if self._now() >= patience:
+                    raise _held_too_long() from None
+            await self._clock.sleep(RETRY_SECONDS)
+
+    def _changed(
+        self, line: WaitingLine | None, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]
+    ) -> tuple[WaitingLine, T]:
+        now = self._now()
+        if line is None:
+            line = WaitingLine(free_at=now)
+        elif not believable(line, now):
+            line = WaitingLine(free_at=now + self._interval)  # who left last, and when, is not known
+        line, result = changed(line, now)
+        self._is_quota_shared |= share_of(line, now) < 1.0
+        return line, result
 
 
-def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
-    """Return the queue after a 429: closed for at least `seconds`.
-
-    The first 429 of a pause halves the rate, down to a floor.
-    """
-    share = share_of(line, now)
-    if now >= line.paused_until:
-        share = max(RATE_FLOOR_SHARE, share / 2)
-    paused_until = max(line.paused_until, now + seconds)
-    return replace(line, paused_until=paused_until, share=share, share_at=paused_until)
-
-
-def _without(waiting: tuple[Waiter, ...], owner: str) -> tuple[Waiter, ...]:
-    return tuple(waiter for waiter in waiting if waiter.owner != owner)
-
-
-# --- The limiter that all processes of a host share, across restarts and clock steps: a line in a small file ---
+def _held_too_long() -> FileHeld:
+    return FileHeld(f"another process has held the limiter's file for {LIMITER_BUSY_SECONDS:.0f} s", hint=HELD_HINT)
 
 
 # --- The lines of a host in one small SQLite file, read and written by all its processes, each time in one
@@ -285,89 +285,89 @@ def _remove_old(path: Path) -> None:
 RETRY_SECONDS: Final = 0.01  # between two tries while another process holds the file
 
 
-class HostLimiter:
-    """A context manager that spaces requests evenly among all processes with the same `quota` under `state_dir`.
+# --- The line of callers that share a quota: one value and two pure functions on it. Times are seconds of one clock
+#
+# Places in the line only say who goes first and when to look again. What keeps the rate is `free_at`, which moves when
+# a request really leaves: a process that is late, stopped or killed in the line takes nothing from the quota.
 
-    In 60 s at most 1,471 requests leave at the default pace, also when processes are stopped, killed or started. The
-    file is written when a request leaves, so a killed process loses nothing. All processes should have the same pace.
-    Raises InputOutputFailed when the file fails: then no request may leave.
+SECONDS_PER_MINUTE: Final = 60.0
+# Lateness is made up for, up to half an interval: that adds no request to a window of a whole number of intervals.
+CATCH_UP_INTERVALS: Final = 0.5
+# The next in line looks so long before its own turn: when its predecessor is dead by then, the turn is not lost.
+HEAD_START_INTERVALS: Final = 0.75
+# A caller that does not come back for so long has left the line, or is dead.
+ABSENCE_INTERVALS: Final = 1.0
+
+
+def interval_seconds(requests_per_minute: float) -> float:
+    """Return the seconds from one request to the next. Raises UsageError unless the pace is a number above 0."""
+    if not (requests_per_minute > 0 and math.isfinite(requests_per_minute)):
+        raise UsageError("requests per minute must be a number above 0")
+    return SECONDS_PER_MINUTE / requests_per_minute
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """One process in the queue, and the moment at which it asks again."""
+
+    owner: str
+    due: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingLine:
+    """The queue. The next request may leave at `free_at`; `share` of the full rate was allowed at `share_at`."""
+
+    free_at: float
+    paused_until: float = 0.0
+    share: float = 1.0
+    share_at: float = 0.0
+    waiting: tuple[Waiter, ...] = ()
+
+
+def believable(line: WaitingLine, now: float) -> bool:
+    """Whether the times of `line` fit this clock. After a restart of the clock they are far in the future."""
+    return max(line.free_at, line.paused_until) <= now + FARTHEST_PLACE_SECONDS
+
+
+def share_of(line: WaitingLine, now: float) -> float:
+    """The share of the full rate at `now`: it recovers by RATE_RECOVERY_PER_MINUTE."""
+    recovered = RATE_RECOVERY_PER_MINUTE * max(0.0, now - line.share_at) / SECONDS_PER_MINUTE
+    return min(1.0, line.share + recovered)
+
+
+def advance(
+    line: WaitingLine, owner: str, *, now: float, interval: float, is_due: bool
+) -> tuple[WaitingLine, float | None]:
+    """Return the queue after `owner` asked, and when `owner` must ask again; None: its request leaves now.
+
+    `interval` is that of the full rate. `is_due` says that `owner` asks at the time it was given, so that it need not
+    queue behind others. In a closed window of n intervals at most n + 1 requests leave.
     """
-
-    def __init__(
-        self,
-        requests_per_minute: float = PACED_REQUESTS_PER_MINUTE,
-        *,
-        quota: str,
-        state_dir: Path,
-        clock: Clock,
-        now: Callable[[], float] = boot_seconds,
-        boot: str | None = None,
-    ) -> None:
-        self._interval = interval_seconds(requests_per_minute)
-        self._quota, self._clock, self._now = quota, clock, now
-        self._file = WaitingLineFile(state_dir, boot_id() if boot is None else boot)
-        self._owner = secrets.token_hex(8)
-        self._turn = asyncio.Lock()
-        self._is_quota_shared = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-    @property
-    def is_quota_shared(self) -> bool:
-        """Whether a process of this host got a 429 although the pace was kept; once True, it stays True."""
-        return self._is_quota_shared
-
-    async def acquire(self) -> None:
-        """Return when one request may leave. A cancelled call uses up nothing."""
-        async with self._turn:
-            due: float | None = None
-            while (due := await self._ask(is_due=due is not None)) is not None:
-                while (wait_seconds := due - self._now()) > 0:
-                    await self._clock.sleep(wait_seconds)
-
-    async def pause(self, seconds: float) -> None:
-        """Note a 429: no process of the host sends for `seconds`, and the pace is halved, once in each pause."""
-
-        def paused(line: WaitingLine, now: float) -> tuple[WaitingLine, None]:
-            return pause(line, now=now, seconds=seconds), None
-
-        await self._change(paused)
-
-    async def _ask(self, *, is_due: bool) -> float | None:
-        def asked(line: WaitingLine, now: float) -> tuple[WaitingLine, float | None]:
-            return advance(line, self._owner, now=now, interval=self._interval, is_due=is_due)
-
-        return await self._change(asked)
-
-    async def _change(self, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]) -> T:
-        """Return the result of `changed`, given the queue and the time, while no other process can use the file."""
-        patience = self._now() + LIMITER_BUSY_SECONDS
-        while True:
-            try:
-                return self._file.change(self._quota, lambda line: self._changed(line, changed))
-            except BusyError:
-                if self._now() >= patience:
-                    raise _held_too_long() from None
-            await self._clock.sleep(RETRY_SECONDS)
-
-    def _changed(
-        self, line: WaitingLine | None, changed: Callable[[WaitingLine, float], tuple[WaitingLine, T]]
-    ) -> tuple[WaitingLine, T]:
-        now = self._now()
-        if line is None:
-            line = WaitingLine(free_at=now)
-        elif not believable(line, now):
-            line = WaitingLine(free_at=now + self._interval)  # who left last, and when, is not known
-        line, result = changed(line, now)
-        self._is_quota_shared |= share_of(line, now) < 1.0
-        return line, result
+    interval /= share_of(line, now)
+    others = tuple(waiter for waiter in line.waiting if waiter.due >= now - ABSENCE_INTERVALS * interval)
+    if now < line.paused_until:
+        return replace(line, waiting=_without(others, owner)), line.paused_until
+    ahead = next((place for place, waiter in enumerate(others) if waiter.owner == owner), len(others))
+    if now >= line.free_at and (is_due or ahead == 0):
+        free_at = max(line.free_at, line.paused_until, now - CATCH_UP_INTERVALS * interval) + interval
+        return replace(line, free_at=free_at, waiting=_without(others, owner)), None
+    due = max(line.free_at, now) + max(0.0, ahead - HEAD_START_INTERVALS) * interval
+    waiting = (*others[:ahead], Waiter(owner, due), *others[ahead + 1 :])
+    return replace(line, waiting=waiting), due
 
 
-def _held_too_long() -> FileHeld:
-    return FileHeld(f"another process has held the limiter's file for {LIMITER_BUSY_SECONDS:.0f} s", hint=HELD_HINT)
+def pause(line: WaitingLine, *, now: float, seconds: float) -> WaitingLine:
+    """Return the queue after a 429: closed for at least `seconds`.
+
+    The first 429 of a pause halves the rate, down to a floor.
+    """
+    share = share_of(line, now)
+    if now >= line.paused_until:
+        share = max(RATE_FLOOR_SHARE, share / 2)
+    paused_until = max(line.paused_until, now + seconds)
+    return replace(line, paused_until=paused_until, share=share, share_at=paused_until)
+
+
+def _without(waiting: tuple[Waiter, ...], owner: str) -> tuple[Waiter, ...]:
+    return tuple(waiter for waiter in waiting if waiter.owner != owner)

@@ -46,7 +46,7 @@ class Unlimited:
         await asyncio.sleep(0)
 
 
-# --- Two limiters as one: the quota of an account, and a pace that several accounts keep together ---
+# --- Two limiters as one: the quota of an account, and a pace that several accounts share ---
 
 
 class JointLimiter:

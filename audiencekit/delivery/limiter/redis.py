@@ -105,7 +105,7 @@ def _microseconds(seconds: float) -> str:
     return str(round(seconds * MICROSECONDS))
 
 
-# --- The limiter that many hosts share: one script call a request, on the clock of a Redis server ---
+# --- The limiter that many hosts share: one script call for each request, by the clock of a Redis server ---
 #
 # A call takes a place and says how long it is to it, so no clock of a client is compared with another. A place that
 # could not be used in time is void. A server that lost its memory paces all from then on.

@@ -127,7 +127,7 @@ def _cut(
     operation_of: Indices,
     framed_as: Indices,
 ) -> RequestBody:
-    """Yield slices of the whole, operation by operation; each has the frame that its records' operation had there."""
+    """Return slices of the whole, operation by operation; each has the frame that its records' operation had there."""
     whole, framed = memoryview(body.unwrap()), frames.unwrap()
     first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))
     operations = []

@@ -108,7 +108,7 @@ def operation_bytes(times: PlanTimes) -> int:
 def plan_requests(
     waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, limits: BodyLimits
 ) -> list[PlannedRequest]:
-    """Yield the requests for all records, wave by wave, Updates before Deletes in each.
+    """Return the requests for all records, wave by wave, Updates before Deletes in each.
 
     A body is `[` operations joined by `,` `]`, so with n users of S bytes in m operations of `operation_bytes` each it
     has 1 + n + S + m * operation_bytes bytes: the cut is exact. Every record fits into one body (see `records`).

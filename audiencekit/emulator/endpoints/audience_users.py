@@ -22,6 +22,31 @@ from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import check_body, read_document
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS, SHA256_HEX_LENGTH
 
+# --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
+# (specification part 2, section 4.4) ---
+
+
+def upload_users(call: Call) -> Answer:
+    """Return the number of users received, over all operations, twice."""
+    audience = find_audience(call, to_write=True)
+    check_body(call)
+    if audience.segments is not None:
+        raise call.refuse(400, "INVALID_PARAMETER", "A flexible audience has no users of its own", "custom_audience_id")
+    rules = UserRules.of(call.options.profile, upper_case=call.options.accept_upper_case)
+    users = count_users(call.body, rules) if call.options.sink else None
+    if users is None:
+        with collector_paused():
+            users = _read_and_apply(call, audience, rules)
+    return success(call.ids, {"success_count": users, "total_count": users})
+
+
+def _read_and_apply(call: Call, audience: Audience, rules: UserRules) -> int:
+    operations = read_operations(read_document(call), rules, call.now, call.ids)
+    if not call.options.sink:
+        apply_operations(call, call.store.accounts[audience.account_id], audience, operations)
+    return sum(len(operation.key_sets) for operation in operations)
+
+
 # --- Operations on a list: the body of a users request, read as a whole or refused as a whole ---
 #
 # Request-level problems stand under `errors`, problems of items under `operation_errors` (specification part 1, section
@@ -262,31 +287,6 @@ def _count(operation: dict[str, Any]) -> int:
     if not known or not isinstance(users, list) or not users:
         raise ValueError
     return len(users)
-
-
-# --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
-# (specification part 2, section 4.4) ---
-
-
-def upload_users(call: Call) -> Answer:
-    """Return the number of users received, over all operations, twice."""
-    audience = find_audience(call, to_write=True)
-    check_body(call)
-    if audience.segments is not None:
-        raise call.refuse(400, "INVALID_PARAMETER", "A flexible audience has no users of its own", "custom_audience_id")
-    rules = UserRules.of(call.options.profile, upper_case=call.options.accept_upper_case)
-    users = count_users(call.body, rules) if call.options.sink else None
-    if users is None:
-        with collector_paused():
-            users = _read_and_apply(call, audience, rules)
-    return success(call.ids, {"success_count": users, "total_count": users})
-
-
-def _read_and_apply(call: Call, audience: Audience, rules: UserRules) -> int:
-    operations = read_operations(read_document(call), rules, call.now, call.ids)
-    if not call.options.sink:
-        apply_operations(call, call.store.accounts[audience.account_id], audience, operations)
-    return sum(len(operation.key_sets) for operation in operations)
 
 
 # --- User entries: checked, and turned into key sets (specification part 2, section 4.4) ---

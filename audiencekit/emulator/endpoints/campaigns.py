@@ -43,7 +43,7 @@ from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 from audiencekit.servicewords import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
-# --- Line items: what a campaign delivers, and to which people ---
+# --- Line items of campaigns ---
 #
 # The specification names their endpoints (list, create, update, delete) without showing them. They are served in the
 # form of the public service, with what a client needs to promote, tag and target something.
@@ -476,7 +476,7 @@ def _make_fields(account_id: str, currency: str, start_time: int, kind: str) -> 
     }
 
 
-# --- The endpoints of campaigns and of what stands above and below them ---
+# --- The endpoints of campaigns, funding instruments, line items and criteria ---
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _FUNDING: Final = _ACCOUNT + "/funding_instruments"

@@ -140,7 +140,7 @@ def _read_operator(name: str, value: str) -> Matcher:
     return lambda post: fact in post.facts
 
 
-# --- The rules of the filtered stream that there are (specification part 0, sections 6 and 8) ---
+# --- The present rules of the filtered stream (specification part 0, sections 6 and 8) ---
 
 # Rules at the same time, None for any number, and characters of a rule; section 8.
 TRACKS: Final[Mapping[str, tuple[int | None, int]]] = {

@@ -10,7 +10,7 @@ from typing import Final
 
 from audiencekit.emulator.authentication import Origin
 
-# --- Credentials that are given out and taken back (specification part 0, sections 2.1 and 3) ---
+# --- Credentials that are issued and invalidated (specification part 0, sections 2.1 and 3) ---
 
 OUT_OF_BAND: Final = "oob"
 _LETTERS: Final = string.ascii_letters + string.digits

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from audiencekit.emulator.endpoints.activity import FieldSelection
 
 
-# --- Webhooks: where each leads, which are linked, and the events that they were to be told ---
+# --- Webhooks: their addresses, their links, and the events for them ---
 
 KEPT_SECONDS: Final = 5 * 86_400.0  # of events, for a replay; the public service's
 MAX_EVENTS: Final = 10_000  # kept for one webhook
@@ -143,7 +143,7 @@ def is_proof(secret: str, crc_token: str, answer: object) -> bool:
     return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())
 
 
-# --- Deliveries on their way: signed, one after the other for each webhook, again with growing waits ---
+# --- The delivery of events: signed, one after the other for each webhook, repeated after growing waits ---
 #
 # The specification does not show security and retries. Here a receiver proves first that it has the secret of the
 # application, as with the public service; a delivery that is not answered with 2xx in ten seconds is made again after

@@ -12,7 +12,7 @@ from audiencekit.emulator.faults import late_answers, replies, settings, traffic
 from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import Setting
 
-# --- Rows of the catalogue: a kind of fault, and the address at which its faults strike ---
+# --- Rows of the catalogue: a kind of fault, and the address at which its faults take effect ---
 
 Act = Callable[[Injection], Effect]
 Condition = Callable[[Fault, Situation], bool]
@@ -58,7 +58,7 @@ def site_of(fault: Fault) -> Site:
     return Site.PROXY if fault.number == 35 else Site.PLAIN
 
 
-# --- The catalogue: the 40 faults, what the emulator does for each, where, and what each can be told ---
+# --- The catalogue: the 40 faults, the effect of each, its places and its settings ---
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY

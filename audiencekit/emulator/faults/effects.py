@@ -11,7 +11,7 @@ from typing import Any
 
 from audiencekit.emulator.answers import Answer
 
-# --- Effects of faults. Seconds here are those of a real clock: they pass on the wire ---
+# --- Effects of faults. Seconds here are real time, on the network ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Detour:
 Effect = Wait | Cut | Hold | Throttle | Reply | Outage | Skew | Late | Unannounced | Reword | Handshake | Detour
 
 
-# --- A fault as it was ordered, and the situation in which it may strike ---
+# --- A fault as it was ordered, and the situation in which it may take effect ---
 
 
 class Place(StrEnum):

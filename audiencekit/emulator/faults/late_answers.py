@@ -16,7 +16,7 @@ from audiencekit.emulator.faults.effects import Injection, Reply
 from audiencekit.emulator.faults.replies import genuine
 from audiencekit.emulator.store import Clock
 
-# --- Faults of the answer's way over the wire: right words, broken HTTP ---
+# --- Faults of the transfer of an answer: right content, broken HTTP ---
 
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096

@@ -15,7 +15,7 @@ from audiencekit.emulator.faults.catalogue import Site
 from audiencekit.emulator.faults.effects import Cut, Detour, Handshake, Hold, Outage, Place, Situation
 from audiencekit.emulator.faults.orders import Register
 
-# --- A proxy on loopback that leads to the emulator's own addresses, or gets in the way ---
+# --- A proxy on loopback that leads to the emulator's addresses, or fails ---
 
 _LOOPBACK: Final = "127.0.0.1"
 _HEAD_BYTES: Final = 65_536
@@ -121,7 +121,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     await writer.drain()
 
 
-# --- The faults of a connection, before a request comes by it ---
+# --- The faults of a connection, before its first request ---
 
 
 def inject_connection_fault(
@@ -197,7 +197,7 @@ class FaultSites:
             await self._closers.pop().close()
 
 
-# --- Handshakes of the https address, each with the certificate, or to the failure, that was ordered ---
+# --- Handshakes of the https address, each with the ordered certificate or failure ---
 
 # A fatal alert as it is written before anything was agreed (RFC 8446, sections 5.1 and 6).
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02%c"

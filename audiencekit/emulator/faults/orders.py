@@ -20,7 +20,7 @@ from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind, Site, site_of
 from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import is_number, is_whole
 
-# --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal that comes with the package ---
+# --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal of the package ---
 
 _KNOWN: Final = ("fault", "where", "match", "nth", "p", "times", "seed")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
@@ -150,7 +150,7 @@ def read_rehearsal(name: str) -> list[Fault]:
     return read_faults(json.loads(text))
 
 
-# --- The door of the faults: `/__faults` sets, shows and clears them ---
+# --- The endpoint `/__faults`, which sets, shows and clears faults ---
 
 
 class FaultEndpoint:
@@ -184,7 +184,7 @@ class FaultEndpoint:
             raise refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
 
-# --- The faults that are set, how often each was met and struck, and what they struck ---
+# --- The present faults, how often each fitted and took effect, and the record of their effects ---
 
 _MOST_FIRED: Final = 100_000  # the oldest are forgotten first
 

@@ -189,9 +189,6 @@ def _refusal(injection: Injection, bad: list[int], operations: list[list[Any]], 
     return Reply(Answer(400, orjson.dumps(document)))
 
 
-# --- Faults that are an answer: statuses, codes and headers, whatever was asked ---
-
-
 # --- Faults that look like a success: status 200, and a body that proves nothing ---
 
 _HTML: Final = "text/html;charset=utf-8"
@@ -326,7 +323,7 @@ def _renamed(found: Any, name: str = "") -> Any:
     return ANOTHER_ID if isinstance(found, str) and (name == "id" or name.endswith("_id")) else found
 
 
-# --- Texts that act: on a terminal, in a log, or by saying what was sent ---
+# --- Hostile texts: for a terminal, for a log, or repeating what was sent ---
 
 # A title, a cleared screen, colours in one byte (C1), text from right to left, an isolate, forged lines; FORGED must
 # never begin a line.
@@ -393,6 +390,8 @@ def spoil(found: Any, name: str = "", *, sparing: bool = False) -> Any:
 def _is_needed(name: str) -> bool:
     return name in _NEEDED or name.rpartition("_")[2] in _NEEDED
 
+
+# --- Faults that send another answer: statuses, codes and headers ---
 
 _CODES: Final[Mapping[int, str]] = MappingProxyType(
     {408: "CANCELLED_REQUEST", 423: "LOCK_ACQUISITION_TIMEOUT", 429: "TOO_MANY_REQUESTS"}

@@ -18,67 +18,6 @@ from audiencekit.reporting.page.privacy import masked
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
 from audiencekit.shown import shown
 
-# --- Parts as HTML: for the page, and for a notebook, which has them without the page around ---
-
-Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; empty where nothing draws
-
-
-def sections(parts: Sequence[Section], draw: Draw) -> str:
-    """Return the parts as HTML, one after the other. Raises what `draw` raises."""
-    drawn = iter(draw([picture for part in parts for picture in part.pictures]))
-    return "".join(_section(part, list(islice(drawn, len(part.pictures)))) for part in parts)
-
-
-def _section(part: Section, drawn: Sequence[str]) -> str:
-    """Return one part: its heading, its pictures, their numbers, and the remedies."""
-    text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
-    pictures = "".join(_figure_element(part, svg) for svg in drawn if svg)
-    remedies = items((each["message"], each["remedy"]) for each in part.remedies)
-    return f"<section>\n<h2>{escape(part.heading)}</h2>\n{text}{pictures}{_table(part)}{remedies}</section>\n"
-
-
-def items(messages: Iterable[tuple[str, str | None]]) -> str:
-    """Return a list of messages, each with its remedy; an empty text without messages."""
-    lines = [
-        f"<li>{escape(message)}" + (f'<br><span class="do">What to do: {escape(what)}</span>' if what else "") + "</li>"
-        for message, what in messages
-    ]
-    return f"<ul>{''.join(lines)}</ul>\n" if lines else ""
-
-
-def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: Callable[[str], str]) -> str:
-    """Return why a plan or a run was refused; an empty text if it was not."""
-    messages = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
-    return f"<section>\n<h2>Why it was refused</h2>\n{messages}</section>\n" if messages else ""
-
-
-def _figure_element(part: Section, svg: str) -> str:
-    label = escape(f"Picture: {part.heading}. The table that follows has its numbers.")
-    return f'<figure tabindex="0" role="group" aria-label="{label}">{svg}</figure>\n'
-
-
-def _table(part: Section) -> str:
-    if not part.rows:
-        return ""
-    scroll = f' tabindex="0" role="group" aria-label="{escape(f"Table: {part.heading}")}"' if part.wide else ""
-    first, *others = part.columns
-    head = f'<th scope="col">{escape(first)}</th>'
-    head += "".join(f'<th scope="col" class="n">{escape(column)}</th>' for column in others)
-    return (
-        f'<div class="scroll"{scroll}><table>\n<caption>{escape(part.caption)}</caption>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_line, part.rows))}</tbody>\n</table></div>\n"
-    )
-
-
-def _line(row: Row) -> str:
-    cells = (f'<td class="n"{_key(cell)}>{escape(cell.text)}</td>' for cell in row.cells)
-    return f'<tr><th scope="row">{escape(row.name)}</th>{"".join(cells)}</tr>\n'
-
-
-def _key(cell: Cell) -> str:
-    return f' data-key="{escape(cell.key)}"' if cell.key else ""
-
-
 # --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
 
 _STATES: Final = {
@@ -148,7 +87,7 @@ def _page(
         raise UsageError("a page needs the extra `html`", hint="pip install 'audiencekit[html]'")
     notes = items((_printable(note), None) for note in document["notes"])
     body = problems(document, _printable) + sections(parts, draw)
-    template = files("audiencekit.reporting.webpage").joinpath("page.html").read_text("utf-8")
+    template = files("audiencekit.reporting.page").joinpath("page.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(title),
         state=escape(state),
@@ -162,3 +101,64 @@ def _page(
 
 def _printable(text: str) -> str:
     return shown(masked(text))
+
+
+# --- Parts as HTML: for the page, and for a notebook, which shows them without the page ---
+
+Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; empty where nothing draws
+
+
+def sections(parts: Sequence[Section], draw: Draw) -> str:
+    """Return the parts as HTML, one after the other. Raises what `draw` raises."""
+    drawn = iter(draw([picture for part in parts for picture in part.pictures]))
+    return "".join(_section(part, list(islice(drawn, len(part.pictures)))) for part in parts)
+
+
+def _section(part: Section, drawn: Sequence[str]) -> str:
+    """Return one part: its heading, its pictures, their numbers, and the remedies."""
+    text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
+    pictures = "".join(_figure_element(part, svg) for svg in drawn if svg)
+    remedies = items((each["message"], each["remedy"]) for each in part.remedies)
+    return f"<section>\n<h2>{escape(part.heading)}</h2>\n{text}{pictures}{_table(part)}{remedies}</section>\n"
+
+
+def items(messages: Iterable[tuple[str, str | None]]) -> str:
+    """Return a list of messages, each with its remedy; an empty text without messages."""
+    lines = [
+        f"<li>{escape(message)}" + (f'<br><span class="do">What to do: {escape(what)}</span>' if what else "") + "</li>"
+        for message, what in messages
+    ]
+    return f"<ul>{''.join(lines)}</ul>\n" if lines else ""
+
+
+def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: Callable[[str], str]) -> str:
+    """Return why a plan or a run was refused; an empty text if it was not."""
+    messages = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
+    return f"<section>\n<h2>Why it was refused</h2>\n{messages}</section>\n" if messages else ""
+
+
+def _figure_element(part: Section, svg: str) -> str:
+    label = escape(f"Picture: {part.heading}. The table that follows has its numbers.")
+    return f'<figure tabindex="0" role="group" aria-label="{label}">{svg}</figure>\n'
+
+
+def _table(part: Section) -> str:
+    if not part.rows:
+        return ""
+    scroll = f' tabindex="0" role="group" aria-label="{escape(f"Table: {part.heading}")}"' if part.wide else ""
+    first, *others = part.columns
+    head = f'<th scope="col">{escape(first)}</th>'
+    head += "".join(f'<th scope="col" class="n">{escape(column)}</th>' for column in others)
+    return (
+        f'<div class="scroll"{scroll}><table>\n<caption>{escape(part.caption)}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_line, part.rows))}</tbody>\n</table></div>\n"
+    )
+
+
+def _line(row: Row) -> str:
+    cells = (f'<td class="n"{_key(cell)}>{escape(cell.text)}</td>' for cell in row.cells)
+    return f'<tr><th scope="row">{escape(row.name)}</th>{"".join(cells)}</tr>\n'
+
+
+def _key(cell: Cell) -> str:
+    return f' data-key="{escape(cell.key)}"' if cell.key else ""

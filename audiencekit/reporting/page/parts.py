@@ -22,7 +22,7 @@ from audiencekit.reporting.page.page_parts import (
 from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, printed_numbers, shown_counts
 from audiencekit.shown import shown as printable
 
-# --- The parts of a page about the list: where its rows are, what is lost, which identifiers they have ---
+# --- The parts of a page about the list: where its rows are, the losses, the kinds of identifiers ---
 
 _TOO_SMALL: Final = "The list is so small that its values and their kinds would point at people. They are not shown."
 _ROWS: Final = {

@@ -24,7 +24,7 @@ from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
 from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 
-# --- The journal of one run as a file: what is written is durable when a method returns ---
+# --- The journal of one run as a file: each change is durable when its method returns ---
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
@@ -190,7 +190,7 @@ class JournalFile:
             return {_whole(number): Moment(str(boot), float(seconds)) for number, boot, seconds in rows}
 
     def digests(self) -> dict[int, bytes]:
-        """Yield number and body digest of the requests that may have been sent and are not confirmed."""
+        """Return number and body digest of the requests that may have been sent and are not confirmed."""
         with _explained(self._path, "read"):
             found = "SELECT number, digest FROM requests WHERE digest IS NOT NULL AND state <> 'confirmed'"
             return dict(self._connection.execute(found))
@@ -364,7 +364,7 @@ def _plan_time(directory: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-# --- How a journal is kept on disk: one SQLite file, known by its header, in schema 3 ---
+# --- The file of a journal: one SQLite file, recognised by its header, in schema 3 ---
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"

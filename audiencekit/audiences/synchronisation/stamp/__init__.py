@@ -1,1 +1,0 @@
-"""Whether the snapshot is the last state of its audience: a stamp in the description tells."""
