@@ -87,7 +87,7 @@ class HttpTransport:
         if addresses.has_tls:
             check_authorities(os.environ)
             if self._connections.ca_bundle:
-                _ = self._tls  # a wrong one is told before anything else is done
+                _ = self._tls  # a wrong one is refused before anything else is done
         self._session: aiohttp.ClientSession | None = None
         self._depth = 0
 

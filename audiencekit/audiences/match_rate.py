@@ -38,7 +38,7 @@ from audiencekit.shown import shown
 # else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
 
 _DELETE: Final = "delete"
-_DELETING: Final = frozenset({_DELETE, "update and delete"})  # of the second, how many records are which is not told
+_DELETING: Final = frozenset({_DELETE, "update and delete"})  # how many records of the second are Deletes is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

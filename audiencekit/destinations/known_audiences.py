@@ -75,7 +75,7 @@ def _plain(names: Mapping[str, object]) -> dict[str, str]:
     return {one: name for one, name in names.items() if is_service_id(one) and isinstance(name, str)}
 
 
-# --- A document in the state directory with a part for each account: what the service told this machine, as a help
+# --- A document in the state directory with a part for each account: facts from the service, as a help only ---
 
 MAX_FILE_BYTES: Final = 16_000_000
 

@@ -40,7 +40,7 @@ class Slice(KernelStructure):
 
     @classmethod
     def of(cls, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> Slice:
-        # The library is told of places and counts only: it would read values of another size beyond their end.
+        # The library gets addresses and counts only: it would read values of another size beyond their end.
         if array.dtype != dtype or not array.flags.c_contiguous or not array.flags.aligned:
             raise ValueError("a kernel takes values of one size that stand one behind the other")
         made = cls(address(array), array.size)

@@ -20,10 +20,9 @@ from audiencekit.limits import (
 from audiencekit.settings import FewPeople
 from audiencekit.sources.files import FilePath
 
-# --- Signatures as people see them: `**keywords` written out, with types and defaults, and names that are not there
-# told ---
+# --- Signatures as people see them: `**keywords` written out, with types and defaults; unknown names are refused ---
 #
-# Checkers of types read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
+# Type checkers read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
 
 P = ParamSpec("P")
 T = TypeVar("T")

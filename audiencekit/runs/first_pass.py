@@ -279,7 +279,7 @@ class PendingRequests:
 
     def _left(self, path: Path, target: Target, plan: PlanFacts | None) -> float:
         try:
-            # Of a clock that was ahead then, or is behind now, nothing is heard: it was just now.
+            # If the clock was ahead then, or is behind now, the file counts as written just now.
             age = max(0.0, self._now() - (path if path.exists() else path.parent).stat().st_mtime)
         except OSError:
             return 0.0
@@ -300,8 +300,8 @@ class PendingRequests:
         left = [moment for number, moment in departures.items() if plan is None or _undoes(earlier, number, plan)]
         if not left:
             return 0.0
-        # Of another start of the machine a departure tells nothing; but it stands in the journal before bytes leave,
-        # so that none left later than the file was written.
+        # A departure before another start of the machine says nothing; but it is in the journal before bytes are sent,
+        # so that none were sent later than the file was written.
         elapsed = seconds_in_the_past(left, self._moment()) or age - EXCHANGE_TIMEOUT_SECONDS
         return max(0.0, SETTLE_SECONDS - max(0.0, elapsed))
 

@@ -225,7 +225,7 @@ class _Reader:
 
     def _check_times(self, command: str, options: Options) -> None:
         """Raise UsageError for times that the destination does not take."""
-        if command == "do-not-reach":  # that it takes no effective time is told already
+        if command == "do-not-reach":  # that it takes no effective time is reported already
             PlanTerms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
         else:
             PlanTerms.pinned(options, SPEC, now=self._now)

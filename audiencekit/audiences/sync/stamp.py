@@ -28,7 +28,7 @@ from audiencekit.snapshots.facts import untrusted
 # --- Whether the snapshot is the last state of its audience: the service is asked before a run changes anything ---
 #
 # A run puts a new stamp into the description of the audience before its first request, and another one when its changes
-# are in the snapshot. So a snapshot is the last one only while the description bears a stamp that was made with it:
+# are in the snapshot. So a snapshot is the last one only while the description has a stamp that was made with it:
 # another machine, an older copy of the state directory, and one that was copied in the middle of a run know other
 # stamps.
 
@@ -246,10 +246,9 @@ def _misses_stamp(known: KnownStamps | None) -> bool:
     return known is not None and known.is_shown is not False
 
 
-# --- The stamps that the description of an audience may bear when it is next looked at, as this state directory
-# knows
+# --- The stamps that the description of an audience may have at the next look, as this state directory knows them ---
 #
-# Sealed, beside the snapshot. A stamp stands here before it can stand there, so that no kill makes us a stranger.
+# Sealed, beside the snapshot. A stamp is stored here before it is set there, so that after a kill it is known as ours.
 
 STAMP: Final = "stamp"
 _MOST_BYTES: Final = 10_000

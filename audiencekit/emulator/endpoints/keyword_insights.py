@@ -17,8 +17,8 @@ from audiencekit.emulator.routing import KEYWORD_READS, Route
 
 # --- `GET /insights/keywords/search`: how many tweets have certain words (specification part 2, section 4.1) ---
 #
-# How many follow from the seed, the country and the hour of the day. The emulator has no table of places, so the value
-# of a city is not told from that of a country, only from what is no value at all.
+# The numbers follow from the seed, the country and the hour of the day. The emulator has no table of places, so it
+# cannot distinguish a city from a country, only valid from invalid values.
 
 MAX_KEYWORDS: Final = 10  # negative ones included; specification part 2, section 8
 MAX_RANGE_SECONDS: Final = 7 * 86_400
