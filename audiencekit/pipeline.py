@@ -21,11 +21,11 @@ from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.destination import Destination
 from audiencekit.planning.options import Keywords, with_keywords
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.planner import preview
 from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.settings import Settings, load_settings
@@ -53,10 +53,10 @@ def check(
     Raises SourceRefused when the source cannot be read to its end, UsageError for invalid keywords.
     """
     source, settings = items_of(source), settings or load_settings()
-    terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
+    terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=destination)
     if doctor:
         terms = replace(terms, options=replace(terms.options, examines=True))
-    return preview(source, terms, rejections=rejections, progress=heard_by(progress))
+    return preview(source, terms, rejections=rejections, progress=progress_or_default(progress))
 
 
 @with_keywords(Keywords)
@@ -77,8 +77,8 @@ def prepare(
     from audiencekit.planning.prepared import write_prepared
 
     source, settings = items_of(source), settings or load_settings()
-    terms = Terms.of(keywords, settings, now=datetime.now(UTC))
-    return write_prepared(source, terms, Path(out), requests=requests, progress=heard_by(progress))
+    terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC))
+    return write_prepared(source, terms, Path(out), requests=requests, progress=progress_or_default(progress))
 
 
 @cancellable

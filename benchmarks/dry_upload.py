@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.profile import SPEC
 from audiencekit.records.tally import Tally
@@ -23,8 +23,8 @@ def run_dry(path: Path) -> Figures:
     """From the file to finished bodies, the sealed spool between them; bodies are counted and dropped."""
     started = time.perf_counter()
     with ExitStack() as stack:
-        terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
-        planned = plan_run(path, terms, Means(stack=stack))
+        terms = PlanTerms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
+        planned = plan_run(path, terms, PlanResources(stack=stack))
         read = time.perf_counter()
         bodies = [request.body_bytes for request in pack_requests(planned.requests, planned.users_of, planned.form)]
         fill_ratio = planned.fill_ratio()

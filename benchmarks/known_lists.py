@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from audiencekit.planning.options import Keywords, read_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.profile import SPEC
 from audiencekit.records.tally import Tally
@@ -38,8 +38,8 @@ def _read(path: Path) -> Tally:
     country = COUNTRIES.get(path.stem.partition("-")[2])
     keywords: Keywords = {"country": country} if country else {}
     with ExitStack() as stack:
-        terms = Terms.pinned(read_keywords(keywords, SPEC), SPEC, now=datetime.now(UTC))
-        planned = plan_run(path, terms, Means(stack=stack))
+        terms = PlanTerms.pinned(read_keywords(keywords, SPEC), SPEC, now=datetime.now(UTC))
+        planned = plan_run(path, terms, PlanResources(stack=stack))
     return planned.tally
 
 

@@ -1,4 +1,4 @@
-"""Bytes of an answer -> a result or a typed error. No I/O, and nothing that the service says of people is quoted."""
+"""Bytes of an answer -> a result or a typed error. No I/O, and no quotation of what the service says about people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from audiencekit.limits import FARTHEST_RESET_SECONDS, MAX_CURSOR_LENGTH
 from audiencekit.serviceids import is_service_id
 from audiencekit.shown import shown
 
-# --- The numbers that headers carry: rate limits, Retry-After, Date. Garbage reads as None and never raises ---
+# --- The numbers in headers: rate limits, Retry-After, Date. Garbage gives None and never raises ---
 
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _EPOCH_SECONDS: Final = re.compile(r"[0-9]{1,10}", re.ASCII)  # eleven digits and more are milliseconds, or noise
@@ -63,7 +63,7 @@ class RateLimit:
 
 
 def read_rate_limit(headers: Mapping[str, str]) -> RateLimit:
-    """The window of the account when the answer names one, else that of the user's token.
+    """Return the window of the account if the answer names one, else that of the user's token.
 
     Source: the public service's page on rate limiting; the specification names no headers.
     """
@@ -80,7 +80,7 @@ def _read_window(headers: Mapping[str, str], prefix: str) -> RateLimit:
 
 
 def read_retry_after(headers: Mapping[str, str], *, received_at: float) -> float | None:
-    """Seconds to wait, 0 or more, from `Retry-After` in seconds or as a date; None when it is not usable.
+    """Return the seconds to wait, 0 or more, from `Retry-After` in seconds or as a date; None if it is unusable.
 
     A date counts from the `Date` of the same answer, so that a wrong clock on our side does not matter.
     """
@@ -96,12 +96,12 @@ def read_retry_after(headers: Mapping[str, str], *, received_at: float) -> float
 
 
 def read_date(headers: Mapping[str, str]) -> int | None:
-    """Epoch seconds of the `Date` header: the clock of the service."""
+    """Return the epoch seconds of the `Date` header: the clock of the service."""
     return read_http_date(headers.get("date", "").strip(" \t"))
 
 
 def read_http_date(text: str) -> int | None:
-    """Epoch seconds of a date in a form of RFC 9110, section 5.6.7; None for anything else."""
+    """Return the epoch seconds of a date in a form of RFC 9110, section 5.6.7; None for anything else."""
     match = next(filter(None, (form.fullmatch(text) for form in _HTTP_DATES)), None)
     if match is None:
         return None
@@ -131,12 +131,12 @@ _CODING: Final = re.compile(r"[a-z0-9-]{1,16}(, ?[a-z0-9-]{1,16}){0,3}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A success. `data` is as the service gave it, None if it gave none; `request` is its echo of parameters.
+    """A success. `data` is as the service gave it, None without any; `request` is its echo of the parameters.
 
-    `next_cursor` is None on the last page; `total_count` is None unless asked for; `answered_at` is the
-    clock of the service in epoch seconds. `includes` and `problems` are of the v2 data API: related objects, and
-    what was not found; `message` is what some calls answer instead of data. `access_level` is that of the token, such
-    as `read`, where the service says so.
+    `next_cursor` is None on the last page; `total_count` is None unless requested; `answered_at` is the clock of the
+    service in epoch seconds. `includes` and `problems` are of the v2 data API: related objects, and objects that were
+    not found. `message` is in the answers of some calls in place of data. `access_level` is that of the token, such as
+    `read`, if the service gives it.
     """
 
     status: int
@@ -154,18 +154,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The counts of the service in an upload: records received, and records in the request. Not: matches."""
+    """The counts of the service for an upload: records received, and records in the request. They are not matches."""
 
     success_count: int
     total_count: int
 
 
 def read_answer(response: ApiResponse, *, v2: bool = False) -> Answer:
-    """The answer to a request that succeeded; raises the ExchangeError that any other answer stands for.
+    """Return the answer to a request that succeeded; raise the ExchangeError of any other answer.
 
-    MalformedAnswer: the status says success, the body is not one whole JSON object or reports errors. Where it
-    reports errors of operations, RequestRefused of unknown outcome. With `v2`, errors beside data are `problems`
-    (specification part 0, section 2.2).
+    MalformedAnswer: the status is a success, but the body is not one whole JSON object or reports errors. If it reports
+    errors of operations, RequestRefused of unknown outcome. With `v2`, errors beside data are `problems` (specification
+    part 0, section 2.2).
     """
     document = read_success(response)
     if not _is_silent(document.get("operation_errors")):
@@ -190,7 +190,7 @@ def read_answer(response: ApiResponse, *, v2: bool = False) -> Answer:
 
 
 def read_success(response: ApiResponse) -> Document:
-    """The body of a success as one JSON object; raises the ExchangeError that anything else stands for."""
+    """Return the body of a success as one JSON object; raise the ExchangeError of anything else."""
     if not 200 <= response.status <= 299:
         raise read_refusal(response)
     document = read_document(response.body)
@@ -200,7 +200,10 @@ def read_success(response: ApiResponse) -> Document:
 
 
 def _why_unread(response: ApiResponse) -> str:
-    """Why a body is no document, named where a gateway is the cause: a coding that is not undone, or a mark."""
+    """Return why a body is no document.
+
+    A coding that was not undone, or a byte order mark, is named: a gateway adds them.
+    """
     coding = response.headers.get("content-encoding", "").strip().lower()
     if coding not in _UNDONE:
         named = coding if _CODING.fullmatch(coding) else "of another name"
@@ -211,9 +214,9 @@ def _why_unread(response: ApiResponse) -> str:
 
 
 def read_counts(answer: Answer) -> Counts:
-    """Both counts of an upload, summed when `data` is a list (part 2, section 4.4; both shapes occur).
+    """Return both counts of an upload, summed when `data` is a list (part 2, section 4.4; both shapes occur).
 
-    Raises MalformedAnswer for anything but whole numbers of 0 and more.
+    Raises MalformedAnswer unless both are whole numbers of 0 and more.
     """
     entries = answer.data if isinstance(answer.data, list) else [answer.data]
     if not entries or not all(isinstance(entry, dict) for entry in entries):
@@ -225,7 +228,7 @@ def read_counts(answer: Answer) -> Counts:
 
 
 def confirm_counts(answer: Answer, *, sent: int) -> Counts:
-    """Both counts, which are the number of records sent. Raises CountMismatch and MalformedAnswer.
+    """Return both counts, which equal the number of records sent. Raises CountMismatch and MalformedAnswer.
 
     A 202 confirms nothing: it says that the request is not done yet (RFC 9110, section 15.3.3).
     """
@@ -237,16 +240,15 @@ def confirm_counts(answer: Answer, *, sent: int) -> Counts:
 
 
 def check_counts(counts: Counts, *, sent: int) -> None:
-    """Raises CountMismatch unless records sent and both counts are one number (part 2, section 4.4)."""
+    """Raise CountMismatch unless the records sent and both counts are equal (part 2, section 4.4)."""
     if not sent == counts.success_count == counts.total_count:
         raise CountMismatch(sent=sent, success_count=counts.success_count, total_count=counts.total_count)
 
 
 def require_entity(answer: Answer, *, named: bool = False, asked: str | None = None) -> Answer:
-    """The answer with one object as `data`, also when it came in a list of one; raises MalformedAnswer.
+    """Return the answer with one object as `data`, also if it came in a list of one; otherwise raise MalformedAnswer.
 
-    An `id` of it must be one of this service, and where one was `asked` for, that one; when it is `named`, it must have
-    one.
+    Its `id` must be an id of this service, and equal to `asked` if that is given; with `named` it must have an id.
     """
     data = answer.data
     if isinstance(data, list) and len(data) == 1:
@@ -260,7 +262,7 @@ def require_entity(answer: Answer, *, named: bool = False, asked: str | None = N
 
 
 def require_list(answer: Answer, *, named: bool = False) -> Answer:
-    """The answer, whose `data` is a list of objects; raises MalformedAnswer. Of ids the same is true."""
+    """Return the answer, whose `data` is a list of objects; otherwise raise MalformedAnswer. The same holds for ids."""
     if not isinstance(answer.data, list) or not all(isinstance(entry, dict) for entry in answer.data):
         raise _malformed(answer.status, "does not hold a list of objects")
     for entry in answer.data:
@@ -269,7 +271,7 @@ def require_list(answer: Answer, *, named: bool = False) -> Answer:
 
 
 def _check_id(entry: Mapping[str, Any], status: int, *, named: bool) -> None:
-    """Raises MalformedAnswer. An id of an answer becomes a part of paths, of addresses and on this disk."""
+    """Raise MalformedAnswer for an invalid id: an id becomes a part of paths, addresses and files on this disk."""
     if (named or "id" in entry) and not is_service_id(entry.get("id")):
         raise _malformed(status, "contains an invalid id")
 
@@ -279,7 +281,7 @@ def _malformed(status: int, what: str) -> MalformedAnswer:
 
 
 def _is_silent(errors: Any) -> bool:
-    """Whether a member for errors holds none: absent, null, empty, or a list of such."""
+    """Whether a member for errors has none: it is absent, null, empty, or a list of such values."""
     return errors is None or (isinstance(errors, list) and all(_is_silent(entry) for entry in errors))
 
 
@@ -301,7 +303,7 @@ def _read_count(entry: Mapping[str, Any], name: str, status: int) -> int:
     return count
 
 
-# --- Strict JSON: bytes -> what they say, or nothing. What can be read in two ways is not read ---
+# --- Strict JSON: bytes -> a value, or None. Ambiguous JSON is refused ---
 
 Document: TypeAlias = dict[str, Any]
 
@@ -310,20 +312,19 @@ _HALF_ESCAPED: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read_document(body: bytes) -> Document | None:
-    """The whole body as one JSON object in UTF-8; None when it is anything else.
+    """Return the whole body as one JSON object in UTF-8; None for anything else.
 
-    Refused are duplicate keys, NaN and infinities, numbers beyond a float, and nesting deeper than the
-    reader. Whole numbers keep all digits: ids of users do not fit a double (public service, examples of
-    echoes).
+    Duplicate keys, NaN and infinities, numbers beyond a float, and nesting that is too deep for the reader are refused.
+    Whole numbers keep all digits: ids of users do not fit into a double (public service, examples of echoes).
     """
     document = read_json(body)
     return document if isinstance(document, dict) else None
 
 
 def read_json(body: bytes) -> Any:
-    """The whole body as JSON of any kind, by the same rules; None for what is refused, and for `null`.
+    """Return the whole body as JSON of any kind, by the same rules; None for invalid bodies and for `null`.
 
-    Half of a character, which an escape can write and no text can hold, becomes U+FFFD.
+    Half of a surrogate pair, which an escape can write and no text can hold, becomes U+FFFD.
     """
     try:
         found = json.loads(
@@ -339,7 +340,7 @@ def read_json(body: bytes) -> Any:
 
 
 def find_break(body: bytes) -> str:
-    """The place where `body` stops being JSON in UTF-8, in words; "" where it is JSON, which may still be refused."""
+    """Return where `body` stops being JSON in UTF-8, in words; "" for JSON, which may still be refused."""
     try:
         json.loads(body.decode("utf-8"))
     except json.JSONDecodeError as error:
@@ -428,7 +429,7 @@ _ACCESS_HINT: Final = "check the account id, and that the user of the credential
 
 
 def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
-    """The error that an answer outside 2xx stands for; its outcome says whether it may have been applied."""
+    """Return the error of an answer outside 2xx; its outcome says whether the request may have been applied."""
     status, document = response.status, read_document(response.body) or {}
     if not 300 <= status <= 599:
         return MalformedAnswer(f"the service answered with status {status}, which is no answer", status=status)
@@ -450,9 +451,9 @@ def read_refusal(response: ApiResponse) -> ServiceError | MalformedAnswer:
 
 
 def read_words(response_body: bytes) -> str:
-    """The service's own words for a refusal, in one line of at most MAX_WORDS characters; "" where there are none.
+    """Return the service's words for a refusal, in one line of at most MAX_WORDS characters; "" without any.
 
-    A message that holds what may be an address, a phone number or a hash is left out.
+    A message that may contain an address, a phone number or a hash is left out.
     """
     document = read_document(response_body) or {}
     entries = [*_entries(document.get("errors")), *_nested_entries(document.get("operation_errors"))]
@@ -465,7 +466,7 @@ def read_words(response_body: bytes) -> str:
 
 
 def read_operation_refusal(response: ApiResponse, document: Document) -> RequestRefused:
-    """The error of an answer whose status says success and whose body blames operations: its effect is unknown."""
+    """Return the error of a successful answer that names refused operations: its effect is unknown."""
     entries = [*_nested_entries(document.get("operation_errors"))]
     codes = tuple(dict.fromkeys(_codes(entries)))
     return RequestRefused(
@@ -479,7 +480,7 @@ def read_operation_refusal(response: ApiResponse, document: Document) -> Request
 
 
 def read_operation_errors(document: Document) -> OperationErrors:
-    """Codes per index of an operation, from either shape: a list of lists, or a flat list in the same order.
+    """Return the codes by index of the operation, from either shape: a list of lists, or a flat list in the same order.
 
     An entry of a flat list may name its index itself. Source of the shapes: models of production clients. The
     specification says only that the index matches the input (part 2, section 7).
@@ -496,7 +497,7 @@ def read_operation_errors(document: Document) -> OperationErrors:
 
 
 def _proves_refusal(status: int, *, is_of_service: bool) -> bool:
-    """Whether an answer of this status shows that its request was not applied, and will not be."""
+    """Whether an answer with this status proves that its request was not applied, and will not be."""
     if status in _ELSEWHERE or status == _TOO_LARGE:
         return True
     return is_of_service and 400 <= status < 500 and status not in _MAY_COME_LATER
@@ -531,7 +532,7 @@ def _add_waits(error: ServiceError, response: ApiResponse) -> None:
 
 
 def _say_until(error: RateLimited, now: float) -> None:
-    """Say until when the service asks to wait, by its clock, where that is a time and no mistake."""
+    """Say until when the service asks to wait, by its clock, unless the time is a mistake."""
     if error.reset_at is not None and 0 < error.reset_at - now <= FARTHEST_RESET_SECONDS:
         error.args = (f"{error}, until {datetime.fromtimestamp(error.reset_at, UTC):%H:%M:%S} UTC",)
 

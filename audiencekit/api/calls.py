@@ -1,4 +1,4 @@
-"""Calls of endpoints by name: parameters are checked, the path is filled in, pages are followed."""
+"""Calls of endpoints by name: check the parameters, fill in the path, follow the pages."""
 
 from __future__ import annotations
 
@@ -25,31 +25,6 @@ from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
 from audiencekit.serviceids import HINT, is_service_id
 
-# --- The path of an endpoint with its variables filled in, so that no id can mean another path ---
-
-_VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
-
-
-def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
-    """The path of `endpoint` under `version`. Raises UsageError for an id or a version that is not one."""
-    check_version(version)
-    for name, identifier in identifiers.items():
-        check_identifier(name, identifier)
-    return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
-
-
-def check_version(version: str) -> None:
-    """Raises UsageError unless `version` is a version of the API."""
-    if not _VERSION.fullmatch(version):
-        raise UsageError("the version of the API is a whole number, such as 12")
-
-
-def check_identifier(name: str, identifier: str) -> None:
-    """Raises UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
-    if not is_service_id(identifier):
-        raise UsageError(f"the {name} is not an id of this service", hint=HINT)
-
-
 # --- Any endpoint of the catalogue by its name: checked, sent, read; lists page by page ---
 
 _LOG: Final = logging.getLogger(__name__)
@@ -67,7 +42,8 @@ _READERS: Final[Mapping[str, Callable[[ApiResponse], Answer]]] = {
 class Calls:
     """The calls that every client of this API has. As an async context manager it opens and closes its transport.
 
-    `account_id` is taken by every call that does not name another; `wire_names` are the names that a service changed.
+    `account_id` is used by every call that does not name another one; `wire_names` are the kinds' names that a service
+    changed.
     """
 
     def __init__(
@@ -89,7 +65,7 @@ class Calls:
 
     @property
     def account_id(self) -> str | None:
-        """The account of calls that do not name another."""
+        """The account of calls that name none."""
         return self._account_id
 
     async def __aenter__(self) -> Self:
@@ -103,11 +79,11 @@ class Calls:
         await self._stack.aclose()
 
     async def call(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None, body: Any = None) -> Answer:
-        """The answer of the endpoint `name`, or of one that `find_endpoint` has found.
+        """Return the answer of the endpoint `name`, or of one that `find_endpoint` has found.
 
-        None among `parameters` means: not given. `body` is what JSON makes of it, or bytes, which are checked and sent
-        as they are, or a Body that was made by the rules. Raises UsageError before anything is sent, with the parameter
-        and the rule, and an ExchangeError for what was not confirmed.
+        None among `parameters` means: not given. `body` is a value that becomes JSON, or bytes, which are checked and
+        sent unchanged, or a Body that was made by the rules. Raises UsageError before anything is sent, with the
+        parameter and the rule, and an ExchangeError if the call is not confirmed.
         """
         endpoint = find_endpoint(name)
         request = await self._request(endpoint, parameters or {}, body)
@@ -143,7 +119,7 @@ class Calls:
         )
 
     async def _exchange(self, name: str, request: ApiRequest) -> ApiResponse:
-        """The answer, which is logged by the name of the endpoint: a path may name a person."""
+        """Return the answer, and log it under the name of the endpoint: a path may name a person."""
         began, sent = self._clock(), 0 if request.body is None else request.body.size
         facts: dict[str, Any] = {"endpoint": name, "bytes": sent}
         try:
@@ -152,11 +128,13 @@ class Calls:
             return response
         finally:
             facts["seconds"] = round(max(self._clock() - began, 0), 3)
-            told = f"status {facts['status']}" if "status" in facts else "no whole answer"
-            _LOG.debug("%s: %s, %s bytes sent, %.3f s", name, told, sent, facts["seconds"], extra={"facts": facts})
+            ended_with = f"status {facts['status']}" if "status" in facts else "no whole answer"
+            _LOG.debug(
+                "%s: %s, %s bytes sent, %.3f s", name, ended_with, sent, facts["seconds"], extra={"facts": facts}
+            )
 
     def link(self, name: str | Endpoint, parameters: Mapping[str, Any]) -> str:
-        """Path and query of a page for a browser, to stand behind the base address. Raises UsageError."""
+        """Return path and query of a page for a browser, to be appended to the base address. Raises UsageError."""
         endpoint = find_endpoint(name)
         if endpoint.answer != "page":
             raise UsageError(f"{endpoint.name} is no page for a browser")
@@ -164,16 +142,16 @@ class Calls:
         return f"{endpoint.path}?{encode_pairs(checked.query)}"
 
     async def pages(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Answer]:
-        """Every page of a list, in order. Raises UsageError for an endpoint that has no pages.
+        """Yield every page of a list, in order. Raises UsageError for an endpoint without pages.
 
-        Raises EndlessList when a page leads back to an earlier one, or says the same as the one before, and when there
-        are more than MAX_PAGES; MalformedAnswer for a page of more entries than any can have.
+        Raises EndlessList when a page leads back to an earlier one, or repeats the one before, and when there are more
+        than MAX_PAGES; MalformedAnswer for a page with too many entries.
         """
         endpoint = find_endpoint(name)
         if not endpoint.is_paged:
             raise UsageError(f"the answer of {endpoint.name} does not come in pages")
         given = dict(parameters or {})
-        followed = _Followed(endpoint.name)
+        followed = _PageGuard(endpoint.name)
         while True:
             page = await self.call(endpoint, given)
             cursor = followed.next_cursor(page)
@@ -184,7 +162,7 @@ class Calls:
             given = {**given, "cursor": cursor, "with_total_count": None}
 
     async def items(self, name: str | Endpoint, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[Any]:
-        """Every entry of a list, over all pages. Raises MalformedAnswer for a page that is no list."""
+        """Yield every entry of a list, over all pages. Raises MalformedAnswer for a page that is not a list."""
         endpoint = find_endpoint(name)
         async for page in self.pages(endpoint, parameters):
             if not isinstance(page.data, list):
@@ -193,7 +171,7 @@ class Calls:
                 yield item
 
     async def invalidate_bearer(self) -> None:
-        """Ends the application's bearer token, at the service and here; the next call of the v2 API gets another.
+        """End the application's bearer token, at the service and here; the next call of the v2 API gets another one.
 
         Signed by the owner of the application. Raises an ExchangeError.
         """
@@ -224,14 +202,14 @@ class Calls:
         return self._bearer
 
 
-class _Followed:
-    """The pages of one list so far. A service that errs, or means harm, must not lead us on for ever."""
+class _PageGuard:
+    """The pages of one list so far. A faulty or hostile service must not lead the client on for ever."""
 
     def __init__(self, name: str) -> None:
         self._name, self._cursors, self._before = name, set[str](), None
 
     def next_cursor(self, page: Answer) -> str | None:
-        """Where the next page is, None after the last. Raises EndlessList and MalformedAnswer."""
+        """Return the cursor of the next page, None after the last. Raises EndlessList and MalformedAnswer."""
         size = len(page.data) if isinstance(page.data, list) else 0
         if size > MAX_PAGE_ROWS:
             raise MalformedAnswer(f"a page of {self._name} has more than {MAX_PAGE_ROWS} entries", status=page.status)
@@ -252,7 +230,7 @@ class _Followed:
 
 
 def find_endpoint(name: str | Endpoint) -> Endpoint:
-    """The row called `name`, which may be a row already. Raises UsageError, with names that are like it."""
+    """Return the endpoint `name`, which may already be one. Raises UsageError, with similar names."""
     if isinstance(name, Endpoint):
         return name
     if name not in BY_NAME:
@@ -265,7 +243,32 @@ def find_endpoint(name: str | Endpoint) -> Endpoint:
 
 
 def list_or_none(name: str, values: Sequence[str]) -> Sequence[str] | None:
-    """`values`, or None when there are none. Raises UsageError for a text, which is a sequence of characters."""
+    """Return `values`, or None when there are none. Raises UsageError for a text, which is a sequence of characters."""
     if isinstance(values, str):
         raise UsageError(f"{name} is a list")
     return values or None
+
+
+# --- The path of an endpoint with its variables filled in, so that an id cannot lead to another path ---
+
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+
+def fill_path(endpoint: Endpoint, *, version: str, **identifiers: str) -> str:
+    """Return the path of `endpoint` under `version`. Raises UsageError for an invalid id or version."""
+    check_version(version)
+    for name, identifier in identifiers.items():
+        check_identifier(name, identifier)
+    return endpoint.path.replace(f"/{VERSION}/", f"/{version}/", 1).format(**identifiers)
+
+
+def check_version(version: str) -> None:
+    """Raise UsageError unless `version` is a version of the API."""
+    if not _VERSION.fullmatch(version):
+        raise UsageError("the version of the API is a whole number, such as 12")
+
+
+def check_identifier(name: str, identifier: str) -> None:
+    """Raise UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
+    if not is_service_id(identifier):
+        raise UsageError(f"the {name} is not an id of this service", hint=HINT)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from audiencekit.api.endpointcalls import CallByName, ItemsByName, LinkByName, PagesByName
 
 
-# --- Accounts, what the caller may do with them, and how many people a targeting would reach ---
+# --- Accounts, the permissions of the caller, and how many people a targeting would reach ---
 
 
 class AccountCalls(Calls):
@@ -47,7 +47,7 @@ class AccountCalls(Calls):
         return require_entity(await self.call("get_authenticated_user_access"))
 
     async def list_features(self, *, feature_keys: Sequence[str] = ()) -> Answer:
-        """The features in limited release that the account has, `data` a list of keys."""
+        """Return the features in limited release that the account has, `data` a list of keys."""
         return await self.call("list_features", {"feature_keys": list_or_none("feature_keys", feature_keys)})
 
     async def estimate_audience(
@@ -62,7 +62,7 @@ class AccountCalls(Calls):
         return require_entity(await self.call("estimate_audience", parameters))
 
 
-# --- Custom audiences: their life, their people, what targets them, and flexible ones ---
+# --- Custom audiences: created, changed, deleted; their people, the campaigns that target them, flexible ones ---
 
 PermissionScope: TypeAlias = Literal["OWNER", "SHARED"]
 
@@ -97,15 +97,15 @@ class AudienceCalls(Calls):
         with_deleted: bool | None = None,
         sort_by: Sequence[str] = (),
     ) -> AsyncIterator[Answer]:
-        """Every page in order. Raises MalformedAnswer when the service leads round in a circle."""
+        """Yield every page in order. Raises EndlessList and MalformedAnswer as `pages`."""
         parameters = _filters(q, permission_scope, count, custom_audience_ids, with_deleted, sort_by)
         async for page in self.pages("list_custom_audiences", parameters):
             yield require_list(page, named=True)
 
     async def create_custom_audience(self, *, name: str, description: str | None = None) -> Answer:
-        """The new, empty audience.
+        """Return the new, empty audience.
 
-        Not to be repeated blindly when the outcome is unknown: look the name up first.
+        Do not repeat this blindly when the outcome is unknown: look the name up first.
         """
         parameters = {"name": name, "description": description}
         return require_entity(await self.call("create_custom_audience", parameters), named=True)
@@ -147,9 +147,9 @@ class AudienceCalls(Calls):
         return require_list(replace(answer, data=data), named=True)
 
     async def send_users(self, audience_id: str, body: Body, *, records: int) -> Counts:
-        """The counts of one upload, which are both equal to `records` (specification part 2, section 4.4).
+        """Return the counts of one upload, which both equal `records` (specification part 2, section 4.4).
 
-        Raises CountMismatch when they are not: the same bytes are to be sent again.
+        Raises CountMismatch when they differ: then send the same bytes again.
         """
         check_upload(body, records)
         parameters = {"custom_audience_id": audience_id}
@@ -157,7 +157,7 @@ class AudienceCalls(Calls):
 
 
 def check_upload(body: Body, records: int) -> None:
-    """Raises UsageError for an upload that holds nothing or too much."""
+    """Raise UsageError for an upload that is empty or too large."""
     if records < 1 or not 0 < body.size <= MAX_BODY_BYTES:
         raise UsageError(f"a body holds at least one record and at most {MAX_BODY_BYTES} bytes")
 
@@ -199,9 +199,9 @@ class DoNotReachCalls(Calls):
         return require_entity(await self.call("delete_do_not_reach_list", {"do_not_reach_list_id": list_id}))
 
     async def send_do_not_reach_users(self, list_id: str, body: Body, *, records: int) -> Counts:
-        """The counts of one upload, summed over its operations, which are both equal to `records`.
+        """Return the counts of one upload, summed over its operations, which both equal `records`.
 
-        Raises CountMismatch when they are not: the same bytes are to be sent again.
+        Raises CountMismatch when they differ: then send the same bytes again.
         """
         check_upload(body, records)
         parameters = {"do_not_reach_list_id": list_id}
@@ -215,12 +215,11 @@ class DoNotReachCalls(Calls):
 
 
 class AdsClient(AccountCalls, AudienceCalls, PermissionCalls, DoNotReachCalls, ActivityCalls):
-    """The endpoints of one account, each by `call`, and those around audiences by methods of their own.
+    """The endpoints of one account, each through `call`, and those around audiences through separate methods.
 
-    Checkers of types know the names and the parameters of all endpoints. For a name that is known only when the program
-    runs there is `find_endpoint`.
-
-    Every method raises UsageError before anything is sent, and an ExchangeError for what was not confirmed.
+    Type checkers know the names and the parameters of all endpoints. For a name that is known only at run time use
+    `find_endpoint`. Every method raises UsageError before anything is sent, and an ExchangeError for a request that is
+    not confirmed.
     """
 
     if TYPE_CHECKING:

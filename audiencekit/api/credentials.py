@@ -1,4 +1,4 @@
-"""Answers that carry credentials or are no single object: bytes -> an Answer whose secrets cannot be shown. Pure."""
+"""Answers that carry credentials or are not a single object: bytes -> an Answer whose secrets are not shown. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _MAX_PAIRS: Final = 20
 
 
 def read_pairs(response: ApiResponse) -> Answer:
-    """`name=value` pairs as `data` (specification part 0, section 2.1). Raises the ExchangeError of anything else."""
+    """Return `name=value` pairs as `data` (specification part 0, section 2.1).
+
+    Raises the ExchangeError of other answers.
+    """
     if not 200 <= response.status <= 299:
         raise read_refusal(response)
     return _answer(response, _parse_pairs(response.body))
@@ -29,7 +32,7 @@ def read_credential(response: ApiResponse) -> Answer:
 
 
 def read_stream(response: ApiResponse) -> Answer:
-    """One JSON object a line, as a list in `data`; empty lines keep a stream alive and say nothing."""
+    """Return one JSON object a line, as a list in `data`; empty lines only keep a stream alive."""
     if not 200 <= response.status <= 299:
         raise read_refusal(response)
     events = [read_document(line) for line in response.body.splitlines() if line.strip()]

@@ -24,8 +24,7 @@ _PATH: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 class Body(Personal[tuple[Buffer, ...]]):
     """The bytes of one request, in pieces that are sent one after the other and never joined. Personal data.
 
-    `size` is in bytes over all pieces. The pieces must not change as long as the body lives: it may be sent
-    again.
+    `size` is in bytes over all pieces. The pieces must not change while the body exists: it may be sent again.
     """
 
     __slots__ = ("content_type", "size")
@@ -36,7 +35,7 @@ class Body(Personal[tuple[Buffer, ...]]):
         self.content_type = content_type
 
     def slices(self, slice_bytes: int) -> Iterator[memoryview]:
-        """The body in order, as views of at most `slice_bytes` each; nothing is copied."""
+        """Yield the body in order, as views of at most `slice_bytes` each; nothing is copied."""
         for piece in self._hidden:
             view = memoryview(piece).cast("B")
             for start in range(0, view.nbytes, slice_bytes):
@@ -47,10 +46,10 @@ class Body(Personal[tuple[Buffer, ...]]):
 class ApiRequest:
     """One call of the ads API, unsigned.
 
-    `base` is one of BASES, or an address of its own such as `https://ads.example.com`; `path` is the part
-    after it; `query` and `form` hold decoded pairs, and the form is sent as the body. `oauth` are further
-    parameters of the Authorization header; `bearer` is the token, where `auth` asks for one. Raises UsageError
-    for a path that could mean another one, for a repeated key, which the service refuses, and for two bodies.
+    `base` is one of BASES, or an address such as `https://ads.example.com`; `path` is the part after it; `query` and
+    `form` hold decoded pairs, and the form is sent as the body. `oauth` are further parameters of the Authorization
+    header; `bearer` is the token, where `auth` asks for one. Raises UsageError for an ambiguous path, for a repeated
+    key, which the service refuses, and for two bodies.
     """
 
     method: str

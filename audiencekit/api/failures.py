@@ -1,4 +1,4 @@
-"""Failures below HTTP, in our words. The library's exceptions are dropped: they hold headers."""
+"""Failures below HTTP, in our words. The library's exceptions are dropped, since they hold headers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _PROXY_NAME: Final = "give its user name and password in AUDIENCEKIT_PROXY, as h
 _WANTS_A_NAME: Final = 407
 
 
-def hint_of_way(environment: Mapping[str, str], *, by_proxy: bool) -> str:
-    """Where to look when no connection is made: at the proxy that is used, or at variables that name one in vain.
+def proxy_hint(environment: Mapping[str, str], *, by_proxy: bool) -> str:
+    """Return where to look when no connection is made: the proxy in use, or variables of a proxy that are not used.
 
-    Of a variable its name is told, never what it holds, which may be a password.
+    A variable is named without its value, which may contain a password.
     """
     if by_proxy:
         return _USED_PROXY
@@ -53,19 +53,19 @@ def describe_failure(
     body_started: bool | None,
     way: str = "",
 ) -> AudiencekitError:
-    """A TransportFailed that names host and cause; errors of ours as they are; InputOutputFailed for want of memory,
-    and a Bug for anything unforeseen.
+    """Return a TransportFailed with host and cause, or an error of ours unchanged.
 
-    `body_started` says whether a byte of the body was handed to the connection, None for a request without
-    body: such a request counts as sent as soon as there was a connection. `way` is the hint about proxies where no
-    connection was made. A proxy that wants another name and password is CredentialsRefused.
+    A lack of memory is InputOutputFailed, and anything unforeseen a Bug. `body_started` says whether a byte of the body
+    was handed to the connection, None for a request without a body: such a request counts as sent as soon as there was
+    a connection. `way` is the hint about proxies if no connection was made. A proxy that asks for another name and
+    password is CredentialsRefused.
     """
     if isinstance(failure, AudiencekitError):
         return failure.bare()
     if not isinstance(failure, _BROKEN):
-        told = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
-        return shortage_of(failure) or Bug(told)
-    if refused := _refused_for_good(failure, host):
+        message = f"{type(failure).__name__} in an exchange with {host}; no values are shown"
+        return shortage_of(failure) or Bug(message)
+    if refused := _permanent_error(failure, host):
         return refused
     sent = not isinstance(failure, _NOT_CONNECTED) and body_started is not False
     cause, hint = _describe(failure)
@@ -74,8 +74,8 @@ def describe_failure(
     return TransportFailed(f"no answer from {host}: {cause}", sent=sent, hint=hint)
 
 
-def _refused_for_good(failure: Exception, host: str) -> AudiencekitError | None:
-    """The error of what trying again does not mend."""
+def _permanent_error(failure: Exception, host: str) -> AudiencekitError | None:
+    """Return the error of a failure that a retry does not help; None for any other."""
     if isinstance(failure, aiohttp.ClientConnectorCertificateError):
         cause = "its certificate is not valid for this name or not trusted"
         return CertificateRefused(f"no answer from {host}: {cause}", hint=_CERTIFICATE_HINT)

@@ -1,4 +1,4 @@
-"""Hosts that credentials may go to, and the addresses of the service, each checked before it is called."""
+"""The hosts to which credentials may be sent, and the addresses of the service, each checked before it is called."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from audiencekit.profile import Profile
 
 
 class ServiceAddresses:
-    """The addresses of `profile`; those `given` for names of BASES take precedence.
+    """The addresses of `profile`; the `given` ones, for names of BASES, take precedence.
 
-    Raises HostRefused for one that credentials do not go to. Of loopback only those that are `named` are taken, by
-    default the given ones.
+    Raises HostRefused for an address to which credentials may not be sent. Of loopback addresses only those that are
+    `named` are taken, by default the given ones.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class ServiceAddresses:
 
     @property
     def has_tls(self) -> bool:
-        """Whether any is called over https."""
+        """Whether any address is called over https."""
         return any(address.scheme == "https" for address in self._addresses.values())
 
     def find(self, base: str) -> HostAddress:
-        """The address called `base`, which may be an address of its own. Raises HostRefused and UsageError."""
+        """Return the address called `base`, which may be an address itself. Raises HostRefused and UsageError."""
         if base in self._addresses:
             return self._addresses[base]
         if base in BASES:
@@ -86,24 +86,24 @@ class HostAddress:
 
     @property
     def authority(self) -> str:
-        """Host and port as they stand in an address: brackets around IPv6, no default port."""
+        """Host and port as they are written in an address: brackets around IPv6, no default port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def place(self) -> str:
-        """Host and port as entries of AUDIENCEKIT_ALLOW_HOST have them."""
+        """Host and port as they are written in AUDIENCEKIT_ALLOW_HOST."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @property
     def prefix(self) -> str:
-        """The address that the path of a request is appended to."""
+        """The address to which the path of a request is appended."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine: 127.0.0.0/8, ::1 or the name localhost, and nothing like them."""
+        """Whether the host is this machine: 127.0.0.0/8, ::1 or the name localhost, and no similar name."""
         ip = _ip_address(self.host)
         return self.host == "localhost" if ip is None else ip.is_loopback
 
@@ -111,10 +111,10 @@ class HostAddress:
 def check_address(
     url: str, *, profile: Profile, allowed_hosts: frozenset[str], named: frozenset[str] = frozenset()
 ) -> HostAddress:
-    """The parts of an address that credentials may go to; raises HostRefused for every other.
+    """Return the parts of an address to which credentials may be sent; raise HostRefused for any other.
 
-    An entry of `allowed_hosts` is `host`, good for every port, or `host:port`. Plain http is for loopback, which must
-    be among the addresses that are `named`, or allowed with its port.
+    An entry of `allowed_hosts` is `host`, for every port, or `host:port`. Plain http is for loopback, which must be
+    among the addresses that are `named`, or allowed with its port.
     """
     address = _read_address(url)
     if address.is_loopback:
@@ -131,7 +131,7 @@ def check_address(
 
 
 def _check_loopback(address: HostAddress, allowed_hosts: frozenset[str], named: frozenset[str]) -> None:
-    """Raises HostRefused unless this very port is meant."""
+    """Raise HostRefused unless this very port is allowed."""
     places = [(each.host, each.port) for each in map(_read_address, named)]
     is_allowed = any(entry.strip().lower() == address.place for entry in allowed_hosts)
     if not is_allowed and (address.host, address.port) not in places:

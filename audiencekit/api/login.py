@@ -1,7 +1,4 @@
-"""The login of a person.
-
-Three legs, the page where the browser comes back to, whose tokens they are, and logging out.
-"""
+"""The login of a person: three steps of OAuth, the page that the browser returns to, the identity, and the logout."""
 
 from __future__ import annotations
 
@@ -32,7 +29,235 @@ from audiencekit.personal import Secret, guarded
 from audiencekit.settings import PREFIX, Origin, Settings
 from audiencekit.state.credentials import APPLICATION, SECRET_NAMES, TOKEN, CredentialPlace, StoredCredentials
 
-# --- Where the browser comes back to: a server on loopback that takes one answer and shows a page without secrets ---
+# --- The three legs of OAuth 1.0a that an application takes, and the end of a token (specification part 0, sections
+# 4.1 to 4.5). The second leg is the browser's ---
+
+OUT_OF_BAND: Final = Secret("oob")  # in the place of a callback: the service shows a PIN
+NO_TOKEN: Final = Secret("")
+_WORTHLESS: Final = "89"  # specification part 0, section 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """An authorization that its person has not approved yet; the token of `credentials` is the request token."""
+
+    credentials: Credentials
+
+    @property
+    def request_token(self) -> Secret:
+        """The token that the answer of the browser must name."""
+        return self.credentials.access_token
+
+    @guarded
+    def page(self, base_url: str) -> str:
+        """Return the address where the person approves. It contains the request token, which is useless alone."""
+        path = find_endpoint("oauth_authorize").path
+        return f"{base_url}{path}?{encode_pairs([('oauth_token', self.credentials.access_token.unwrap())])}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """The approval of a person: a token in `credentials`, and who they are."""
+
+    credentials: Credentials
+    user_id: str
+    screen_name: str
+
+
+async def begin_authorization(
+    settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True
+) -> Pending:
+    """Return a pending authorization that returns to `callback`, or gives a PIN. Raises an ExchangeError.
+
+    Unless `may_write`, its token can only read.
+    """
+    access: Literal["read"] | None = None if may_write else "read"
+    async with open_calls(settings, application) as calls:
+        answer = await calls.call(
+            "oauth_request_token", {"oauth_callback": callback.unwrap(), "platform_auth_access_type": access}
+        )
+    if answer.data.get("oauth_callback_confirmed") != "true":
+        raise MalformedAnswer("the service did not confirm the callback", status=answer.status)
+    return Pending(credentials=_with_token(application, answer.data, answer.status))
+
+
+async def finish(settings: Settings, pending: Pending, verifier: Secret) -> Grant:
+    """Return the token of the approved authorization. Raises CredentialsRefused for a wrong verifier.
+
+    Raises an ExchangeError, too.
+    """
+    try:
+        async with open_calls(settings, pending.credentials) as calls:
+            answer = await calls.call("oauth_access_token", {"oauth_verifier": verifier.unwrap()})
+    except Unauthorized as error:
+        refusal = CredentialsRefused(f"the service gave no token: {error}", hint="begin again with `audiencekit login`")
+    else:
+        credentials = _with_token(pending.credentials, answer.data, answer.status)
+        names = {name: str(answer.data.get(name, "")) for name in ("user_id", "screen_name")}
+        return Grant(credentials=credentials, **names)
+    raise refusal
+
+
+async def invalidate(settings: Settings, credentials: Credentials) -> bool:
+    """Return whether this call ended the token; False if it was invalid already. Raises an ExchangeError."""
+    try:
+        async with open_calls(settings, credentials) as calls:
+            await calls.call("oauth_invalidate_token")
+    except Unauthorized as error:
+        if _WORTHLESS not in error.codes:
+            raise
+        return False
+    return True
+
+
+def application_only(key: Secret, secret: Secret) -> Credentials:
+    """The key pair of an application, without a person."""
+    return Credentials(consumer_key=key, consumer_secret=secret, access_token=NO_TOKEN, access_token_secret=NO_TOKEN)
+
+
+def _with_token(credentials: Credentials, data: object, status: int) -> Credentials:
+    pair = [data.get(name) for name in ("oauth_token", "oauth_token_secret")] if isinstance(data, dict) else []
+    match pair:
+        case [Secret() as token, Secret() as secret] if NO_TOKEN not in pair:
+            return replace(credentials, access_token=token, access_token_secret=secret)
+        case _:
+            raise MalformedAnswer("the service answered without a token", status=status)
+
+
+# --- Login, which stores a token of a person, and logout, which ends and removes it ---
+
+Confirm = Callable[[Grant], bool]  # whether the account is the right one
+Show = Callable[[str], None]  # takes the address of the page where the person says yes
+AskPin = Callable[[], Secret]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """The user who logged in, and where the token is stored. `is_overruled`: the environment has another one."""
+
+    user_id: str
+    screen_name: str
+    kept_in: CredentialPlace
+    is_overruled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logout:
+    """Where credentials were removed from, and whether the token was ended at the service.
+
+    `invalidated` is True, False when nothing had to be ended, or None when the service could not be told, for the
+    reason in `failure`.
+    """
+
+    removed_from: tuple[CredentialPlace, ...]
+    invalidated: bool | None
+    failure: str = ""
+
+
+async def log_in(
+    settings: Settings,
+    *,
+    show: Show,
+    ask_pin: AskPin | None = None,
+    confirm: Confirm | None = None,
+    may_write: bool = True,
+    application: tuple[Secret, Secret] | None = None,
+    callback: Callback | None = None,
+) -> Login:
+    """Log a person in with a browser that returns to `callback`, or with the PIN that `ask_pin` returns.
+
+    `confirm` is asked, before anything is stored, whether the account is the right one; if it is not, the token is
+    ended. Unless `may_write`, the token can only read. `application` is its key pair, which is then stored with the
+    token; by default it is that of the settings. Raises CredentialsRefused without one, when access was not given, when
+    the person did not approve in time, and for the wrong account; an ExchangeError, UsageError and HostRefused;
+    InputOutputFailed when the token cannot be stored.
+    """
+    store, found = settings.open_store(), settings.find_credentials()
+    if application is None:
+        asking, is_ours = application_of(found.secrets), found.origins["application"] != "environment"
+    else:
+        asking, is_ours = application_only(*application), True
+    if ask_pin is not None:
+        pending = await begin_authorization(settings, asking, OUT_OF_BAND, may_write=may_write)
+        show(pending.page(settings.require_base_url()))
+        verifier = ask_pin()
+    else:
+        async with callback or Callback() as returned:
+            pending = await begin_authorization(settings, asking, returned.url, may_write=may_write)
+            returned.expect(pending.request_token)
+            show(pending.page(settings.require_base_url()))
+            verifier = await returned.receive()
+    grant = await finish(settings, pending, verifier)
+    if confirm is not None:
+        await _require_right(settings, grant, confirm)
+    place = store.keep(_stored(grant, with_application=is_ours))
+    overruled = any(name in settings.own_secrets for name in TOKEN)
+    return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
+
+
+def application_of(secrets: Mapping[str, Secret]) -> Credentials:
+    """Return the key pair of the application among `secrets`. Raises CredentialsRefused with the missing names."""
+    if missing := [PREFIX + name.upper() for name in APPLICATION if name not in secrets]:
+        raise CredentialsRefused(
+            f"the keys of the application are missing: {', '.join(missing)}",
+            hint="set them in the environment, or log in at a terminal, which asks for them",
+        )
+    return application_only(*(secrets[name] for name in APPLICATION))
+
+
+async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> None:
+    """Raise CredentialsRefused for the wrong account, and end its token; also if no account can be confirmed."""
+    ended, is_right = "its token was ended", False
+    try:
+        is_right = confirm(grant)
+    finally:
+        if not is_right:
+            try:
+                await invalidate(settings, grant.credentials)
+            except (ExchangeError, HostRefused):
+                ended = "its token is good until its owner revokes it"
+    if not is_right:
+        raise CredentialsRefused(
+            f"this is not the right account: nothing was kept, and {ended}",
+            hint="log out of the service in the browser, and begin again",
+        )
+
+
+def _stored(grant: Grant, *, with_application: bool) -> StoredCredentials:
+    secrets = {name: getattr(grant.credentials, name) for name in SECRET_NAMES}
+    if not with_application:
+        # The key stays, to tell whose token it is; the secret is where it was found.
+        del secrets["consumer_secret"]
+    return StoredCredentials(secrets=secrets, user_id=grant.user_id, screen_name=grant.screen_name)
+
+
+async def log_out(settings: Settings) -> Logout:
+    """End the stored token at the service, and remove all that `log_in` stored.
+
+    It is removed even when the service cannot be told. A token in the environment stays. Raises as the CredentialStore
+    does.
+    """
+    store = settings.open_store()
+    tokens = [stored.secrets for _, stored in store.read() if all(name in stored.secrets for name in TOKEN)]
+    invalidated, failure = False, ""
+    for found in tokens:
+        try:
+            keys = application_of({**_application_in_use(settings, found), **found})
+            ended = await invalidate(settings, replace(keys, **{name: found[name] for name in TOKEN}))
+            invalidated = invalidated or ended
+        except (CredentialsRefused, ExchangeError, HostRefused) as error:
+            failure = str(error)
+    removed = store.remove()
+    return Logout(removed_from=removed, invalidated=None if failure else invalidated, failure=failure)
+
+
+def _application_in_use(settings: Settings, secrets: Mapping[str, Secret]) -> Mapping[str, Secret]:
+    # Signed by another application, a token would look as if it were worth nothing already.
+    given = settings.secrets
+    return given if given.get("consumer_key") == secrets.get("consumer_key") else {}
+
+
+# --- The callback of the browser: a server on loopback that takes one answer and shows a page without secrets ---
 
 HOST: Final = "127.0.0.1"
 PATH: Final = "/callback"
@@ -51,18 +276,17 @@ _NOT_HERE: Final = "There is nothing here."
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The answer of the browser: None when the person said no."""
+    """The answer of the browser: None when the person declined."""
 
     verifier: Secret | None
 
 
 class Callback:
-    """One answer of the browser, as an async context manager, which comes within `timeout_seconds`.
+    """Wait for one answer of the browser, for `timeout_seconds`, as an async context manager.
 
-    `port` 0 lets the system choose.
-
-    The answer must name the request token, and the state in the address to be called back at. The token stands in the
-    address of the page, which others on the machine may come to see; the state is known to the service and the browser.
+    With `port` 0 the system chooses the port. The answer must name the request token, and the state in the callback
+    address. The token is in the address of the page, which others on the machine may see; the state is known only to
+    the service and the browser.
     """
 
     def __init__(self, *, port: int = 0, timeout_seconds: float = LOGIN_SECONDS) -> None:
@@ -93,15 +317,15 @@ class Callback:
     @property
     @guarded
     def url(self) -> Secret:
-        """The address to be called back at. The service adds its answer to it, and the browser brings it."""
+        """The callback address. The service adds its answer to it, and the browser calls it."""
         return Secret(f"http://{HOST}:{self._port}{PATH}?state={self._state.unwrap()}")
 
     def expect(self, request_token: Secret) -> None:
-        """Take the answer for this token, and none before."""
+        """Accept the answer for this token, and none before."""
         self._expected = request_token
 
     async def receive(self) -> Secret:
-        """The verifier. Raises CredentialsRefused when the person said no, or nothing in time."""
+        """Return the verifier. Raises CredentialsRefused when the person declined, or did nothing in time."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 verifier = await self._answer
@@ -134,7 +358,7 @@ class Callback:
 
 @guarded
 def _read_answer(head: Secret, state: Secret, expected: Secret | None) -> _Answer | None:
-    """The words of a request about the pending authorization; None for every other request."""
+    """Return the answer to the pending authorization in a request; None for every other request."""
     method, _, rest = head.unwrap().partition(" ")
     try:
         target = urlsplit(rest.partition(" ")[0])
@@ -167,8 +391,11 @@ def _page(words: str, status: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """`application` and `token` say where the two pairs were found. `user_id` and `permissions` are of the service and
-    of the account, None without one; `accounts` are the ids of those that the token can use."""
+    """The owner of the credentials. `application` and `token` say where the two pairs were found.
+
+    `user_id` and `permissions` are those of the service and of the account, None without one; `accounts` are the ids of
+    the accounts that the token can use.
+    """
 
     profile: str
     ads_url: str
@@ -182,8 +409,11 @@ class Identity:
 
 
 async def who_am_i(settings: Settings) -> Identity:
-    """Asks the service. Raises CredentialsRefused without credentials, UsageError without an address of the ads API,
-    an ExchangeError, and HostRefused."""
+    """Ask the service whose credentials these are.
+
+    Raises CredentialsRefused without credentials, UsageError without an address of the ads API, an ExchangeError, and
+    HostRefused.
+    """
     ads_url, secrets = settings.require_ads_url(), settings.require_secrets()
     found = settings.find_credentials()
     async with open_calls(settings, Credentials(**secrets)) as client:
@@ -206,223 +436,3 @@ async def _ask_access(client: AdsClient, settings: Settings) -> dict[str, Any]:
     if not settings.account_id:
         return {}
     return dict((await client.get_authenticated_user_access()).data)
-
-
-# --- The three legs of OAuth 1.0a that an application takes, and the end of a token (specification part 0, sections
-# 4.1 to 4.5). The second leg is the browser's ---
-
-OUT_OF_BAND: Final = Secret("oob")  # in the place of a callback: the service shows a PIN
-NO_TOKEN: Final = Secret("")
-_WORTHLESS: Final = "89"  # specification part 0, section 7
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
-    """An authorization that its person has not approved yet: the request token as the token of `credentials`."""
-
-    credentials: Credentials
-
-    @property
-    def request_token(self) -> Secret:
-        """The name that the answer of the browser must have."""
-        return self.credentials.access_token
-
-    @guarded
-    def page(self, base_url: str) -> str:
-        """The address where the person says yes. The request token stands in it, which is of no use by itself."""
-        path = find_endpoint("oauth_authorize").path
-        return f"{base_url}{path}?{encode_pairs([('oauth_token', self.credentials.access_token.unwrap())])}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """The gift of a person: a token for `credentials`, and who they are."""
-
-    credentials: Credentials
-    user_id: str
-    screen_name: str
-
-
-async def begin_authorization(
-    settings: Settings, application: Credentials, callback: Secret, *, may_write: bool = True
-) -> Pending:
-    """A pending authorization that leads back to `callback`, or to a PIN. Raises an ExchangeError.
-
-    Unless it `may_write`, its token is one that reads.
-    """
-    access: Literal["read"] | None = None if may_write else "read"
-    async with open_calls(settings, application) as calls:
-        answer = await calls.call(
-            "oauth_request_token", {"oauth_callback": callback.unwrap(), "platform_auth_access_type": access}
-        )
-    if answer.data.get("oauth_callback_confirmed") != "true":
-        raise MalformedAnswer("the service did not confirm the callback", status=answer.status)
-    return Pending(credentials=_with_token(application, answer.data, answer.status))
-
-
-async def finish(settings: Settings, pending: Pending, verifier: Secret) -> Grant:
-    """The token of the approved authorization. Raises CredentialsRefused for a verifier that is not its own,
-    and an ExchangeError."""
-    try:
-        async with open_calls(settings, pending.credentials) as calls:
-            answer = await calls.call("oauth_access_token", {"oauth_verifier": verifier.unwrap()})
-    except Unauthorized as error:
-        refusal = CredentialsRefused(f"the service gave no token: {error}", hint="begin again with `audiencekit login`")
-    else:
-        credentials = _with_token(pending.credentials, answer.data, answer.status)
-        names = {name: str(answer.data.get(name, "")) for name in ("user_id", "screen_name")}
-        return Grant(credentials=credentials, **names)
-    raise refusal
-
-
-async def invalidate(settings: Settings, credentials: Credentials) -> bool:
-    """Whether this call ended the token; False for one that was worth nothing already. Raises an ExchangeError."""
-    try:
-        async with open_calls(settings, credentials) as calls:
-            await calls.call("oauth_invalidate_token")
-    except Unauthorized as error:
-        if _WORTHLESS not in error.codes:
-            raise
-        return False
-    return True
-
-
-def application_only(key: Secret, secret: Secret) -> Credentials:
-    """The key pair of an application, without a person."""
-    return Credentials(consumer_key=key, consumer_secret=secret, access_token=NO_TOKEN, access_token_secret=NO_TOKEN)
-
-
-def _with_token(credentials: Credentials, data: object, status: int) -> Credentials:
-    pair = [data.get(name) for name in ("oauth_token", "oauth_token_secret")] if isinstance(data, dict) else []
-    match pair:
-        case [Secret() as token, Secret() as secret] if NO_TOKEN not in pair:
-            return replace(credentials, access_token=token, access_token_secret=secret)
-        case _:
-            raise MalformedAnswer("the service answered without a token", status=status)
-
-
-# --- To log in, which keeps a token of a person, and to log out, which ends and removes it ---
-
-Confirm = Callable[[Grant], bool]  # whether the account is the right one
-Show = Callable[[str], None]  # takes the address of the page where the person says yes
-AskPin = Callable[[], Secret]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Login:
-    """The user who logged in, and where the token is kept. `is_overruled`: one from the environment comes first."""
-
-    user_id: str
-    screen_name: str
-    kept_in: CredentialPlace
-    is_overruled: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Logout:
-    """Where credentials were removed from, and whether the service knows: True, False when it did not have to, or None
-    when it could not be told, for the reason in `failure`."""
-
-    removed_from: tuple[CredentialPlace, ...]
-    invalidated: bool | None
-    failure: str = ""
-
-
-async def log_in(
-    settings: Settings,
-    *,
-    show: Show,
-    ask_pin: AskPin | None = None,
-    confirm: Confirm | None = None,
-    may_write: bool = True,
-    application: tuple[Secret, Secret] | None = None,
-    callback: Callback | None = None,
-) -> Login:
-    """Logs a person in by a browser that comes back to `callback`, or by the PIN that `ask_pin` returns.
-
-    `confirm` is asked before anything is kept whether the account is the right one; for no the token is ended. Unless
-    it `may_write`, the token is one that reads. `application` is its key pair, which is then kept with the token; else
-    it is that of the settings. Raises CredentialsRefused without one, when access was not given, when no one said yes
-    in time, and for the wrong account; an ExchangeError, UsageError and HostRefused; InputOutputFailed when the token
-    cannot be kept.
-    """
-    store, found = settings.open_store(), settings.find_credentials()
-    if application is None:
-        asking, is_ours = application_of(found.secrets), found.origins["application"] != "environment"
-    else:
-        asking, is_ours = application_only(*application), True
-    if ask_pin is not None:
-        pending = await begin_authorization(settings, asking, OUT_OF_BAND, may_write=may_write)
-        show(pending.page(settings.require_base_url()))
-        verifier = ask_pin()
-    else:
-        async with callback or Callback() as returned:
-            pending = await begin_authorization(settings, asking, returned.url, may_write=may_write)
-            returned.expect(pending.request_token)
-            show(pending.page(settings.require_base_url()))
-            verifier = await returned.receive()
-    grant = await finish(settings, pending, verifier)
-    if confirm is not None:
-        await _require_right(settings, grant, confirm)
-    place = store.keep(_stored(grant, with_application=is_ours))
-    overruled = any(name in settings.own_secrets for name in TOKEN)
-    return Login(user_id=grant.user_id, screen_name=grant.screen_name, kept_in=place, is_overruled=overruled)
-
-
-def application_of(secrets: Mapping[str, Secret]) -> Credentials:
-    """The key pair of the application among `secrets`. Raises CredentialsRefused naming what is missing."""
-    if missing := [PREFIX + name.upper() for name in APPLICATION if name not in secrets]:
-        raise CredentialsRefused(
-            f"the keys of the application are missing: {', '.join(missing)}",
-            hint="set them in the environment, or log in at a terminal, which asks for them",
-        )
-    return application_only(*(secrets[name] for name in APPLICATION))
-
-
-async def _require_right(settings: Settings, grant: Grant, confirm: Confirm) -> None:
-    """Raises CredentialsRefused when it is the wrong account, and ends its token; also when no one says which."""
-    ended, is_right = "its token was ended", False
-    try:
-        is_right = confirm(grant)
-    finally:
-        if not is_right:
-            try:
-                await invalidate(settings, grant.credentials)
-            except (ExchangeError, HostRefused):
-                ended = "its token is good until its owner revokes it"
-    if not is_right:
-        raise CredentialsRefused(
-            f"this is not the right account: nothing was kept, and {ended}",
-            hint="log out of the service in the browser, and begin again",
-        )
-
-
-def _stored(grant: Grant, *, with_application: bool) -> StoredCredentials:
-    secrets = {name: getattr(grant.credentials, name) for name in SECRET_NAMES}
-    if not with_application:
-        # The key stays, to tell whose token it is; the secret is where it was found.
-        del secrets["consumer_secret"]
-    return StoredCredentials(secrets=secrets, user_id=grant.user_id, screen_name=grant.screen_name)
-
-
-async def log_out(settings: Settings) -> Logout:
-    """Ends the kept token at the service and removes all that `log_in` kept, which it does even when the service
-    cannot be told. A token of the environment stays. Raises as the CredentialStore does."""
-    store = settings.open_store()
-    tokens = [stored.secrets for _, stored in store.read() if all(name in stored.secrets for name in TOKEN)]
-    invalidated, failure = False, ""
-    for found in tokens:
-        try:
-            keys = application_of({**_application_in_use(settings, found), **found})
-            ended = await invalidate(settings, replace(keys, **{name: found[name] for name in TOKEN}))
-            invalidated = invalidated or ended
-        except (CredentialsRefused, ExchangeError, HostRefused) as error:
-            failure = str(error)
-    removed = store.remove()
-    return Logout(removed_from=removed, invalidated=None if failure else invalidated, failure=failure)
-
-
-def _application_in_use(settings: Settings, secrets: Mapping[str, Secret]) -> Mapping[str, Secret]:
-    # Signed by another application, a token would look as if it were worth nothing already.
-    given = settings.secrets
-    return given if given.get("consumer_key") == secrets.get("consumer_key") else {}

@@ -25,9 +25,9 @@ _NO_TOKEN = Secret("")
 
 @guarded
 def authorization(request: ApiRequest, credentials: Credentials, *, url: str, nonce: str, timestamp: int) -> Secret:
-    """The value of the header. `url` is that of the request, without its query.
+    """Return the value of the header. `url` is that of the request, without its query.
 
-    Raises CredentialsRefused for a request with a bearer token that it does not carry.
+    Raises CredentialsRefused for a request that needs a bearer token and has none.
     """
     if request.auth == "basic":
         return basic_header(credentials)
@@ -50,39 +50,39 @@ def authorization(request: ApiRequest, credentials: Credentials, *, url: str, no
 
 @guarded
 def basic_header(credentials: Credentials) -> Secret:
-    """The key pair of the application, both encoded as the public service asks for before they are joined."""
+    """Return the header with the key pair of the application, both encoded before they are joined (public service)."""
     pair = ":".join(percent_encode(part.unwrap()) for part in (credentials.consumer_key, credentials.consumer_secret))
     return Secret(f"Basic {b64encode(pair.encode()).decode()}")
 
 
-# --- The time that requests are signed with: ours, corrected by what the service says the time is ---
+# --- The time of signatures: that of this machine, corrected by the time of the service ---
 
 UNAUTHORIZED: Final = 401
 
 
 def elapsed_seconds() -> float:
-    """Seconds that never jump; where the system can tell, time asleep included."""
+    """Return seconds that never jump; if the system can tell, with the time in which it slept."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 def seconds_behind(now: float, answered_at: float | None) -> float:
-    """How far `now`, of this machine, is behind the service's time; 0.0 where it is near, or not known."""
+    """Return how far `now`, of this machine, is behind the service's time; 0.0 if it is close, or not known."""
     behind = 0.0 if answered_at is None else answered_at - now
     return behind if abs(behind) >= MIN_CLOCK_OFFSET_SECONDS else 0.0
 
 
 def skew_in_words(seconds_behind: float) -> str:
-    """The same for people."""
+    """Return the difference of the clocks in words."""
     apart = "behind" if seconds_behind > 0 else "ahead of"
     return f"the clock of this machine is {abs(seconds_behind):,.0f} s {apart} the service's"
 
 
 class ServiceClock:
-    """The wall clock as it was at the start, carried on by a clock that never jumps, and an offset that is learnt.
+    """The wall clock of the start, continued by a clock that never jumps, with a learned offset.
 
-    So nothing that is done to the wall clock meanwhile matters, and one that was wrong from the start is corrected
-    when a signature was refused for its time (reliability bar, fault 23).
+    So later changes of the wall clock do not matter, and a wrong clock is corrected when a signature was refused for
+    its time (reliability bar, fault 23).
     """
 
     def __init__(
@@ -92,14 +92,14 @@ class ServiceClock:
         self.offset_seconds = 0.0
 
     def now(self) -> float:
-        """Epoch seconds as the service sees them, as far as we know."""
+        """Return the epoch seconds of the service, as far as they are known."""
         return self._zero + self._elapsed() + self.offset_seconds
 
     def learn(self, *, status: int, answered_at: float | None) -> None:
-        """Takes over the service's time from an answer that refused a signature.
+        """Take over the service's time from an answer that refused a signature.
 
-        An answer that was accepted proves our time right, whatever its `Date`. So does one whose time is close to
-        ours; and one that is too far from our own clock is not believed.
+        An answer that was accepted proves that our time is right, whatever its `Date`. So does one whose time is close
+        to ours. A time that is too far from our clock is ignored.
         """
         if status != UNAUTHORIZED or answered_at is None:
             return
@@ -121,7 +121,7 @@ _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;="  # stay as they are in a path; "%" b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The key pair of the application and the token pair of the user. An empty token means: none yet."""
+    """The key pair of the application and the token pair of the user. An empty token means that there is none yet."""
 
     consumer_key: Secret
     consumer_secret: Secret
@@ -167,13 +167,13 @@ def _oauth_parameters(credentials: Credentials, *, nonce: str, timestamp: int) -
 
 
 def format_header(parameters: Iterable[tuple[str, str]]) -> str:
-    """`OAuth` and the parameters, encoded and sorted by name (RFC 5849, section 3.5.1)."""
+    """Return `OAuth` and the parameters, encoded and sorted by name (RFC 5849, section 3.5.1)."""
     items = (f'{percent_encode(name)}="{percent_encode(value)}"' for name, value in sorted(parameters))
     return "OAuth " + ", ".join(items)
 
 
 def signature_base_string(method: str, url: str, parameters: Iterable[tuple[str, str]]) -> str:
-    """The text that is signed: method, address, and parameters but the signature (RFC 5849, section 3.4.1.1)."""
+    """Return the text to sign: method, address, and all parameters but the signature (RFC 5849, section 3.4.1.1)."""
     signed = normalize_parameters(pair for pair in parameters if pair[0] != _UNSIGNED)
     return "&".join(percent_encode(part) for part in (method.upper(), base_string_uri(url), signed))
 
@@ -195,7 +195,7 @@ def normalize_parameters(parameters: Iterable[tuple[str, str]]) -> str:
 
 
 def sign_hmac_sha1(base_string: str, consumer_secret: Secret, token_secret: Secret) -> str:
-    """The signature in base64. The `&` of the key stays without a token secret (RFC 5849, section 3.4.2)."""
+    """Return the signature in base64. Without a token secret the key still ends in `&` (RFC 5849, section 3.4.2)."""
     key = f"{percent_encode(consumer_secret.unwrap())}&{percent_encode(token_secret.unwrap())}"
     digest = hmac.new(key.encode(), base_string.encode(), hashlib.sha1).digest()
     return b64encode(digest).decode()

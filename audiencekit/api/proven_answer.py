@@ -1,7 +1,7 @@
-"""An answer, and whether its connection shows that it is the one to the request that left on it.
+"""An answer, and whether its connection proves that it belongs to the request that was sent on it.
 
-HTTP/1.1 knows answers by their order alone (RFC 9112, section 9.3). So each request has a new connection, and here is
-seen what came on it: before the request had left, and behind the answer.
+HTTP/1.1 assigns answers to requests by their order alone (RFC 9112, section 9.3). So each request has a new connection,
+and this module records what was received on it: before the request was sent completely, and after the answer.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WITHOUT_BODY: Final = (204, 304)  # RFC 9110, section 6.4.1
 
 
 class ProvenAnswer(aiohttp.ClientResponse):
-    """`unsent_bytes` are those of the request that had not left when the head of the answer came.
+    """An answer. `unsent_bytes` of the request were not sent yet when the head of the answer came.
 
-    With any, the sender of the answer cannot have read the request.
+    If there are any, the sender of the answer cannot have read the request.
     """
 
     unsent_bytes = 0
@@ -47,9 +47,9 @@ class ProvenAnswer(aiohttp.ClientResponse):
 
     @property
     def is_alone(self) -> bool:
-        """Whether all that was received since the request began to leave is this answer, or the beginning of it.
+        """Whether everything received since the first byte of the request was sent is this answer, or its beginning.
 
-        Known once its body was read. What comes after the read that ended it meets a closed connection.
+        Known once its body was read. Later bytes find the connection closed.
         """
         received = self._received
         if received is None or not received.head_bytes or (self._answers is not None and len(self._answers)):
@@ -67,10 +67,10 @@ class ProvenAnswer(aiohttp.ClientResponse):
 
 
 class Received(asyncio.Protocol):
-    """Hands on to `reader` what a connection receives, and measures it.
+    """Pass the received bytes on to `reader`, and measure them.
 
     `all_bytes` were received, `end` are the last 8,192 of them; `head_bytes` are those of the head and of interim
-    answers (RFC 9110, section 15.2) before it, 0 until it was received whole.
+    answers (RFC 9110, section 15.2) before it, 0 until the head is complete.
     """
 
     def __init__(self, reader: asyncio.Protocol) -> None:
@@ -80,7 +80,7 @@ class Received(asyncio.Protocol):
         self.end = b""
 
     def data_received(self, data: bytes) -> None:
-        """Called by the connection, as are the others."""
+        """Called by the connection, like the other methods."""
         self.all_bytes += len(data)
         self.end = (self.end + data[-_END_BYTES:])[-_END_BYTES:]
         if not self.head_bytes and len(self._start) <= _MAX_HEAD_BYTES:
@@ -104,7 +104,7 @@ class Received(asyncio.Protocol):
 
 
 def _head_bytes(start: bytearray) -> int:
-    """The length of interim answers and of the head behind them; 0 while that is not whole."""
+    """Return the length of interim answers and of the head after them; 0 until the head is complete."""
     head = 0
     while (end := start.find(_END_OF_HEAD, head)) >= 0:
         words = bytes(start[head:end].split(b"\r\n", 1)[0]).split(b" ", 2)

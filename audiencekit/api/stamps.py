@@ -1,7 +1,7 @@
 """The stamp of a sync in the description of its audience: who changed the audience last.
 
-The description is the one field of an audience that can be written and read back and means nothing to the service
-(specification part 2, sections 2 and 4.3). A stamp stands behind whatever people wrote there, and nothing else is
+The description is the one field of an audience that can be written and read back and has no meaning for the service
+(specification part 2, sections 2 and 4.3). A stamp follows the text that people wrote there, and nothing else is
 changed.
 """
 
@@ -35,18 +35,18 @@ class Stamp:
         return f"[audiencekit sync {self.audience_id}-{self.token}{self.since and f', {self.since}'}]"
 
     def followed_by(self, what: str) -> Stamp:
-        """The same, after an upload of this kind; a REMOVAL is not forgotten for what comes after it."""
+        """Return the stamp after an upload of this kind; a REMOVAL stays, whatever comes after it."""
         return self if self.since == REMOVAL else replace(self, since=what)
 
 
 def find_stamp(description: str, audience_id: str) -> Stamp | None:
-    """The last stamp of this audience in `description`."""
+    """Return the last stamp of this audience in `description`."""
     found = [match for match in _STAMP.finditer(description) if match["audience"] == audience_id]
     return Stamp(audience_id, found[-1]["token"], found[-1]["since"] or "") if found else None
 
 
 def with_stamp(description: str, stamp: Stamp) -> str:
-    """`description` with `stamp` in the place of the last one of its audience, or else behind all there is."""
+    """Return `description` with `stamp` in place of the last one of its audience, or appended."""
     found = [match for match in _STAMP.finditer(description) if match["audience"] == stamp.audience_id]
     if found:
         start, end = found[-1].span()
@@ -55,7 +55,7 @@ def with_stamp(description: str, stamp: Stamp) -> str:
 
 
 def description_of(answer: Answer) -> str | None:
-    """The description of an audience, "" for one without; None when the service does not show such a field."""
+    """Return the description of an audience, "" without one; None when the service does not show this field."""
     shown = answer.data.get("description", False)
     if shown is None:
         return ""

@@ -1,4 +1,4 @@
-"""The only module here that awaits the network: one request out, one answer in, nothing followed."""
+"""The only module in this room that awaits the network: one request, one answer, no redirects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from yarl import URL
 
 from audiencekit.api.answers import read_date
 from audiencekit.api.exchange import FORM, ApiRequest, ApiResponse, Body, Pairs
-from audiencekit.api.failures import describe_failure, hint_of_way
+from audiencekit.api.failures import describe_failure, proxy_hint
 from audiencekit.api.hosts import HostAddress, ServiceAddresses
 from audiencekit.api.oauth import Credentials, ServiceClock, authorization, encode_pairs
 from audiencekit.api.proven_answer import ProvenAnswer
@@ -33,124 +33,27 @@ from audiencekit.limits import (
 )
 from audiencekit.process.connections import Connections, check_authorities, open_tls, read_proxy
 
-# --- An answer without end: its head at once, its lines as they come ---
-
-
-class AnswerStream:
-    """One open answer. `head` has status and headers, and no body."""
-
-    def __init__(self, answer: aiohttp.ClientResponse, head: ApiResponse, *, host: str) -> None:
-        self._answer, self._host = answer, host
-        self.head = head
-
-    async def lines(self) -> AsyncGenerator[bytes]:
-        """Each line as it comes, without its end; an empty one keeps the stream alive.
-
-        Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
-        """
-        rest = b""
-        while piece := await self._read():
-            *whole, rest = (rest + piece).split(b"\n")
-            for line in whole:
-                yield line.rstrip(b"\r")
-            if len(rest) > MAX_EVENT_BYTES:
-                status = self.head.status
-                raise MalformedAnswer(f"a line of the stream has more than {MAX_EVENT_BYTES} bytes", status=status)
-        if rest:
-            yield rest
-
-    async def whole(self) -> bytes:
-        """All of it, where it is a refusal and has an end; b"" when it cannot be read."""
-        body = b""
-        try:
-            while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
-                body += piece
-        except AudiencekitError:
-            return b""
-        return body
-
-    def close(self) -> None:
-        """Leave it."""
-        self._answer.close()
-
-    async def _read(self) -> bytes:
-        failed: AudiencekitError
-        try:
-            return await self._answer.content.readany()
-        except asyncio.CancelledError as cancelled:
-            # Its traceback runs through frames that hold the signed header.
-            cancelled.__context__ = None
-            raise cancelled.with_traceback(None) from None
-        except Exception as failure:
-            failed = describe_failure(failure, host=self._host, body_started=None)
-        raise failed
-
-
-# --- A body on its way into a socket: views of its buffers, a slice at a time, of a length known beforehand ---
-
-# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
-SLICE_BYTES: Final = 131_072
-
-
-def encode_form(pairs: Pairs) -> Body:
-    """The body of a form, escaped as it is signed."""
-    return Body([encode_pairs(pairs).encode()], content_type=FORM)
-
-
-class BodyPayload(Payload):
-    """One attempt's reading of a body; the body itself stays as it is and can be sent again.
-
-    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` as long as some were
-    not: what reads the last byte can answer only after that.
-    """
-
-    def __init__(self, body: Body) -> None:
-        super().__init__(body, content_type=body.content_type)
-        self._body = body
-        self._size = body.size
-        self.started = self.is_handed_over = False
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        """Writes everything."""
-        left = self._body.size
-        for piece in self._body.slices(SLICE_BYTES):
-            left -= piece.nbytes
-            # Before the wait in `write`: the answer may come sooner than this goes on.
-            self.started, self.is_handed_over = True, not left
-            await writer.write(piece)
-
-    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        """Writes everything; raises Bug when another length was announced."""
-        if content_length is not None and content_length != self._size:
-            raise Bug("the length announced for a body is not its size")
-        await self.write(writer)
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
-        """Raises Bug: a body is never made text."""
-        raise Bug("a body is not to be decoded")
-
-
-# --- The only module here that awaits the network: one request out, one answer in, nothing followed ---
+# --- One exchange: one request is sent, one answer is received, redirects are not followed ---
 
 _READ_BYTES: Final = 65_536
 
 
 class Transport(Protocol):
-    """One exchange: the answer, whatever its status, or TransportFailed."""
+    """The protocol of one exchange: the answer, with any status, or TransportFailed."""
 
     async def exchange(self, request: ApiRequest) -> ApiResponse: ...
 
 
 @runtime_checkable
 class StreamTransport(Protocol):
-    """The head of an answer that is read as it comes, or TransportFailed."""
+    """The protocol of a stream: the head of an answer that is read as it comes, or TransportFailed."""
 
     async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Patience in seconds: to connect, between two reads, and for one whole attempt."""
+    """Timeouts in seconds: to connect, between two reads, and for one whole attempt."""
 
     connect: float = CONNECT_TIMEOUT_SECONDS
     read: float = READ_TIMEOUT_SECONDS
@@ -160,9 +63,9 @@ class Timeouts:
 class HttpTransport:
     """Signed exchanges over HTTP/1.1, as an async context manager. Each exchange has a new connection.
 
-    Addresses of loopback are called straight, all others by the proxy of `connections`, where it names one.
-    Raises UsageError for a proxy or a bundle of authorities that is none. Each attempt is signed anew. Redirects are
-    not followed, proxies and netrc of the environment not read, cookies not kept.
+    Loopback addresses are called directly, all others through the proxy of `connections`, if it names one. Raises
+    UsageError for an invalid proxy or bundle of authorities. Each attempt is signed anew. Redirects are not followed,
+    proxies and netrc of the environment not read, cookies not stored.
     """
 
     def __init__(
@@ -184,7 +87,7 @@ class HttpTransport:
         if addresses.has_tls:
             check_authorities(os.environ)
             if self._connections.ca_bundle:
-                _ = self._tls  # a wrong one is told before anything else is done
+                _ = self._tls  # a wrong one is refused before anything else is done
         self._session: aiohttp.ClientSession | None = None
         self._depth = 0
 
@@ -203,9 +106,9 @@ class HttpTransport:
             await session.close()
 
     async def open_stream(self, request: ApiRequest, *, silence_seconds: float) -> AnswerStream:
-        """An answer whose body is read as it comes, however long that takes; it is lost after so much silence.
+        """Return an answer whose body is read as it comes, without a time limit; it is lost after so much silence.
 
-        To be closed. Raises as `exchange` does.
+        Close it. Raises as `exchange` does.
         """
         address = self._addresses.find(request.base)
         failed: AudiencekitError
@@ -221,7 +124,7 @@ class HttpTransport:
         raise failed
 
     async def exchange(self, request: ApiRequest) -> ApiResponse:
-        """The answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for a base unset."""
+        """Return the answer to one attempt. Raises TransportFailed, HostRefused, and UsageError for an unset base."""
         address = self._addresses.find(request.base)
         body = encode_form(request.form) if request.form else request.body
         payload = BodyPayload(body) if body is not None else None
@@ -242,7 +145,7 @@ class HttpTransport:
             failure,
             host=address.authority,
             body_started=payload.started if payload is not None else None,
-            way="" if address.is_loopback else hint_of_way(os.environ, by_proxy=self._proxy is not None),
+            way="" if address.is_loopback else proxy_hint(os.environ, by_proxy=self._proxy is not None),
         )
 
     async def _attempt(self, request: ApiRequest, address: HostAddress, payload: BodyPayload | None) -> ApiResponse:
@@ -293,7 +196,7 @@ class HttpTransport:
         return authorization(request, self._credentials, url=url, nonce=nonce, timestamp=timestamp).unwrap()
 
     async def _read_decisive_body(self, answer: aiohttp.ClientResponse, address: HostAddress) -> bytes:
-        """The whole body; b"" when it cannot be read and the status decides alone: all but 2xx and 400."""
+        """Return the whole body; b"" when it cannot be read and the status is enough: all but 2xx and 400."""
         try:
             return await self._read_body(answer, address)
         except Exception:
@@ -343,12 +246,12 @@ class HttpTransport:
 
 
 def _unproven(address: HostAddress, why: str) -> TransportFailed:
-    """The error of an answer that may not be the one to its request, so that nothing is known of that."""
+    """Return the error of an answer that may belong to another request, so that the outcome is unknown."""
     return TransportFailed(f"no answer from {address.authority} that can be believed: it {why}", sent=True)
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keeps aiohttp from repeating a GET or DELETE by itself, with the same nonce, on a lost connection."""
+    """Keep aiohttp from repeating a GET or DELETE, with the same nonce, after a lost connection."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -364,9 +267,106 @@ def _wire_url(url: str, query: tuple[tuple[str, str], ...]) -> URL:
 
 
 def _plain(raw_headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Names in lower case; values of a repeated name joined by commas (RFC 9110, section 5.3)."""
+    """Return names in lower case; values of a repeated name are joined by commas (RFC 9110, section 5.3)."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw_headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+# --- A body as it is sent: views of its buffers, a slice at a time, with a length that is known before ---
+
+# Some event loops copy what they cannot write at once; and between two slices other requests get their turn.
+SLICE_BYTES: Final = 131_072
+
+
+def encode_form(pairs: Pairs) -> Body:
+    """The body of a form, escaped as it is signed."""
+    return Body([encode_pairs(pairs).encode()], content_type=FORM)
+
+
+class BodyPayload(Payload):
+    """One attempt's view of a body; the body is unchanged and can be sent again.
+
+    `started` is False as long as certainly no byte was handed to the connection, `is_handed_over` until all were: a
+    service that has read the last byte can answer only after that.
+    """
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(body, content_type=body.content_type)
+        self._body = body
+        self._size = body.size
+        self.started = self.is_handed_over = False
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write everything."""
+        left = self._body.size
+        for piece in self._body.slices(SLICE_BYTES):
+            left -= piece.nbytes
+            # Before the wait in `write`: the answer may come sooner than this goes on.
+            self.started, self.is_handed_over = True, not left
+            await writer.write(piece)
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        """Write everything; raise Bug when another length was announced."""
+        if content_length is not None and content_length != self._size:
+            raise Bug("the length announced for a body is not its size")
+        await self.write(writer)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> NoReturn:
+        """Raises Bug: a body is never made text."""
+        raise Bug("a body is not to be decoded")
+
+
+# --- A streamed answer: its head at once, its lines as they come ---
+
+
+class AnswerStream:
+    """One open answer. `head` has status and headers, and no body."""
+
+    def __init__(self, answer: aiohttp.ClientResponse, head: ApiResponse, *, host: str) -> None:
+        self._answer, self._host = answer, host
+        self.head = head
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Yield each line as it comes, without its end; an empty one keeps the stream alive.
+
+        Raises TransportFailed when it is lost, MalformedAnswer for a line of more than MAX_EVENT_BYTES.
+        """
+        rest = b""
+        while piece := await self._read():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line.rstrip(b"\r")
+            if len(rest) > MAX_EVENT_BYTES:
+                status = self.head.status
+                raise MalformedAnswer(f"a line of the stream has more than {MAX_EVENT_BYTES} bytes", status=status)
+        if rest:
+            yield rest
+
+    async def whole(self) -> bytes:
+        """Return the whole body of a refusal, which has an end; b"" when it cannot be read."""
+        body = b""
+        try:
+            while len(body) <= MAX_ANSWER_BYTES and (piece := await self._read()):
+                body += piece
+        except AudiencekitError:
+            return b""
+        return body
+
+    def close(self) -> None:
+        """Close the answer."""
+        self._answer.close()
+
+    async def _read(self) -> bytes:
+        failed: AudiencekitError
+        try:
+            return await self._answer.content.readany()
+        except asyncio.CancelledError as cancelled:
+            # Its traceback runs through frames that hold the signed header.
+            cancelled.__context__ = None
+            raise cancelled.with_traceback(None) from None
+        except Exception as failure:
+            failed = describe_failure(failure, host=self._host, body_started=None)
+        raise failed

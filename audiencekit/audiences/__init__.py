@@ -1,0 +1,1 @@
+"""The features that are built of runs: sync, erasure, do-not-reach lists, flexible audiences, setups."""

@@ -1,4 +1,4 @@
-"""The do-not-reach list of an account: people are put on it and taken off it."""
+"""The do-not-reach list of an account: it is found, created and deleted, and people are put on it and taken off."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DoNotReachService(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoNotReachList:
-    """The list of the account as the service shows it; `created` the service just now, or it was `found` there."""
+    """The list of the account as the service shows it; `state` says whether it was `created` now, or `found`."""
 
     id: str
     shown: dict[str, Any]
@@ -57,12 +57,12 @@ class DoNotReachList:
 
     @property
     def target(self) -> Target:
-        """The values that a run on it is begun with."""
+        """Return the target for a run on it."""
         return Target.do_not_reach_list(self.id)
 
 
 async def find_list(service: DoNotReachService) -> DoNotReachList | None:
-    """The list of the account, None when it has none. Raises MalformedAnswer for more than one."""
+    """Return the list of the account, None when it has none. Raises MalformedAnswer for more than one."""
     answer = await service.list_do_not_reach_lists()
     alive = [shown for shown in answer.data if not shown.get("deleted")]
     if len(alive) > 1:
@@ -71,7 +71,7 @@ async def find_list(service: DoNotReachService) -> DoNotReachList | None:
 
 
 async def ensure_list(service: DoNotReachService, *, clock: Clock, description: str | None = None) -> DoNotReachList:
-    """The list of the account, created when there is none; it never creates a second one.
+    """Return the list of the account; create it when there is none, but never a second one.
 
     Raises NotFinished when it is not known whether it was created, and an ExchangeError when it was not.
     """
@@ -91,7 +91,7 @@ async def ensure_list(service: DoNotReachService, *, clock: Clock, description: 
 
 
 async def _find_out(service: DoNotReachService, clock: Clock, failure: ExchangeError) -> DoNotReachList:
-    """The list after a creation whose answer was lost. Raises NotFinished unless it is there."""
+    """Return the list after a creation whose answer was lost. Raises NotFinished unless it is there."""
     for turn in range(CREATION_LOOKUPS):
         if turn:
             await clock.sleep(CREATION_LOOKUP_SECONDS)
@@ -105,9 +105,9 @@ async def _find_out(service: DoNotReachService, clock: Clock, failure: ExchangeE
 
 
 async def delete_list(service: DoNotReachService, list_id: str) -> None:
-    """Returns when the list is gone: the people that it kept out can be targeted again.
+    """Delete the list: its people can be targeted again.
 
-    Raises NotFound when the account has no such list, NotFinished when it is not known whether it is gone.
+    Raises NotFound when the account has no such list, NotFinished when it is not known whether it is deleted.
     """
     try:
         await service.delete_do_not_reach_list(list_id)
@@ -138,11 +138,11 @@ def _read_list(shown: Any, answer: Answer, state: Literal["created", "found"]) -
 @cancellable
 @with_keywords(UploadKeywords, RUN_DEFAULTS)
 async def do_not_reach_upload_async(source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Put the people of the source on the do-not-reach list of the account, or take them off; the report of the run.
+    """Put the people of the source on the do-not-reach list of the account, or take them off; return the report.
 
-    The list takes emails and phone numbers only. It is created when the account has none, but not for a source that is
-    refused; standard input and readers are the exception, since they cannot be read twice. `limiter`, `run_id`,
-    `keep_spool` and the errors are those of `upload_async`. Raises Refused for Deletes when the account has no list.
+    The list takes emails and phone numbers only. If the account has none, it is created, but not for a source that is
+    refused, except for standard input and readers, since they cannot be read twice. `limiter`, `run_id`, `keep_spool`
+    and the errors are those of `upload_async`. Raises Refused for Deletes when the account has no list.
     """
     source = items_of(source)
     options, about_source = RunOptions.split(keywords)
@@ -156,7 +156,10 @@ do_not_reach_upload = blocking(do_not_reach_upload_async)
 async def _prepared_list(
     source: AnySource, settings: Settings, progress: Progress, keywords: Keywords
 ) -> DoNotReachList:
-    """The list of the account. Raises what refuses the source when it has none, NotFinished for a cancellation."""
+    """Return the list of the account.
+
+    If it has none, raise what refuses the source, and NotFinished for a cancellation.
+    """
     try:
         async with open_client(settings) as client:
             if (found := await find_list(client)) is not None:
@@ -172,7 +175,7 @@ async def _prepared_list(
 
 
 async def _check_first(source: AnySource, settings: Settings, progress: Progress, keywords: Keywords) -> None:
-    """Returns when a list may be created for the source. Raises what refuses it."""
+    """Check that a list may be created for the source. Raises what refuses it."""
     options = read_keywords(plain_keywords(keywords), settings.profile)
     if options.operation == "delete":
         raise Refused("the account has no do-not-reach list: there is no one to take off it")

@@ -15,8 +15,8 @@ from audiencekit.api.opening import open_client
 from audiencekit.audiences.do_not_reach import find_list
 from audiencekit.audiences.erasure.erasing import list_account
 from audiencekit.audiences.erasure.forms import count_by_kind, refuse_shared_in_any, to_records
-from audiencekit.audiences.erasure.means import Preview
 from audiencekit.audiences.erasure.people import People, check_access
+from audiencekit.audiences.erasure.resources import Preview
 from audiencekit.audiences.sync.planner import plan_renewal
 from audiencekit.audiences.sync.run import HeldSnapshot
 from audiencekit.audiences.sync.sync import DEFAULT_BEFORE, plan_sync
@@ -29,18 +29,18 @@ from audiencekit.errors import Refused
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Keywords, SourceKeywords, plain_keywords, read_keywords
 from audiencekit.planning.plan import known_members, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import preview
-from audiencekit.reporting.progress import Progress, Stoppable, heard_by
+from audiencekit.reporting.progress import Progress, Stoppable, progress_or_default
 from audiencekit.reporting.report import Plan
 from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.first_pass import in_thread
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import AnySource, FilePath, items_of
 from audiencekit.state.keys import existing_state_key
 
-# --- The dry run of an erasure: who is named, and which audiences would be asked. No one is remembered ---
+# --- The dry run of an erasure: the people who are named, and the audiences. They are not remembered ---
 
 
 async def dry_forget_async(
@@ -52,7 +52,10 @@ async def dry_forget_async(
     progress: Progress,
     **keywords: Unpack[SourceKeywords],
 ) -> Preview:
-    """The preview of `forget`, which reads the people and asks the service as it would. Raises what refuses that."""
+    """Return the preview of `forget`: it reads the people and asks the service in the same way.
+
+    Raises what refuses it.
+    """
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client, stoppable = open_client(settings), Stoppable(progress)
@@ -87,7 +90,7 @@ async def dry_upload_async(
     rejections: FilePath | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses that."""
+    """Return the plan of `do_not_reach_upload_async`; nothing is created or sent. Raises what refuses it."""
     async with open_client(settings) as client:
         found = await find_list(client)
     given: dict[str, Any] = {"settings": settings, "rejections": rejections}
@@ -100,25 +103,25 @@ async def dry_upload_async(
     return await plan_in_thread(progress, lambda progress: plan(progress=progress))
 
 
-# --- The steps of every dry run that ends in a plan: the look at the target, then the plan in a thread of its own ---
+# --- The steps of every dry run that gives a plan: a check of the target, then the plan in a thread ---
 
 
 async def look_and_plan(session: Session, progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
-    """Return the plan that `plan` makes, after the look at the target that a run begins with.
+    """Check the target as a run does first, and return the plan that `plan` makes.
 
     `plan` is called in a thread, with a progress that stops it when this is cancelled. Raises what refuses the target.
     """
-    await look_first(session, progress)
+    await look_at_target(session, progress)
     return await plan_in_thread(progress, plan)
 
 
 async def plan_in_thread(progress: Progress, plan: Callable[[Progress], Plan]) -> Plan:
-    """Return the plan that `plan` makes, where there is no target to look at yet."""
+    """Return the plan that `plan` makes, when there is no target to check yet."""
     stoppable = Stoppable(progress)
     return await in_thread(functools.partial(plan, stoppable), stoppable)
 
 
-# --- The dry run of a renewal: the look at the audience, then the plan by the snapshot as it is ---
+# --- The dry run of a renewal: a check of the audience, then the plan by the present snapshot ---
 
 
 async def dry_renewal_async(
@@ -130,9 +133,9 @@ async def dry_renewal_async(
     settings: Settings,
     progress: Progress,
 ) -> Plan:
-    """The plan of `renew`, after the look that a run begins with; nothing is sent.
+    """Return the plan of `renew`, after the checks of a run; nothing is sent.
 
-    `before` and the times are those of `renew_async`. Raises what that raises before its first request.
+    `before` and the times are those of `renew_async`. Raises its errors from before the first request.
     """
     days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
     target, now = Target.audience(audience_id), datetime.now(UTC)
@@ -142,20 +145,20 @@ async def dry_renewal_async(
             hold_target(target, settings, stack, now)
             snapshot = HeldSnapshot(settings, audience_id, stack)
             keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
-            means = Means(stack=stack, progress=progress)
-            terms = Terms.of(keywords, settings, now=now)
-            return to_plan(plan_renewal(snapshot, days, (), terms, means))
+            resources = PlanResources(stack=stack, progress=progress)
+            terms = PlanTerms.of(keywords, settings, now=now)
+            return to_plan(plan_renewal(snapshot, days, (), terms, resources))
 
     return await look_and_plan(target.connect(settings), progress, plan)
 
 
-# --- The dry run of a sync: the look at the audience, then the plan by the snapshot as it is ---
+# --- The dry run of a sync: a check of the audience, then the plan by the present snapshot ---
 
 
 async def dry_sync_async(
     source: AnySource, *, audience_id: str, settings: Settings, progress: Progress, **given: Any
 ) -> Plan:
-    """The plan of `sync`, after the look that it would begin with. Raises what either raises; nothing is sent."""
+    """Return the plan of `sync`, after the checks of a run; nothing is sent. Raises the errors of both."""
     session = Target.audience(audience_id).connect(settings)
     plan = functools.partial(plan_sync, source, audience_id=audience_id, settings=settings, **given)
     return await look_and_plan(session, progress, lambda progress: plan(progress=progress))
@@ -173,17 +176,17 @@ async def plan_upload_async(
     progress: Progress | None = None,
     **keywords: Unpack[Keywords],
 ) -> Plan:
-    """The plan of the run that `upload_to` would make. The target is looked at as for a run; nothing is sent or kept.
+    """Return the plan of the run that `upload_to` would make. The target is checked; nothing is sent or stored.
 
-    Raises what `upload_to` raises before its first request, but for what is in the plan as `refusals`.
+    Raises the errors of `upload_to` from before its first request, but for those in the plan's `refusals`.
     """
-    source, settings, progress = items_of(source), settings or load_settings(), heard_by(progress)
+    source, settings, progress = items_of(source), settings or load_settings(), progress_or_default(progress)
     read_keywords(plain_keywords(keywords, few_people=settings.few_people), settings.profile)
     session = target.connect(settings)
     check_identifier(target.destination.words.noun, target.id)
 
     def plan_source(progress: Progress) -> Plan:
-        terms = Terms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
+        terms = PlanTerms.of(keywords, settings, now=datetime.now(UTC), destination=target.destination)
         terms = replace(terms, members=known_members(target, settings))
         return preview(source, terms, rejections=rejections, progress=progress)
 

@@ -1,4 +1,4 @@
-"""The definition of a flexible audience: a document, a tree of conditions, and its words for people."""
+"""The definition of a flexible audience: a document, a tree of conditions, and its description for people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Comparator(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """People of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`."""
+    """The people of one custom audience who were active `comparator` `frequency` times in the last `lookback_days`."""
 
     audience_id: str
     lookback_days: int
@@ -63,14 +63,14 @@ Segment: TypeAlias = Leaf | Group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlexibleAudience:
-    """One flexible audience to be. It cannot be changed once it is created."""
+    """One flexible audience to create. It cannot be changed afterwards."""
 
     name: str
     root: Group
 
 
 def leaves(segment: Segment) -> Iterator[Leaf]:
-    """Every leaf below `segment`, from left to right."""
+    """Yield every leaf below `segment`, from left to right."""
     if isinstance(segment, Leaf):
         yield segment
     else:
@@ -115,8 +115,8 @@ class Problem(NamedTuple):
 class Document:
     """The audiences of a file, in its order.
 
-    `paths` are the places that errors of the service belong to, `leaf_paths` those that name a custom audience, by its
-    id; `source` is the file's name.
+    `paths` are the places of errors from the service, `leaf_paths` the places that name a custom audience, by its id;
+    `source` is the file's name.
     """
 
     audiences: tuple[FlexibleAudience, ...]
@@ -130,7 +130,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """The audiences defined in the file at `path`, which is TOML unless its name ends in `.json`.
+    """Return the audiences defined in the file at `path`, which is TOML unless its name ends in `.json`.
 
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule.
     """
@@ -168,7 +168,7 @@ def _without_twins(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads on after a broken rule, so that all of them are told at once."""
+    """Read on after a broken rule, so that all of them are reported at once."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -299,12 +299,12 @@ _COMPARED: Final = {
 
 
 def to_sentence(audience: FlexibleAudience) -> str:
-    """One sentence without the name: `People in A (…), and not in B (…).`"""
+    """Return one sentence without the name: `People in A (…), and not in B (…).`"""
     return f"People {_phrase(audience.root)}."
 
 
 def draw(audience: FlexibleAudience) -> str:
-    """The tree in lines, its name first."""
+    """Return the tree as lines of text, its name first."""
     return "\n".join([shown(audience.name), *_lines(audience.root, "", is_last=True)])
 
 
@@ -316,7 +316,7 @@ def _phrase(segment: Segment) -> str:
 
 
 def _part(segment: Segment) -> str:
-    """A segment inside a group: groups in brackets, so that no reading depends on what binds first."""
+    """Return a segment inside a group, groups in brackets, so that operator precedence does not matter."""
     is_bare = isinstance(segment, Leaf) or segment.negated or len(segment.segments) == 1
     return _phrase(segment) if is_bare else f"({_phrase(segment)})"
 

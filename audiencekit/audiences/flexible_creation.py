@@ -1,4 +1,4 @@
-"""Flexible audiences made at the service: the requests, and what becomes of them."""
+"""The creation of flexible audiences at the service: the requests, and their results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FlexibleService(Protocol):
         custom_audience_ids: Sequence[str] = (),
         with_deleted: bool | None = None,
     ) -> AsyncIterator[Answer]:
-        """Every page of audiences."""
+        """Yield every page of audiences."""
 
     async def create_flexible_audiences(self, operations: Sequence[Mapping[str, Any]]) -> Answer:
         """The new audiences, all of them or none."""
@@ -57,8 +57,8 @@ class FlexibleService(Protocol):
 class Creation:
     """The result for one audience of the file; `path` is its place there, `id` None unless it exists.
 
-    `created` the service confirmed, `found` was there when the answer was lost, `missing` was not, and of `unknown`
-    nothing could be found out.
+    The state is `created` (confirmed by the service), `found` (it was there when the answer was lost), `missing` (it
+    was not), or `unknown`.
     """
 
     path: str
@@ -67,16 +67,16 @@ class Creation:
     state: CreationState
 
     def to_json(self) -> dict[str, Any]:
-        """path, name, id, state."""
+        """Return path, name, id, state."""
         return asdict(self)
 
 
 async def create_audiences(document: Document, service: FlexibleService, *, clock: Clock) -> tuple[Creation, ...]:
-    """Every audience of `document`, in its order, each `created` or `found`.
+    """Create every audience of `document`; return them in its order, each `created` or `found`.
 
-    Raises DefinitionRefused when nothing was created, with the places in the file: a leaf that is not there, deleted
-    or not ours, a name that is taken, or what the service refuses. Raises NotFinished when it is not known what was
-    created, with what is known in `document`, and an ExchangeError when nothing was.
+    Raises DefinitionRefused when nothing was created, with the places in the file: a leaf that is missing, deleted or
+    not ours, a name that is taken, or other refusals of the service. Raises NotFinished when it is not known what was
+    created, with the known facts in `document`, and an ExchangeError when nothing was.
     """
     problems = [*await _leaf_problems(document, service), *await _name_problems(document, service)]
     if problems:
@@ -106,7 +106,7 @@ async def _leaf_problems(document: Document, service: FlexibleService) -> list[P
 async def _look_up(
     service: FlexibleService, audience_ids: list[str], scope: PermissionScope
 ) -> dict[str, dict[str, Any]]:
-    """Those of `audience_ids` that are there, deleted ones too, by their ids."""
+    """Return those of `audience_ids` that exist, also deleted ones, by their ids."""
     pages = service.iterate_custom_audiences(
         custom_audience_ids=audience_ids, permission_scope=scope, with_deleted=True, count=MAX_PAGE_ROWS
     )
@@ -131,7 +131,7 @@ async def _name_problems(document: Document, service: FlexibleService) -> list[P
 
 
 async def _named(service: FlexibleService, name: str) -> list[dict[str, Any]]:
-    """The audiences of ours, deleted ones too, whose name is exactly `name`."""
+    """Return our audiences, also deleted ones, whose name is exactly `name`."""
     pages = service.iterate_custom_audiences(
         q=name[:MAX_QUERY_LENGTH], permission_scope="OWNER", with_deleted=True, count=MAX_PAGE_ROWS
     )
@@ -139,7 +139,10 @@ async def _named(service: FlexibleService, name: str) -> list[dict[str, Any]]:
 
 
 def _read_created(document: Document, answer: Answer) -> tuple[Creation, ...]:
-    """Raises MalformedAnswer, whose outcome is unknown, unless the answer has each audience at its place."""
+    """Return the audiences.
+
+    Raises MalformedAnswer, whose outcome is unknown, unless the answer has each at its place.
+    """
     ids = [audience.get("id") for audience in answer.data]
     names = [audience.get("name") for audience in answer.data]
     if names != [audience.name for audience in document.audiences] or not all(map(is_service_id, ids)):
@@ -167,7 +170,7 @@ def _service_problems(document: Document, error: ExchangeError) -> list[Problem]
 async def _find_out(
     document: Document, service: FlexibleService, clock: Clock, failure: ExchangeError
 ) -> tuple[Creation, ...]:
-    """The audiences of a batch whose answer was lost. Raises NotFinished unless all of them are there."""
+    """Return the audiences of a batch whose answer was lost. Raises NotFinished unless all of them exist."""
     known: tuple[Creation, ...] = _creations(document, [None] * len(document.audiences), "unknown")
     for turn in range(CREATION_LOOKUPS):
         if turn:
@@ -191,7 +194,7 @@ async def _find_by_names(document: Document, service: FlexibleService) -> tuple[
 
 
 def _creations(document: Document, ids: Sequence[str | None], state: CreationState) -> tuple[Creation, ...]:
-    """One of each audience; those without an id are missing, unless nothing is known of any."""
+    """Return one result for each audience; those without an id are missing, unless nothing is known of any."""
     absent: CreationState = "unknown" if state == "unknown" else "missing"
     return tuple(
         Creation(path=path, name=audience.name, id=audience_id, state=state if audience_id else absent)
@@ -200,16 +203,16 @@ def _creations(document: Document, ids: Sequence[str | None], state: CreationSta
 
 
 def _unfinished(document: Document, known: tuple[Creation, ...], failure: ExchangeError) -> NotFinished:
-    told = [f"{creation.path} is {creation.state}" for creation in known]
-    told += [f"{path}: {message}" for path, message in _service_problems(document, failure)]
+    facts = [f"{creation.path} is {creation.state}" for creation in known]
+    facts += [f"{path}: {message}" for path, message in _service_problems(document, failure)]
     error = NotFinished(
-        f"whether the batch was created is not known ({failure}); by its names: {', '.join(told)}", hint=_AGAIN
+        f"whether the batch was created is not known ({failure}); by its names: {', '.join(facts)}", hint=_AGAIN
     )
     error.document = {"state": "incomplete", "audiences": [creation.to_json() for creation in known]}
     return error
 
 
-# --- Flexible audiences as the service takes them: what has a disputed default is always written out ---
+# --- Flexible audiences as the service takes them: fields with a disputed default are always written ---
 
 # The service's example fills these in for groups (public documentation, "flexible audiences").
 _GROUP_FREQUENCY: Final = 1
@@ -217,7 +220,7 @@ _GROUP_COMPARATOR: Final = Comparator.AT_LEAST
 
 
 def to_operations(audiences: Iterable[FlexibleAudience]) -> list[dict[str, Any]]:
-    """The JSON array of one batch that creates `audiences` (specification part 2, section 4.3)."""
+    """Return the JSON array of one batch that creates `audiences` (specification part 2, section 4.3)."""
     return [
         {
             "operation_type": "Create",

@@ -1,4 +1,4 @@
-"""All sealed files under a new state key."""
+"""The rotation of the state key: all sealed files are written under a new key."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ from audiencekit.state.key_rotation import READY, begin_rotation, changing_key, 
 from audiencekit.state.keys import KEY_BYTES, SPOOL, StateKey, SubKey, existing_state_key, write_earlier
 from audiencekit.state.spool import KeptSpool
 
-# --- Another state key for a state directory: what is sealed is sealed anew, and the key before opens none of it ---
+# --- A new state key for a state directory: all files are sealed anew, and the old key opens none of them ---
 #
 # Journals stay under the key that they were made by, which is kept, sealed under the new one: they hold digests, which
 # cannot be made again without the lists.
 
 
 def rotate_key(state_dir: Path, given: GivenKey, fresh: StateKey | None) -> KeyPlace:
-    """Have another key where the state key is, and everything sealed under it; the place.
+    """Replace the state key in its place, and seal everything under the new one; return the place.
 
-    `given` is the key, as in the settings, and `fresh` the new one, which a keyring and a file do without: there it is
-    drawn. A kill leaves all under one key; the next command finishes or undoes it. Raises UsageError, PlanRefused where
-    something is unfinished that only the key of now can finish, AudienceBusy, InputOutputFailed.
+    `given` is the key in the settings, and `fresh` the new one, which a keyring and a file do not need: there it is
+    made at random. A kill leaves all files under one key; the next command finishes the rotation or undoes it. Raises
+    UsageError, PlanRefused when there is unfinished work that only the current key can finish, AudienceBusy,
+    InputOutputFailed.
     """
     if not state_dir.exists():
         raise _without_key()
@@ -77,7 +78,7 @@ def _without_key() -> UsageError:
 
 
 def _check_fresh(fresh: StateKey | None, old: StateKey, place: KeyPlace) -> None:
-    """Raises UsageError for a new key that is missing, not wanted, or the one of now."""
+    """Raise UsageError for a new key that is missing, not wanted, or the current one."""
     if fresh is None and place in ("environment", "command"):
         hint = "give the new key by AUDIENCEKIT_NEW_KEY, and store it in its place after the rotation"
         raise UsageError(f"the state key comes from the {place}, where this tool cannot store a new one", hint=hint)
@@ -100,7 +101,7 @@ def _carry_out(state_dir: Path, shadow: Path, old: StateKey, new: StateKey, plac
 
 
 def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Mark | None:
-    """The mark of the memory under the new key; None where there is none."""
+    """Return the mark of the memory under the new key; None without a memory."""
     memory = read_memory(state_dir, old)
     if memory is None:
         return None
@@ -112,7 +113,7 @@ def _write_memory(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -
 
 
 def _write_snapshots(state_dir: Path, shadow: Path, old: StateKey, new: StateKey) -> Iterator[Path]:
-    """Write each snapshot as a whole; the files that go with those before."""
+    """Write each snapshot as a whole; the earlier files are removed."""
     with contextlib.suppress(FileNotFoundError):
         for name in sorted(os.listdir(state_dir / SNAPSHOTS)):
             make_private_directory(shadow / SNAPSHOTS)
@@ -128,7 +129,7 @@ Look: TypeAlias = Callable[[], None]
 
 
 def count_sealed(state_dir: Path, key: StateKey) -> dict[str, dict[str, int]]:
-    """How many files of each kind `key` opens, and how many it does not: {kind: {"opened": 1, "refused": 0}}."""
+    """Return how many files of each kind `key` opens, and how many it does not: {kind: {"opened": 1, "refused": 0}}."""
     found: dict[str, dict[str, int]] = {}
     for kind, look in _looks(state_dir, key):
         found.setdefault(kind, {"opened": 0, "refused": 0})["opened" if _succeeds(look) else "refused"] += 1
@@ -136,7 +137,7 @@ def count_sealed(state_dir: Path, key: StateKey) -> dict[str, dict[str, int]]:
 
 
 def refuse_unfinished(state_dir: Path) -> None:
-    """Return when there is nothing that only the state key of now can finish. Raises PlanRefused, which counts it."""
+    """Check that no work is left that only the current state key can finish. Raises PlanRefused with the counts."""
     erasures = ErasureStore(state_dir)
     found = {
         "erasures": sum(map(erasures.has_keys, erasures.ids())),
@@ -144,13 +145,15 @@ def refuse_unfinished(state_dir: Path) -> None:
         "syncs": len(list((state_dir / SNAPSHOTS).glob(f"*/{CHANGES}"))),
     }
     if any(found.values()):
-        told = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
+        message = ", ".join(f"{count:,} {what}" for what, count in found.items() if count)
         hint = "`audiencekit resume` and the next sync finish them; `audiencekit purge --unfinished` removes runs"
-        raise PlanRefused(f"not finished, and only the current key opens them: {told}: nothing was changed", hint=hint)
+        raise PlanRefused(
+            f"not finished, and only the current key opens them: {message}: nothing was changed", hint=hint
+        )
 
 
 def _looks(state_dir: Path, key: StateKey) -> Iterator[tuple[str, Look]]:
-    """Of each file its kind, and a look into it that fails with another key."""
+    """Yield for each file its kind, and a function that reads it and fails with another key."""
     if needs_key(state_dir):
         yield "memory of erased people", partial(_look_at_memory, state_dir, key)
     for _, store in SnapshotStore.all_of(state_dir, key):

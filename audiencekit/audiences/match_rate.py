@@ -1,4 +1,4 @@
-"""Sizes of audiences over time: match rate, history, and whether one is ready."""
+"""The sizes of audiences over time: match rate, history, and whether an audience is ready."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from audiencekit.errors import (
 )
 from audiencekit.limits import MIN_SHOWN_PEOPLE, MIN_TARGETABLE_PEOPLE, READINESS_FAILURES
 from audiencekit.records.plan_times import format_time
-from audiencekit.runs.reports import list_runs, the_resumable
-from audiencekit.runs.store import ERASURE_HOME, LAST, RunStore, Succession, find_id
+from audiencekit.runs.reports import find_resumable_run, list_runs
+from audiencekit.runs.store import ERASURE_HOME, LAST, RunOrder, RunStore, find_id
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.state.keys import StateKey
@@ -38,12 +38,12 @@ from audiencekit.state.keys import StateKey
 # else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
 
 _DELETE: Final = "delete"
-_DELETING: Final = frozenset({_DELETE, "update and delete"})  # of the second, how many records are which is not told
+_DELETING: Final = frozenset({_DELETE, "update and delete"})  # how many records of the second are Deletes is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provided:
-    """The records that are in the audience now: from `least` to `most`, as the snapshot or the runs tell."""
+    """The records in the audience now: from `least` to `most`, by the snapshot or the runs."""
 
     least: int
     most: int
@@ -52,14 +52,17 @@ class Provided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """An audience at one moment: what the service says of it, and how many records were provided; None if unknown."""
+    """An audience at one moment: its state at the service, and how many records were provided; None if unknown."""
 
     readiness: Readiness
     provided: Provided | None
 
     @classmethod
     def of(cls, readiness: Readiness, settings: Settings) -> Self:
-        """With what this state directory knows; a snapshot that cannot be trusted says nothing. The size is noted."""
+        """Return the health with the facts of this state directory, without an untrusted snapshot.
+
+        The size is stored.
+        """
         now = format_time(datetime.now(UTC))
         AudienceSizes(settings.state_dir, settings.account_id).note(readiness.audience_id, readiness.size, now)
         provided = None
@@ -69,7 +72,7 @@ class Health:
 
     @property
     def rate(self) -> tuple[float, float] | None:
-        """The least and the greatest match rate; None where one of the two numbers is not known, or zero."""
+        """The least and the greatest match rate; None if one of the two numbers is not known, or zero."""
         size, provided = self.readiness.size, self.provided
         if size is None or provided is None or not provided.most:
             return None
@@ -84,7 +87,7 @@ class Health:
         return document
 
     def to_text(self) -> str:
-        """Some lines for people."""
+        """Return some lines for people."""
         state = "can be targeted" if self.readiness.is_targetable else "cannot be targeted yet"
         lines = [f"audience {shown(self.readiness.audience_id)} {state}", f"  active in 90 days   {self._size()}"]
         lines.append(f"  provided            {self._provided()}")
@@ -97,8 +100,8 @@ class Health:
     def _provided(self) -> str:
         if self.provided is None:
             return "not known: no run of this machine tells"
-        told = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
-        return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {told[self.provided.source]}"
+        by_source = {"snapshot": "by the snapshot of the last sync", "runs": "by the runs of this machine"}
+        return f"{_span(f'{self.provided.least:,}', f'{self.provided.most:,}')}, {by_source[self.provided.source]}"
 
     def _rate(self) -> str:
         if self.rate is None:
@@ -123,7 +126,7 @@ def _span(least: str, most: str) -> str:
 
 
 def count_provided(audience_id: str, settings: Settings, now: datetime | None = None) -> Provided | None:
-    """The records in the audience now; None where nothing tells. Raises SnapshotRefused for a damaged snapshot."""
+    """Return the records in the audience now; None if not known. Raises SnapshotRefused for a damaged snapshot."""
     now = now or datetime.now(UTC)
     if is_under_sync(audience_id, settings):
         found = expiry(audience_id=audience_id, settings=settings, now=now)
@@ -145,10 +148,10 @@ def count_provided(audience_id: str, settings: Settings, now: datetime | None = 
 
 
 def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
-    """The sizes that the service told this machine, the oldest first: `seen_at`, `audience_size`, `members`.
+    """Return the sizes that the service gave this machine, oldest first: `seen_at`, `audience_size`, `members`.
 
-    `members` are those that the last complete sync before had left in the audience, and `match_rate` is the size over
-    them; both are None where no sync of this machine tells.
+    `members` are the members after the last complete sync before that time, and `match_rate` is the size divided by
+    them; both are None without a sync on this machine.
     """
     left, found = _members_after_syncs(audience_id, settings), []
     for seen_at, size in AudienceSizes(settings.state_dir, settings.account_id).of(audience_id).items():
@@ -159,7 +162,7 @@ def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
 
 
 def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str, int]]:
-    """When each complete sync of the audience ended, and the members after it, the first first."""
+    """Return when each complete sync of the audience ended, and the members after it, oldest first."""
     store, found = RunStore(settings.state_dir), []
     for run in store.list_runs():
         if run.get("audience_id") == audience_id and run["state"] == "complete" and run.get("finished_at"):
@@ -173,38 +176,38 @@ def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str
 
 
 def list_history(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
-    """Every run and every erasure, newest first, each with `run_id`, `state`, `resumable` and `running`.
+    """Return every run and every erasure, newest first, each with `run_id`, `state`, `resumable` and `running`.
 
-    The `operation` of an erasure is `forget`, and `audiences` counts those that it has settled of those that it knows.
-    With `key` the journals of runs are checked.
+    The `operation` of an erasure is `forget`, and `audiences` counts its settled and known audiences. With `key` the
+    journals of runs are checked.
     """
     found = {str(one["run_id"]): one for one in list_runs(state_dir, key) + ErasureStore(state_dir).summaries()}
     return [found[run_id] for run_id in _newest_first(state_dir) if run_id in found]
 
 
 def find_in_history(state_dir: Path, run: str) -> tuple[str, bool]:
-    """The id of the run or erasure meant by `run`, and whether it is an erasure.
+    """Return the id of the run or erasure `run`, and whether it is an erasure.
 
-    `run` is an id, the beginning of just one, or `last`. Raises UsageError for anything else.
+    `run` is an id, the unique beginning of one, or `last`. Raises UsageError for anything else.
     """
     run_id = find_id(run, _newest_first(state_dir), "erasure" if run.startswith(ERASURE_HOME.prefix) else "run")
     return run_id, run_id in ErasureStore(state_dir).ids()
 
 
 def find_resumable(state_dir: Path, run: str, key: StateKey | None = None) -> tuple[str, bool]:
-    """The same for a run or erasure that is to be resumed: `last` is the one that can be, as `the_resumable` says.
+    """Return the same for a run or erasure to resume: `last` is the one that `find_resumable_run` returns.
 
     Raises UsageError and AudienceBusy. With `key` the journals of runs are checked.
     """
-    return find_in_history(state_dir, the_resumable(list_history(state_dir, key)) if run == LAST else run)
+    return find_in_history(state_dir, find_resumable_run(list_history(state_dir, key)) if run == LAST else run)
 
 
 def _newest_first(state_dir: Path) -> list[str]:
     moments = RunStore(state_dir).moments() | ErasureStore(state_dir).moments()
-    return Succession(state_dir).ordered(moments)[::-1]
+    return RunOrder(state_dir).ordered(moments)[::-1]
 
 
-# --- Whether an audience can be targeted yet, why not, and how many active users it has ---
+# --- Whether an audience can be targeted, the reasons if not, and the number of its active users ---
 #
 # The service works on uploads for hours (public documentation, "custom audiences"); until then the answer is polled.
 
@@ -226,7 +229,10 @@ class AudienceReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """An audience at one moment, as the service tells. `size`, its active users, is None when it does not say."""
+    """An audience at one moment, by the service.
+
+    `size` counts its active users, None if the service does not give it.
+    """
 
     audience_id: str
     is_targetable: bool
@@ -243,11 +249,11 @@ class Readiness:
         }
 
     def to_text(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         state = "targetable" if self.is_targetable else "not targetable yet"
         because = "; ".join(explain(reason) for reason in self.reasons)
-        told = f"{state}: {because}" if because else state
-        return f"audience {shown(self.audience_id)} is {told}; {self._size_in_words()}"
+        state_text = f"{state}: {because}" if because else state
+        return f"audience {shown(self.audience_id)} is {state_text}; {self._size_in_words()}"
 
     def _size_in_words(self) -> str:
         if self.size is None:
@@ -256,12 +262,12 @@ class Readiness:
 
 
 def explain(reason: str) -> str:
-    """A reason of the service in words; one that is not known here stays as it is."""
+    """Return a reason of the service in words; an unknown reason is shown as it is."""
     return _IN_WORDS.get(reason, f"the service says {shown(reason)}")
 
 
 async def read_readiness(client: AudienceReader, audience_id: str) -> Readiness:
-    """The state that the service says now. Raises Refused for a deleted audience, NotFound for one that never was."""
+    """Return the present state. Raises Refused for a deleted audience, NotFound for one that never existed."""
     audience = dict((await client.get_custom_audience(audience_id, with_deleted=True)).data)
     if audience.get("deleted"):
         raise Refused(f"audience {audience_id} is deleted")
@@ -283,10 +289,10 @@ async def wait_until_targetable(
     interval: timedelta = DEFAULT_INTERVAL,
     on_state: Callable[[Readiness], None] = lambda readiness: None,
 ) -> Readiness:
-    """The first answer that says targetable; `on_state` gets every answer.
+    """Return the first answer that says targetable; `on_state` gets every answer.
 
-    Raises NotFinished when `timeout` is over. A service that is away is asked again, READINESS_FAILURES times in a row
-    at most; every other error is raised at once.
+    Raises NotFinished after `timeout`. A service that is away is asked again, at most READINESS_FAILURES times in a
+    row; every other error is raised at once.
     """
     deadline = clock.monotonic() + timeout.total_seconds()
     failures = 0

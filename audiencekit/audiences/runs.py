@@ -25,14 +25,15 @@ from audiencekit.serviceids import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.state.keys import known_state_key
 
-# --- `purge`: runs, and files of erasures, that this machine has kept for long enough ---
+# --- `purge`: old runs, and old files of erasures, of this machine ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeOrder:
-    """Everything that last changed longer ago than `older_than`; unfinished runs and receipts only when asked for.
+    """The things to purge: all that last changed longer ago than `older_than`.
 
-    A run at work, an erasure that is not finished, snapshots and the memory of erased people never do.
+    Unfinished runs and receipts are purged only if requested. A run at work, an unfinished erasure, snapshots and the
+    memory of erased people are never purged.
     """
 
     older_than: timedelta
@@ -41,7 +42,7 @@ class PurgeOrder:
 
 
 def plan_purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
-    """The receipt of a purge that is only planned: nothing is changed. Raises InputOutputFailed."""
+    """Return the receipt of a planned purge: nothing is changed. Raises InputOutputFailed."""
     receipt = PurgeReceipt.of(order.older_than, now, "command")
     for found in _find(order, settings, receipt):
         receipt.count(found)
@@ -49,9 +50,10 @@ def plan_purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeRec
 
 
 def purge(order: PurgeOrder, settings: Settings, now: datetime) -> PurgeReceipt:
-    """The receipt of what went. Raises AudienceBusy while another purge is at work.
+    """Purge, and return the receipt. Raises AudienceBusy while another purge is at work.
 
-    Raises InputOutputFailed when something could not go, with the receipt's JSON as its document: the rest is gone.
+    Raises InputOutputFailed when something could not be removed, with the receipt's JSON as its document: the rest is
+    gone.
     """
     receipt, state_dir = PurgeReceipt.of(order.older_than, now, "command"), settings.state_dir
     with only_purge(state_dir):
@@ -71,7 +73,7 @@ def _find(order: PurgeOrder, settings: Settings, receipt: PurgeReceipt) -> tuple
 
 
 def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandidates) -> list[InputOutputFailed]:
-    """The failures. While an erasure is at work all of them stay: it may be making what looks left."""
+    """Return the failures. During an erasure all of them stay: it may be making the files that look left over."""
     if not found.expired:
         return []
     try:
@@ -82,11 +84,11 @@ def _remove_erasures(state_dir: Path, receipt: PurgeReceipt, found: PurgeCandida
         return []
 
 
-# --- Audiences as people call them: by an id, or by a name that only one audience of the account has ---
+# --- An audience by its id, or by a name that only one audience of the account has ---
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:
-    """The id of the audience that `given` names; the service is asked for a name. Raises as `find_audience_id`."""
+    """Return the id of the audience `given`; the service is asked for a name. Raises as `find_audience_id`."""
     if is_service_id(given):
         return given
     policy = RetryPolicy.seeded(SystemClock())
@@ -107,12 +109,12 @@ async def resume_async(
     limiter: RateLimiter | None = None,
     new_address: bool = False,
 ) -> Report | Receipt:
-    """Finish a run or an erasure that ended early; its report, or its receipt.
+    """Finish a run or an erasure that ended early; return its report, or its receipt.
 
-    `run` is an id, the unique beginning of one, or `last`, the only one of all runs and erasures that can be resumed.
-    One that is complete stays as it is when its id is given. It goes on at the account and the address that it was
-    begun at; with `new_address` the service has moved. Raises UsageError when `run` fits none or several, and what
-    `audiencekit.pipeline.resume_async` and `resume_erasure_async` raise.
+    `run` is an id, the unique beginning of one, or `last`, the only run or erasure that can be resumed. A complete one
+    whose id is given is not changed. It continues at the account and the address of its beginning; with `new_address`
+    the service has moved. Raises UsageError when `run` fits none or several, and the errors of
+    `audiencekit.pipeline.resume_async` and `resume_erasure_async`.
     """
     settings = settings or load_settings()
     run_id, is_erasure = find_resumable(settings.state_dir, run, known_state_key(settings.state_dir, settings.key))

@@ -14,7 +14,7 @@ from audiencekit.cli.settings import audience_id_of, known_audience_id
 from audiencekit.errors import AudiencekitError, UsageError
 
 if TYPE_CHECKING:
-    from audiencekit.audiences.erasure.means import Preview
+    from audiencekit.audiences.erasure.resources import Preview
     from audiencekit.reporting.progress import Progress
     from audiencekit.reporting.report import Plan
     from audiencekit.runs.uploads import Remaining

@@ -96,10 +96,10 @@ def run(
 
 
 def _list(chosen: tuple[AudienceSetup, ...], settings: Settings, *, as_json: bool) -> NoReturn:
-    from audiencekit.audiences.setups.running import described
+    from audiencekit.audiences.setups.running import describe_setup
 
     if as_json:
-        print_json(described(chosen, settings))
+        print_json(describe_setup(chosen, settings))
     else:
         say("\n".join(_lines(chosen, settings)))
     sys.exit(0)
@@ -112,10 +112,10 @@ def _introduce(chosen: tuple[AudienceSetup, ...], settings: Settings) -> None:
 
 
 def _lines(chosen: tuple[AudienceSetup, ...], settings: Settings) -> list[str]:
-    from audiencekit.audiences.setups.running import described
+    from audiencekit.audiences.setups.running import describe_setup
 
     width = max(len(one.name) for one in chosen)
-    return [f"{each['name']:<{width}}  {_line(each)}" for each in described(chosen, settings)]
+    return [f"{each['name']:<{width}}  {_line(each)}" for each in describe_setup(chosen, settings)]
 
 
 def _line(each: dict[str, Any]) -> str:

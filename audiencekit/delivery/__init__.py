@@ -1,0 +1,1 @@
+"""Pass two: requests are sent until each is confirmed. It knows no source and no disk."""

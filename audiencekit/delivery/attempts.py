@@ -1,4 +1,4 @@
-"""One request and its attempts: what came of each, and, through tenacity, whether there is another."""
+"""The attempts of one request: their results, and whether another one is made (with tenacity)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Attempted = Counts | AudiencekitError
 
 
 class Attempts:
-    """The attempts of one request. `exchanges` counts all, `rate_limited` those that a 429 answered.
+    """The attempts of one request. `exchanges` counts all of them, `rate_limited` those that were answered by a 429.
 
-    `error` is that of the last exchange, None when it was confirmed. `is_probing` says that the next attempt asks
-    whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied late.
-    `success_count` and `total_count` are what the service said when it confirmed, `miscounted` is the last error that
-    brought other counts.
+    `error` is the error of the last exchange, None when it was confirmed. `is_probing` says that the next attempt only
+    asks whether the service is back. `doubtful_at` is the monotonic second of the last attempt that may be applied
+    late. `success_count` and `total_count` are the counts of the confirming answer; `miscounted` is the last error with
+    other counts.
     """
 
     def __init__(self, policy: RetryPolicy) -> None:
@@ -67,7 +67,7 @@ class Attempts:
 
     @property
     def wants_isolation(self) -> bool:
-        """Whether some of its records may be the reason, so that the others are to be sent without them."""
+        """Whether some of its records may be the reason, so that the others should be sent without them."""
         if self.error is None:
             return False
         answer = retry_class(self.error)
@@ -75,7 +75,7 @@ class Attempts:
         return answer.reaction is Reaction.ISOLATE or is_spent
 
     def begin_exchange(self) -> None:
-        """Notes that the request leaves now. Until `record` says otherwise, its outcome is unknown."""
+        """Note that the request is sent now. Until `record` says otherwise, its outcome is unknown."""
         self.exchanges += 1
         self._under_way = True
         self._began_before = self._began_at
@@ -84,7 +84,7 @@ class Attempts:
             self._first_began_at = self._began_at
 
     def record(self, attempted: Attempted) -> None:
-        """Notes what an exchange came to; decides `reaction`, `delay_seconds`, `is_probing` and `given_up`."""
+        """Note the result of an exchange, and decide `reaction`, `delay_seconds`, `is_probing` and `given_up`."""
         self._under_way = self.is_probing = False
         if not isinstance(attempted, AudiencekitError):
             self._known, self.reaction, self.error = Outcome.CONFIRMED, None, None
@@ -98,7 +98,7 @@ class Attempts:
             self.miscounted = attempted
         answer = retry_class(attempted)
         self.error, self.reaction = attempted, answer.reaction
-        if answer.may_come_late(attempted):
+        if answer.may_apply_late(attempted):
             self.doubtful_at = self._policy.clock.monotonic()
         if self.reaction is Reaction.WAIT:
             self._record_rate_limit(attempted, answer)
@@ -107,12 +107,12 @@ class Attempts:
         self.given_up = self.given_up or self._is_overdue()
 
     def probe_delay(self, probes: int) -> float:
-        """Seconds before the `probes`-th probe of an outage, when this request makes it."""
+        """Return the seconds to wait before the `probes`-th probe of an outage, if this request sends it."""
         assert self.error is not None  # noqa: S101
         return self._policy.probe_delay(self.error, probes)
 
     def _is_overdue(self) -> bool:
-        """Whether it would have taken too long when the wait before another attempt is over."""
+        """Whether the request would exceed its time by waiting for another attempt."""
         began_at = self._began_at if self._first_began_at is None else self._first_began_at
         return self._policy.clock.monotonic() + self.delay_seconds - began_at > self._policy.request_seconds
 
@@ -153,9 +153,9 @@ def _outcome_of(error: AudiencekitError) -> Outcome:
 def retrying(
     attempts: Attempts, *, sleep: Callable[[float], Awaitable[None]], is_stopped: Callable[[], bool]
 ) -> AsyncRetrying:
-    """Return a loop that calls an attempt again until it is confirmed, given up or halted, or `is_stopped` says so.
+    """Return a loop that repeats a call until it is confirmed, given up or halted, or `is_stopped` returns True.
 
-    The call gives back the last attempt. Nothing else than a cancellation is raised.
+    It returns the last attempt. It raises nothing but a cancellation.
     """
 
     def is_another_wanted(state: RetryCallState) -> bool:

@@ -1,9 +1,9 @@
-"""How many requests are under way at once: fewer where the service closes connections beyond some number.
+"""Limit the requests under way at once: fewer where the service closes connections beyond some number.
 
-A connection that breaks tells nothing of its reason. A service that takes so many and closes the others without an
-answer shows by this: a request loses its connection several times running, while some of those that were under way when
-it began are confirmed. So many is what it bears, unless most that were sent beyond these meanwhile were confirmed, too:
-then connections are lost at random, and fewer at once would lose as many.
+A lost connection does not say why it was lost. If a service takes only so many connections and closes the others, one
+request loses its connection several times in a row, while some of the requests that were under way when it began are
+confirmed. The number of these is then the capacity of the service. If most requests beyond this number were confirmed
+meanwhile, connections are lost at random, and fewer requests would lose as many.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ _REMEMBERED_ROUNDS = 16  # of exchanges, as many as there can be at once in each
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """One exchange. Of the `rank` that were under way when it began, itself included, `open` have not ended, and
-    `confirmed` are confirmed; `others` are to hear of its own end. Of its request `running` exchanges lost their
-    connections one after the other, the first of which began at `since`; it is the last of these, or there are none.
+    """One exchange, and the exchanges that were under way when it began.
+
+    `rank` counts these and itself; `open` of them have not ended, `confirmed` are confirmed. `others` are updated when
+    it ends. If it lost its connection, `running` counts the exchanges of its request that lost theirs in a row, itself
+    included; the first of them began at `since`. Otherwise `running` is 0.
     """
 
     began_at: float
@@ -50,20 +52,20 @@ class Losses:
         self.running, self.since = 0, 0.0
 
     def note(self, began_at: float, *, is_lost: bool) -> None:
-        """One that began then has ended."""
+        """Note the end of the exchange that began at `began_at`."""
         self.running = self.running + 1 if is_lost else 0
         if self.running == 1:
             self.since = began_at
 
 
 class Lanes:
-    """Never more than `most`, never fewer than one. What was narrowed is twice as wide after a while, if it can be.
+    """Between one lane and `most` lanes. A limit that was lowered is doubled after a while, up to `most`.
 
-    `tell` hears of the first narrowing.
+    `notify` is called when the limit is lowered for the first time.
     """
 
-    def __init__(self, most: int, *, clock: Clock, tell: Callable[[str], None] = lambda message: None) -> None:
-        self._most, self._clock, self._tell = most, clock, tell
+    def __init__(self, most: int, *, clock: Clock, notify: Callable[[str], None] = lambda message: None) -> None:
+        self._most, self._clock, self._notify = most, clock, notify
         self._limit = self.fewest = most
         self._changed_at, self._pause_seconds = -math.inf, LANE_RECOVERY_SECONDS
         self._has_widened = False
@@ -74,16 +76,16 @@ class Lanes:
 
     @property
     def limit(self) -> int:
-        """How many there are now."""
+        """The lanes at present."""
         return self._limit
 
     @property
     def has_narrowed(self) -> bool:
-        """Whether there were ever fewer than could be."""
+        """Whether the limit was ever below `most`."""
         return self.fewest < self._most
 
     async def enter(self) -> None:
-        """Returns when the caller has a lane, in the order of the calls; `leave` gives it back."""
+        """Wait for a lane, in the order of the calls. Give it back with `leave`."""
         self._widen()
         if self._taken < self._limit and not self._waiting:
             self._taken += 1
@@ -110,7 +112,7 @@ class Lanes:
                 turn.set_result(None)
 
     def begin(self) -> Flight:
-        """An exchange begins now; `end` says how it ended."""
+        """Note that an exchange begins now. Call `end` when it has ended."""
         rank = len(self._flights) + 1
         flight = Flight(began_at=self._clock.monotonic(), rank=rank, open=rank)
         self._flights.add(flight)
@@ -119,7 +121,7 @@ class Lanes:
         return flight
 
     def end(self, flight: Flight, losses: Losses, *, is_lost: bool, is_confirmed: bool) -> None:
-        """Note how an exchange ended: its connection `is_lost`, it `is_confirmed`, or neither."""
+        """Note how an exchange ended: it lost its connection, it was confirmed, or neither."""
         self._flights.discard(flight)
         losses.note(flight.began_at, is_lost=is_lost)
         flight.running, flight.since = losses.running, losses.since
@@ -131,22 +133,22 @@ class Lanes:
         flight.others.clear()
 
     def _weigh(self, flight: Flight) -> None:
-        """Learn from an exchange when all that were under way at its begin have ended."""
+        """Learn from an exchange when all exchanges that were under way at its beginning have ended."""
         self._weighed.append(flight)
-        borne = flight.confirmed
-        if 0 < borne < self._limit and self._is_of_the_crowd(flight, borne):
-            self._narrow(borne)
+        capacity = flight.confirmed
+        if 0 < capacity < self._limit and self._was_crowded_out(flight, capacity):
+            self._narrow(capacity)
 
-    def _is_of_the_crowd(self, flight: Flight, borne: int) -> bool:
-        """Whether `flight` was lost, and not for the first time, because more than `borne` were under way."""
+    def _was_crowded_out(self, flight: Flight, capacity: int) -> bool:
+        """Whether `flight` was lost, not for the first time, because more than `capacity` exchanges were under way."""
         if flight.running < LOSSES_RUNNING:
             return False
-        crowded = [each.is_lost for each in self._weighed if each.began_at >= flight.since and each.rank > borne]
+        crowded = [each.is_lost for each in self._weighed if each.began_at >= flight.since and each.rank > capacity]
         return flight.running >= MOST_LOSSES_RUNNING or 2 * sum(crowded) > len(crowded)
 
     def _narrow(self, limit: int) -> None:
         if not self.has_narrowed:
-            self._tell(_CLOSED)
+            self._notify(_CLOSED)
         if self._has_widened:  # in vain
             self._pause_seconds = min(2 * self._pause_seconds, LONGEST_LANE_RECOVERY_SECONDS)
         self._limit, self._changed_at, self._has_widened = limit, self._clock.monotonic(), False

@@ -1,11 +1,12 @@
-"""The fault catalogue: what can go wrong with an upload, how it shows, and what follows from it.
+"""The fault catalogue: which faults an upload can meet, how they show, and how the delivery reacts.
 
-`retry` reads its rules here, so this table decides; nothing else does. Source of the rows and their letters:
-the reliability bar, section 3; from 37 on, where answers mean harm, the security review, section 2. Faults that no
-exchange can show name what meets them.
+`retry` reads its rules from this table, and nothing else decides. The rows and their letters are those of the
+reliability bar, section 3; from 37 on, where answers are hostile, of the security review, section 2. A fault that no
+exchange can show names the part that handles it.
 
-Each class answers one question: *does this answer prove what became of its request?* An error whose `outcome` is
-unknown leaves the attempt in doubt: it may be applied later, and what overrules it waits. Only a proof ends the doubt.
+Each class answers one question: *does this answer prove whether its request was applied?* An error whose `outcome` is
+unknown leaves the attempt in doubt: it may be applied later, so later requests that overrule it wait. Only a proof ends
+the doubt.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """How a fault shows: an error of this class, and where given with one of these statuses or codes.
+    """How a fault shows: an error of this class, with one of these statuses or codes where they are given.
 
     `is_foreign` is for answers that do not have the form in which the service refuses.
     """
@@ -60,11 +61,11 @@ class Sign:
 
     @property
     def conditions(self) -> int:
-        """How many conditions it sets beside the class: the sign with most of them decides."""
+        """The number of conditions besides the class. The sign with the most conditions decides."""
         return bool(self.codes) + bool(self.statuses) + self.is_foreign
 
     def fits(self, error: AudiencekitError) -> bool:
-        """Whether the conditions hold; the class is looked at by `retry_class`."""
+        """Whether the conditions hold. `retry_class` compares the class."""
         if not self.conditions:
             return True
         if not isinstance(error, ServiceError) or (self.is_foreign and error.is_of_service):
@@ -76,13 +77,13 @@ class Sign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryClass:
-    """The right answer to one sign.
+    """The reaction to one sign.
 
-    `at_most` bounds the re-sends of one request that errors of this class cause, for W those in a row; then comes
-    `afterwards`. With `is_outage` the attempts of a request are the bound, and beyond them the run asks now and then
-    whether the service is back. `proof` says what shows that the request was not applied, where the error's `outcome`
-    is *refused*; NOTHING where it never is. `is_over` says that an attempt of unknown outcome was applied by now, or
-    never will be.
+    `at_most` bounds the re-sends of one request that errors of this class cause (for W: those in a row); after them
+    comes `afterwards`. With `is_outage`, the bound is the attempts of a request; after them the run asks now and then
+    whether the service is back. `proof` says why the request was certainly not applied, where the error's `outcome` is
+    *refused*; it is NOTHING where there is no such proof. `is_over` says that an attempt of unknown outcome was applied
+    by now, or never will be.
     """
 
     sign: Sign
@@ -93,7 +94,7 @@ class RetryClass:
     is_outage: bool = False
     is_over: bool = False
 
-    def may_come_late(self, error: AudiencekitError) -> bool:
+    def may_apply_late(self, error: AudiencekitError) -> bool:
         """Whether the attempt that ended in `error` may be applied after a later one was confirmed."""
         return not self.is_over and isinstance(error, ExchangeError) and error.outcome is Outcome.UNKNOWN
 
@@ -183,7 +184,10 @@ UNFORESEEN: Final = RetryClass(sign=Sign(AudiencekitError), reaction=Reaction.HA
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One row of the catalogue. `answers` may be several: what shows decides; none when `met_by` prevents it."""
+    """One row of the catalogue.
+
+    With several `answers` the sign decides; there are none when `met_by` prevents the fault.
+    """
 
     number: int
     name: str
@@ -247,7 +251,7 @@ CLASSES: Final = (
 
 
 def retry_class(error: AudiencekitError) -> RetryClass:
-    """The right answer to `error`: of its nearest class; of these the sign with most conditions."""
+    """Return the reaction to `error`: of its nearest class, and there of the sign with the most conditions."""
     for cls in type(error).__mro__:
         fitting = [one for one in CLASSES if one.sign.error is cls and one.sign.fits(error)]
         if fitting:

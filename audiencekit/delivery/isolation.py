@@ -1,13 +1,13 @@
-"""Which records of a refused request are bad: parts to send one after the other, until only bad ones are left.
+"""Find the bad records of a refused request: send parts of it, one after the other, until only bad records are left.
 
-Pure: it names groups of records and is told what became of them. The first operation that an error names by its index
-is checked before the others are believed; without an index, a refused group is halved. No record is given up unless
-it was refused alone: one bad record among 25 of an operation costs at most 9 requests (reliability bar, faults 17
+Pure: it names groups of records and is given the result of each. The first operation that an error names by its index
+is checked before the other indexes are believed; without an index, a refused group is halved. A record is given up only
+if it was refused alone. One bad record among 25 of an operation costs at most 9 requests (reliability bar, faults 17
 and 19-21).
 
-A group may also be refused for its size, where nothing as large was taken before. Then both halves are sent: when
-all records of a refused group are taken, its size was the reason, and no larger group is sent any more
-(`requestsizes`).
+A group may also be refused for its size, if no group of this size was taken before. Then both halves are sent. When all
+records of a refused group are taken in smaller groups, its size was the reason, and no larger group is sent any more
+(`request_sizes`).
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class Places(Protocol):
         """The bytes of one operation besides its records."""
 
     def spread(self, records: Indices) -> Indices:
-        """The operation of each of `records` in a request of their own, as a plan spreads them."""
+        """The operation of each of `records` when they are sent in a request alone, spread as a plan does it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuspectGroup:
-    """Records of one request, by their index in its body, ascending.
+    """Records of one request, by their ascending indexes in its body.
 
-    `others` are those of which at least one is bad if none of `records` is, or which are to be sent as they are where
-    the whole `may_be_too_large`; None when nothing follows. `operations` is the operation of each record in the part
-    to send; None for that which it had. `is_piece` says that it was cut to a learned size, `is_trial` that it tries a
+    `others` are records of which at least one is bad if none of `records` is; where the whole `may_be_too_large`, they
+    are sent as they are. None when nothing follows. `operations` is the operation of each record in the part to send;
+    None to leave each in its own. `is_piece` says that the group was cut to a learned size, `is_trial` that it tries a
     larger one. `is_like_a_taken_one` says that a group of as many records was just taken.
     """
 
@@ -65,8 +65,8 @@ class SuspectGroup:
     is_like_a_taken_one: bool = False
 
 
-class _Coming(NamedTuple):
-    """A group to send: as it is, or, where it is to be halved, one half after the other."""
+class _NextGroup(NamedTuple):
+    """A group to send: as it is, or as two halves, one after the other."""
 
     records: Indices
     is_halved: bool = False
@@ -77,7 +77,7 @@ class _Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Refusal:
-    """A group that was refused without a word on which operation is to blame."""
+    """A refused group whose refusal names no operation."""
 
     records: Indices = field(repr=False)
     size: RequestSize
@@ -85,10 +85,10 @@ class _Refusal:
 
 
 class Isolation:
-    """Begins with the error that the whole request came to, None for one that was not sent for its size.
+    """The search begins with the error of the whole request; None if it was not sent because of its size.
 
-    `whole` is the size of the request. `is_trusted` says whether the service took anything else of the run: if not, a
-    request that is bad as a whole is a mistake of ours.
+    `whole` is the size of the request. `is_trusted` says whether the service took any other request of the run. If not,
+    a request of bad records only is our own mistake.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Isolation:
         is_trusted: Callable[[], bool],
     ) -> None:
         self._places, self._sizes, self._is_trusted = places, sizes, is_trusted
-        self._next: list[_Coming] = []  # the last comes first
+        self._next: list[_NextGroup] = []  # the last comes first
         self._rest: list[Indices] = []  # to be sent together, at last
         self._asked = self._taken = 0
         self._believes_indices = True
@@ -113,16 +113,16 @@ class Isolation:
         self.halted_by: AudiencekitError | None = None
         everything = np.arange(len(places.operation_of), dtype=np.int64)
         if error is None:
-            self._next.append(_Coming(everything, is_piece=True))
+            self._next.append(_NextGroup(everything, is_piece=True))
         else:
             self._begin(everything, error, whole)
 
     def next_group(self) -> SuspectGroup | None:
-        """The next group to send; None when every record was taken or is `bad`, or `halted_by` says why to stop."""
+        """Return the next group to send; None when all are taken or `bad`, or `halted_by` says why."""
         if self.halted_by is not None:
             return None
         if not self._next and self._rest:
-            self._next.append(_Coming(np.sort(np.concatenate(self._rest))))
+            self._next.append(_NextGroup(np.sort(np.concatenate(self._rest))))
             self._rest.clear()
         if not self._next:
             return None
@@ -131,7 +131,7 @@ class Isolation:
         return group
 
     def taken(self, group: SuspectGroup, size: RequestSize) -> None:
-        """The service confirmed `group`, in a request of that size."""
+        """Note that the service confirmed `group`, in a request of that size."""
         self._sizes.take(size)
         self._end_trial(group)
         self._taken += len(group.records)
@@ -139,7 +139,7 @@ class Isolation:
             self._believes_indices = False
         if group.others is not None:
             if group.may_be_too_large:
-                self._next.append(_Coming(group.others, is_like_a_taken_one=True))
+                self._next.append(_NextGroup(group.others, is_like_a_taken_one=True))
             else:
                 self._suspect(group.others)
         self._is_settled[group.records] = True
@@ -148,7 +148,7 @@ class Isolation:
             self._sizes.refuse(refusal.size, is_too_large=refusal.is_too_large)
 
     def refused(self, group: SuspectGroup, error: AudiencekitError, size: RequestSize) -> None:
-        """The service refused `group`, in a request of that size, or still counts it wrong."""
+        """Note that the service refused `group`, in a request of that size, or counts it wrong again."""
         self._end_trial(group)
         self._last_error = error
         if group.others is not None:
@@ -164,7 +164,7 @@ class Isolation:
         self._halt_if_systematic(error)
 
     def finish(self) -> None:
-        """Has its last word when there is no group left: nothing taken of the whole run is a mistake of ours."""
+        """Decide at the end: if the service took nothing of the whole run, the mistake is ours."""
         if self.halted_by is None and self.bad and not self._taken and not self._is_trusted():
             self.halted_by = self._last_error
 
@@ -180,12 +180,12 @@ class Isolation:
 
     # --- the next group ---
 
-    def _group(self, coming: _Coming) -> SuspectGroup:
+    def _group(self, coming: _NextGroup) -> SuspectGroup:
         records = coming.records
         if self._sizes.measure is not None:
             count, is_trial = self._fitting(records)
             if count < len(records):
-                self._next.append(_Coming(records[count:], is_piece=True))
+                self._next.append(_NextGroup(records[count:], is_piece=True))
                 return self._piece(records[:count], is_trial=is_trial)
             if coming.is_piece:
                 return self._piece(records)
@@ -197,12 +197,12 @@ class Isolation:
         return SuspectGroup(records, is_piece=coming.is_piece, is_like_a_taken_one=coming.is_like_a_taken_one)
 
     def _piece(self, records: Indices, *, is_trial: bool = False) -> SuspectGroup:
-        """As many operations as a plan of this size has, unless it is these that the service limits."""
+        """As many operations as a plan of this size has, unless the service limits operations."""
         operations = self._places.spread(records) if self._sizes.measure == RECORDS else None
         return SuspectGroup(records, operations=operations, is_piece=True, is_trial=is_trial)
 
     def _fitting(self, records: Indices) -> tuple[int, bool]:
-        """How many of `records` make a request that the service takes, at least one; whether that is a trial."""
+        """Return how many of `records`, at least one, make a request of a good size, and whether it is a trial."""
         most = self._sizes.taken
         if self._count(records, most * SIZE_TRIAL_PARTS) < len(records) and (larger := self._sizes.try_larger()):
             return self._count(records, larger), True
@@ -237,7 +237,7 @@ class Isolation:
         if is_too_large or not getattr(error, "operation_errors", None):
             self._refusals.append(_Refusal(group.records, size, is_too_large))
         may_be_too_large = is_too_large or (not group.is_like_a_taken_one and self._sizes.may_be_refused(size))
-        self._next.append(_Coming(group.records, is_halved=True, may_be_too_large=may_be_too_large))
+        self._next.append(_NextGroup(group.records, is_halved=True, may_be_too_large=may_be_too_large))
 
     def _check_named(self, group: SuspectGroup, named: list[int]) -> None:
         records, operations = group.records, self._operations(group)
@@ -252,16 +252,16 @@ class Isolation:
             self._send_each((rest, check))
 
     def _suspect(self, records: Indices) -> None:
-        self._next.append(_Coming(records, is_halved=len(records) > 1))
+        self._next.append(_NextGroup(records, is_halved=len(records) > 1))
 
     def _send_each(self, groups: Iterable[Indices]) -> None:
-        self._next.extend(_Coming(records) for records in groups)
+        self._next.extend(_NextGroup(records) for records in groups)
 
     def _operations(self, group: SuspectGroup) -> Indices:
         return self._places.operation_of[group.records] if group.operations is None else group.operations
 
     def _named(self, group: SuspectGroup, error: AudiencekitError) -> list[int]:
-        """The operations that the error blames, as `_operations` numbers them; none when an index cannot be."""
+        """Return the operations that the error names, numbered as in `_operations`; none when an index is invalid."""
         operations = np.unique(self._operations(group))
         given = getattr(error, "operation_errors", {}) if self._believes_indices else {}
         if not all(0 <= index < len(operations) for index in given):
@@ -282,7 +282,7 @@ def _is_of_service(error: AudiencekitError) -> bool:
 
 
 def _halves(records: Indices) -> tuple[Indices, Indices]:
-    """The smaller half first: when the bad record is in it, its other half costs nothing until the end."""
+    """Return the smaller half first: if it has the bad record, the other half costs nothing until the end."""
     middle = len(records) // 2
     return records[:middle], records[middle:]
 

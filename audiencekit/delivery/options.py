@@ -1,4 +1,4 @@
-"""The parts of a delivery that its caller chooses, and what it shares: waves, the end, the duties of a journal."""
+"""The parts of a delivery that its caller chooses, and those that its workers share: waves, stop, journal."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
 from audiencekit.packedrequest import PackedRequest
 
-# --- The parts of a delivery that its caller chooses: the way to the service, its waits, its listener, its past ---
+# --- The parts of a delivery that its caller chooses: route, waits, listener, earlier requests ---
 
 Send = Callable[[PackedRequest], Awaitable[Counts]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way of a request to the service.
+    """How requests reach the service.
 
-    `send` is one exchange and raises an ExchangeError for a request that is not confirmed, counts that differ included.
-    `open_body` gives back the places of the records in a body that is refused, or None where it cannot be sent in
-    parts. `concurrency` requests are under way at once, and have `drain_seconds` to finish after a cancellation. The
-    clock is that of `policy`.
+    `send` is one exchange; it raises an ExchangeError for a request that is not confirmed, also for differing counts.
+    `open_body` returns the places of the records in a refused body, or None if the body cannot be sent in parts.
+    `concurrency` requests are under way at once; after a cancellation they have `drain_seconds` to finish. The clock is
+    that of `policy`.
     """
 
     send: Send
@@ -41,28 +41,28 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Of a wave, after an attempt that may be applied late."""
+    """The waits before a wave, after an attempt that may be applied late."""
 
     settle_seconds: float = SETTLE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Hears the result of every request that was taken, each exchange that failed, and what explains a wait.
+    """Called with the result of each request that was taken, with each failed exchange, and with the reason of a wait.
 
     A part of a request has the number of the whole.
     """
 
     on_progress: Callable[[RequestResult], None] = lambda result: None
     on_failure: Callable[[int, str], None] = lambda number, why: None
-    tell: Callable[[str], None] = lambda message: None
+    notify: Callable[[str], None] = lambda message: None
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """The requests that earlier processes of a run have confirmed.
 
-    They may have left attempts behind, of any wave; the last of these ended at least `left_seconds_ago`.
+    These processes may have left attempts in doubt, of any wave. The last attempt ended at least `left_seconds_ago`.
     """
 
     confirmed: int
@@ -73,36 +73,36 @@ class Earlier:
 
 
 class Journal(Protocol):
-    """The door for journals. What was called is durable when it returns; else it raises InputOutputFailed."""
+    """The protocol of a journal. Each call is durable when it returns, or raises InputOutputFailed."""
 
     async def intend(self, request: PackedRequest) -> None:
-        """Notes that the bytes of `request` are about to leave for the first time in this process."""
+        """Note that the bytes of `request` are about to be sent for the first time in this process."""
 
-    async def leave_again(self, number: int) -> None:
-        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+    async def intend_again(self, number: int) -> None:
+        """Note that the bytes of an intended request, or of a part of it, are about to be sent once more."""
 
     async def conclude(self, result: RequestResult) -> None:
-        """Notes how the request ended, after its counts were checked."""
+        """Note how the request ended, after its counts were checked."""
 
 
 class NoJournal:
-    """Keeps nothing: for callers who do without."""
+    """A journal that stores nothing."""
 
     async def intend(self, request: PackedRequest) -> None:
-        """Returns at once."""
+        """Do nothing."""
 
-    async def leave_again(self, number: int) -> None:
-        """Returns at once."""
+    async def intend_again(self, number: int) -> None:
+        """Do nothing."""
 
     async def conclude(self, result: RequestResult) -> None:
-        """Returns at once."""
+        """Do nothing."""
 
 
-# --- The end of a delivery: the first error is kept, every wait ends at once, exchanges under way go on ---
+# --- The end of a delivery: the first error is stored, every wait ends at once, exchanges under way go on ---
 
 
 class Stop:
-    """Shared by all workers of a delivery."""
+    """The stop signal that all workers of a delivery share."""
 
     def __init__(self) -> None:
         self._idle: set[asyncio.Task[None]] = set()
@@ -114,15 +114,15 @@ class Stop:
         return self.error is not None
 
     def call(self, error: AudiencekitError) -> None:
-        """Keeps the first error, and ends every wait."""
+        """Store the first error, and end every wait."""
         if self.error is not None:
             return
         self.error = error
         for worker in self._idle:
             worker.cancel()
 
-    async def idly(self, wait: Callable[[], Awaitable[object]]) -> None:
-        """Waits for something that is no exchange: a stop raises CancelledError out of it at once."""
+    async def wait_for(self, wait: Callable[[], Awaitable[object]]) -> None:
+        """Await anything but an exchange. A stop raises CancelledError at once."""
         if self.is_called:
             raise asyncio.CancelledError
         worker = asyncio.current_task()
@@ -135,7 +135,7 @@ class Stop:
 
 
 async def end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancels what is left of `tasks` and returns when all have ended."""
+    """Cancel the remaining `tasks`, and return when all have ended."""
     left = [task for task in tasks if not task.done()]
     for task in left:
         task.cancel()
@@ -143,22 +143,22 @@ async def end(tasks: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(left)
 
 
-def take_back_cancellation() -> None:
-    """The current task goes on, as one that was not cancelled."""
+def uncancel_task() -> None:
+    """Take the cancellation of the current task back, so that it goes on."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
 
 
-# --- The order that the plan asks for: a wave begins when all before it are confirmed (design, *conflict*) ---
+# --- The order of the plan: a wave begins when all waves before it are confirmed (design, *conflict*) ---
 
 FIRST_WAVE: Final = 0  # as plans count
 
 
 class Waves:
-    """Counts the requests of each wave that were taken and are not confirmed.
+    """Count the requests of each wave that were taken and are not confirmed.
 
-    Requests are taken in the order of their waves. So when none of a lower wave is open, none will come.
+    Requests are taken in the order of their waves. So when none of the lower waves is open, none will come.
     """
 
     def __init__(self) -> None:
@@ -168,29 +168,29 @@ class Waves:
         self._moved = asyncio.Event()
 
     def take(self, wave: int) -> None:
-        """Notes a request of `wave`. Raises Bug when a higher wave was taken before it."""
+        """Note a request of `wave`. Raises Bug when a higher wave was taken before it."""
         if self._highest is not None and wave < self._highest:
             raise Bug(f"a request of wave {wave} came after one of wave {self._highest}")
         self._highest = wave
         self._open[wave] += 1
 
     def confirm(self, wave: int) -> None:
-        """Notes that one request of `wave` is confirmed, and lets the next wave begin if it was the last."""
+        """Note that one request of `wave` is confirmed. After the last one the next wave may begin."""
         self._open[wave] -= 1
         if not self._open[wave]:
             del self._open[wave]
             self._moved.set()
 
     async def reached(self, wave: int) -> None:
-        """Returns when every request of the waves before `wave` is confirmed."""
+        """Return when every request of the waves before `wave` is confirmed."""
         while min(self._open, default=wave) < wave:
             self._moved.clear()
             await self._moved.wait()
 
     def doubt(self, wave: int, at: float) -> None:
-        """Notes that an attempt of `wave` ended at that monotonic second and may still be applied."""
+        """Note that an attempt of `wave` ended at this monotonic second and may still be applied."""
         self._doubts[wave] = max(self._doubts.get(wave, -math.inf), at)
 
     def doubted_at(self, wave: int) -> float:
-        """When the last attempt ended that may still be applied and belongs to a wave before `wave`; -inf for none."""
+        """Return when the last attempt in doubt of the waves before `wave` ended; -inf without one."""
         return max((at for doubted, at in self._doubts.items() if doubted < wave), default=-math.inf)

@@ -1,4 +1,4 @@
-"""The protocols of limiters: one method for all, and more for those that are shared."""
+"""The protocols of limiters: `acquire` for all, and more methods for shared ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RateLimiter(Protocol):
 
 @runtime_checkable
 class Pausable(Protocol):
-    """The additions of a shared limiter: a 429 to one process holds back all."""
+    """The additional methods of a shared limiter: a 429 to one process pauses all."""
 
     async def pause(self, seconds: float) -> None:
         """Note a 429: no request gets a place for `seconds`, and the pace halves, once a pause; it recovers slowly."""

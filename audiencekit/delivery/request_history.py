@@ -10,12 +10,11 @@ from audiencekit.packedrequest import PackedRequest
 
 
 class RequestHistory:
-    """Begins with the whole request; where that is refused, its parts follow, each with attempts of its own.
+    """The history begins with the whole request. If that is refused, its parts follow, each with its attempts.
 
-    Of a request that is too large for the service only parts are sent.
-
-    `error` is what ended it, None when all that could be confirmed is. `refused` are the rows that the service did
-    not take when they were sent alone. `is_intended` says whether the journal knows of it.
+    Of a request that is too large for the service only parts are sent. `error` ended the request; None when all that
+    could be confirmed is. `refused` are the rows that the service refused when they were sent alone. `is_intended` says
+    whether the journal knows the request.
     """
 
     def __init__(self, policy: RetryPolicy) -> None:
@@ -28,17 +27,17 @@ class RequestHistory:
         self.is_intended = False
 
     def begin_part(self) -> Attempts:
-        """The attempts of the next part."""
+        """Return the attempts of the next part."""
         self._parts.append(Attempts(self._policy))
         return self._parts[-1]
 
     def end_isolation(self, refused: tuple[RefusedRow, ...], halted_by: AudiencekitError | None) -> None:
-        """Notes that all records are either confirmed or `refused`, or else what halted the search."""
+        """Note that all records are either confirmed or `refused`, or else the error that halted the search."""
         self._is_isolated, self._halted_by = halted_by is None, halted_by
         self.refused = refused if halted_by is None else ()
 
     def halt(self, error: AudiencekitError) -> None:
-        """Notes what keeps its bytes from leaving again."""
+        """Note the error because of which its bytes are not sent again."""
         self._halted_by = error
 
     @property
@@ -51,7 +50,7 @@ class RequestHistory:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of the request: a part of it that was taken makes the whole unknown."""
+        """The outcome of the request. If the service took a part of it only, the outcome is unknown."""
         if self._is_isolated:
             return Outcome.CONFIRMED
         outcomes = {attempts.outcome for attempts in self._parts}
@@ -69,7 +68,7 @@ class RequestHistory:
         return [self.whole, *self._parts]
 
     def result(self, request: PackedRequest) -> RequestResult:
-        """The facts. Exchanges of parts count as attempts of the request."""
+        """Return the facts. Exchanges of parts count as attempts of the request."""
         error = self.error
         confirmed = self._all_attempts if self.outcome is Outcome.CONFIRMED else []
         return RequestResult(

@@ -1,8 +1,7 @@
-"""The sizes of requests that the service takes: learned where it refuses large ones, and kept to for the rest of a run.
+"""Learn which size of requests the service takes, and send no larger ones for the rest of the run.
 
-A request that was refused as a whole and whose records were all taken in parts was refused for its size. Which of its
-sizes it was, records, operations or bytes, the requests that come after it show: a size in which something as large
-was taken is not the reason.
+If a request was refused as a whole, and all its records were taken in parts, its size was the reason. Later requests
+show which size it was (records, operations or bytes): if something as large was taken, that size is not the reason.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class RequestSize:
 class LearnedSizes:
     """The largest size that was taken and the smallest that was refused, of each kind.
 
-    `measure` is the kind of size that the service limits; None as long as it is not known to limit any.
+    `measure` is the kind of size that the service limits; None as long as no limit is known.
     """
 
     def __init__(self) -> None:
@@ -45,7 +44,7 @@ class LearnedSizes:
 
     @property
     def measure(self) -> str | None:
-        """The first kind of size in which all that was refused is larger than all that was taken."""
+        """The first kind of size in which everything refused is larger than everything taken."""
         if not self._refused:
             return None
         return next((kind for kind in self._order if self._taken[kind] < self._refused[kind]), None)
@@ -56,13 +55,13 @@ class LearnedSizes:
         return self._taken[self.measure or RECORDS]
 
     def take(self, size: RequestSize) -> None:
-        """Notes that a request of this size was confirmed."""
+        """Note that a request of this size was confirmed."""
         self._taken = {kind: max(most, getattr(size, kind)) for kind, most in self._taken.items()}
         if self.measure is None:
             self._refused.clear()  # the service refuses no size, or not any more
 
     def refuse(self, size: RequestSize, *, is_too_large: bool) -> None:
-        """Notes that a request of this size was refused and all of its records were taken in smaller ones.
+        """Note that a request of this size was refused, and all its records were taken in smaller ones.
 
         `is_too_large` says that the service called the body too large (413).
         """
@@ -75,7 +74,7 @@ class LearnedSizes:
             self._refused.clear()
 
     def may_be_refused(self, size: RequestSize) -> bool:
-        """Whether the size may be why a request is refused: nothing as large was taken yet, by some kind of size."""
+        """Whether a request may be refused for this size: by some kind of size nothing as large was taken yet."""
         return any(getattr(size, kind) > most for kind, most in self._taken.items())
 
     def is_over(self, size: RequestSize) -> bool:
@@ -84,7 +83,7 @@ class LearnedSizes:
         return measure is not None and getattr(size, measure) >= self._refused[measure]
 
     def try_larger(self) -> int | None:
-        """A size between what was taken and what was refused, to be tried, once at a time; None to try no more."""
+        """Return a size between taken and refused ones to try, one try at a time; None when there is nothing to try."""
         measure = self.measure
         if measure is None or self._is_trying:
             return None
@@ -95,11 +94,11 @@ class LearnedSizes:
         return (taken + refused) // 2
 
     def tried(self) -> None:
-        """Notes that the attempt with the larger size has ended."""
+        """Note that the attempt with the larger size has ended."""
         self._is_trying = False
 
     def to_json(self) -> dict[str, Any] | None:
-        """The facts for a report: the kind of size that is limited, the largest taken and the smallest refused size."""
+        """Return the facts for a report: the limited kind of size, the largest taken and the smallest refused size."""
         measure = self.measure
         if measure is None:
             return None
@@ -111,12 +110,12 @@ class LearnedSizes:
 
     @property
     def note(self) -> str | None:
-        """The same for people, with the option that keeps requests from being refused for their size."""
+        """Return the same for people, with the option that avoids refusals for size."""
         measure = self.measure
         if measure is None:
             return None
         most, least = self._taken[measure], self._refused[measure]
         name = "max_body_bytes" if measure == BYTES and most >= MIN_BODY_BYTES else "max_records_per_request"
         given = self._taken[RECORDS] if measure == BYTES and name != "max_body_bytes" else most
-        told = f"the service took at most {most:,} {measure} a request and refused {least:,}"
-        return f"{told}: {option(name, given)} saves the attempts with larger ones"
+        message = f"the service took at most {most:,} {measure} a request and refused {least:,}"
+        return f"{message}: {option(name, given)} saves the attempts with larger ones"

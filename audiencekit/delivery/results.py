@@ -16,7 +16,7 @@ from audiencekit.packedrequest import PackedRequest
 
 
 class DeliveryTally:
-    """Adds up results. Nothing is kept of a confirmed request but its numbers and its refused rows."""
+    """Add up results. Of a confirmed request only its counts and refused rows are stored."""
 
     def __init__(self) -> None:
         self.is_read_to_end = False
@@ -26,7 +26,7 @@ class DeliveryTally:
         self._refused: list[RefusedRow] = []
 
     def add(self, result: RequestResult) -> None:
-        """Counts one request, confirmed or not."""
+        """Count one request, confirmed or not."""
         self._attempts += result.attempts
         self._rate_limited += result.rate_limited
         if not result.is_confirmed:
@@ -46,7 +46,7 @@ class DeliveryTally:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is no request left, taken or not."""
+        """Whether no request is left, taken or not."""
         return self.is_read_to_end and not self._pending
 
     def close(
@@ -56,7 +56,7 @@ class DeliveryTally:
         notes: tuple[str, ...] = (),
         learned_size: dict[str, Any] | None = None,
     ) -> Delivered:
-        """The sums so far, with what stopped the delivery."""
+        """Return the sums so far, with the error that stopped the delivery."""
         return Delivered(
             confirmed=self._confirmed,
             records_confirmed=self._records,
@@ -78,15 +78,15 @@ class DeliveryTally:
 
 
 class Counts(Protocol):
-    """The two numbers of a users answer (specification part 2, section 4.4)."""
+    """The two counts in the answer of a users endpoint (specification part 2, section 4.4)."""
 
     @property
     def success_count(self) -> int:
-        """Records the service took."""
+        """The records that the service took."""
 
     @property
     def total_count(self) -> int:
-        """Records the service saw."""
+        """The records that the service saw."""
 
 
 class OpenedBody(Protocol):
@@ -94,7 +94,7 @@ class OpenedBody(Protocol):
 
     @property
     def operation_of(self) -> npt.NDArray[np.int64]:
-        """One number a record."""
+        """The operation of each record, as a number."""
 
     @property
     def record_bytes(self) -> npt.NDArray[np.int64]:
@@ -105,12 +105,12 @@ class OpenedBody(Protocol):
         """The bytes of one operation besides its records."""
 
     def spread(self, records: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The operation of each of `records` in a request of their own, as a plan spreads them."""
+        """The operation of each of `records` when they are sent in a request alone, spread as a plan does it."""
 
     def part(self, records: npt.NDArray[np.int64], operations: npt.NDArray[np.int64] | None = None) -> PackedRequest:
-        """A request with these records alone, which are given in ascending order.
+        """A request with these records only, given in ascending order.
 
-        `operations` is the operation of each, ascending; by default they stay together as they are.
+        `operations` is the operation of each record, ascending; by default they stay together as they are.
         """
 
 
@@ -137,14 +137,14 @@ class Miscount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
-    """How one request ended. `attempts` counts every exchange, `rate_limited` those that a 429 answered.
+    """How one request ended. `attempts` counts every exchange, `rate_limited` those that were answered by a 429.
 
-    `outcome` is None when nothing was ever sent, and `unknown` as soon as one attempt may have been applied
-    without a confirmation. `error` is the class name of the last error, `codes` the service's words for it.
-    `records` of a confirmed request are those that the service took: the `refused` ones do not count. `success_count`
-    and `total_count` are what the service said of it, over its parts where it went in parts; 0 for one that is not
-    confirmed, which has a `miscount` if the service counted it otherwise. `is_doubtful` says that an attempt may still
-    be applied, even where a later one was confirmed.
+    `outcome` is None when nothing was sent, and `unknown` as soon as one attempt may have been applied without a
+    confirmation. `error` is the class name of the last error, `codes` are the codes of the service. `records` of a
+    confirmed request are those that the service took, without the `refused` ones. `success_count` and `total_count` are
+    the counts of the service, summed over parts; 0 for a request that is not confirmed, which has a `miscount` if the
+    service counted it differently. `is_doubtful` says that an attempt may still be applied, even if a later one was
+    confirmed.
     """
 
     number: int
@@ -163,19 +163,18 @@ class RequestResult:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether records sent, `success_count` and `total_count` were one number."""
+        """Whether the records sent, `success_count` and `total_count` are equal."""
         return self.outcome is Outcome.CONFIRMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """How a delivery ended. Its sums are over confirmed requests; `attempts` and `rate_limited` over all.
+    """How a delivery ended. Its sums are over confirmed requests; `attempts` and `rate_limited` are over all.
 
-    `pending` are the requests that were taken and are not confirmed, in order; unless `is_read_to_end`, the
-    plan holds more, which were never taken. `refused` are single rows of confirmed requests, in row order. `notes`
-    tell what a reader of the report should know. `learned_size` says from which size on the service refuses requests,
-    None where it was not seen to. `error` is the first one that stopped the delivery, None when
-    complete.
+    `pending` are the requests, in order, that were taken and are not confirmed; unless `is_read_to_end`, the plan has
+    more, which were never taken. `refused` are single rows of confirmed requests, in row order. `notes` are for readers
+    of the report. `learned_size` is the size from which on the service refuses requests, None where no limit was seen.
+    `error` is the first error that stopped the delivery, None when it is complete.
     """
 
     confirmed: int
@@ -199,6 +198,6 @@ class Delivered:
 
     @property
     def pending_refused(self) -> bool:
-        """Whether the service refused what is pending, so that sending it once more would not help."""
+        """Whether the service refused the pending requests, so that sending them again would not help."""
         waits = isinstance(self.error, RateLimited | TemporarilyUnavailable)
         return isinstance(self.error, ServiceError) and not waits

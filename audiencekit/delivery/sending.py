@@ -1,4 +1,4 @@
-"""One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up."""
+"""Send one request, or a part of one, in its turn, until it is confirmed, refused or given up."""
 
 from __future__ import annotations
 
@@ -20,36 +20,11 @@ from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import without_frames
 from audiencekit.process.crash_points import pass_point
 
-# --- The gate before every exchange: one 429 shuts it for all workers of the run ---
-
-
-class Gate:
-    """Open, or shut until a moment. It never opens earlier because it was shut once more for a shorter time."""
-
-    def __init__(self, *, clock: Clock) -> None:
-        self._clock = clock
-        self._opens_at = -math.inf
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request may pass now."""
-        return self._clock.monotonic() >= self._opens_at
-
-    def shut(self, seconds: float) -> None:
-        """Shuts the gate for `seconds` from now, unless it stays shut longer anyway."""
-        self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
-
-    async def passed(self) -> None:
-        """Returns when the gate is open. It may have been shut again meanwhile: the wait goes on then."""
-        while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
-            await self._clock.sleep(wait_seconds)
-
-
-# --- One request, or a part of one, on its way: in its turn, until it is confirmed, refused or given up ---
+# --- Sending one request, or a part of one, until it is confirmed, refused or given up ---
 
 
 class Sending:
-    """The way to the service that all workers of a delivery share: one gate, one limiter, one patience."""
+    """The way to the service that all workers of a delivery share: one gate, one limiter, one retry policy."""
 
     def __init__(self, route: Route, *, lanes: Lanes, stop: Stop, listener: Listener) -> None:
         self._route, self._lanes, self._stop, self._listener = route, lanes, stop, listener
@@ -63,10 +38,10 @@ class Sending:
     async def settle(
         self, request: PackedRequest, attempts: Attempts, *, announce: Callable[[], Awaitable[None]]
     ) -> None:
-        """Returns when `request` is confirmed, given up or refused, as `attempts` says then.
+        """Send `request` until it is confirmed, given up or refused; `attempts` holds the result.
 
-        `announce` is called every time its turn has come, before a byte leaves; what it raises keeps the byte back.
-        Raises CancelledError when a stop ends a wait, or the worker is cancelled.
+        `announce` is called each time before the first byte is sent; if it raises, nothing is sent. Raises
+        CancelledError when a stop ends a wait, or the worker is cancelled.
         """
 
         number = request.number  # tenacity keeps `sleep` in a cycle, and what it refers to: the body must not be
@@ -80,10 +55,10 @@ class Sending:
     async def _attempt(
         self, request: PackedRequest, attempts: Attempts, announce: Callable[[], Awaitable[None]], losses: Losses
     ) -> Attempted:
-        await self._stop.idly(self._lanes.enter)  # before its turn: a place in the rate is for now
+        await self._stop.wait_for(self._lanes.enter)  # before its turn: a place in the rate is for now
         try:
-            await self._stop.idly(self._turn)
-            await self._stop.idly(announce)
+            await self._stop.wait_for(self._turn)
+            await self._stop.wait_for(announce)
             attempts.begin_exchange()
             flight = self._lanes.begin()
             attempted = await self._exchange(request)
@@ -115,9 +90,9 @@ class Sending:
         return counts
 
     async def _turn(self) -> None:
-        """Returns when one request may leave: the gate is open and the limiter has given a place."""
+        """Return when one request may leave: the gate is open and the limiter has given a place."""
         while True:
-            await self._gate.passed()
+            await self._gate.wait_until_open()
             await self._route.limiter.acquire()
             if self._gate.is_open:
                 return
@@ -127,16 +102,41 @@ class Sending:
             self._gate.shut(seconds)  # for all workers; the next attempt waits there
             limiter = self._route.limiter
             if isinstance(limiter, Pausable):  # and for all who share the quota
-                await self._stop.idly(lambda: limiter.pause(seconds))
+                await self._stop.wait_for(lambda: limiter.pause(seconds))
         elif attempts.is_probing:
-            await self._stop.idly(lambda: self._route.policy.outage.probe(attempts.probe_delay))
+            await self._stop.wait_for(lambda: self._route.policy.outage.probe(attempts.probe_delay))
         elif seconds > 0:
             if seconds >= TOLD_WAIT_SECONDS:
                 until = datetime.fromtimestamp(self._route.policy.clock.now() + seconds, UTC)
-                self._listener.tell(f"request {number} is sent again at {until:%H:%M:%S} UTC")
-            await self._stop.idly(lambda: self._route.policy.clock.sleep(seconds))
+                self._listener.notify(f"request {number} is sent again at {until:%H:%M:%S} UTC")
+            await self._stop.wait_for(lambda: self._route.policy.clock.sleep(seconds))
 
 
 def _is_being_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+# --- The gate before every exchange: one 429 closes it for all workers of the run ---
+
+
+class Gate:
+    """A gate that is open, or closed until a moment. Closing it again for a shorter time does not open it earlier."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._opens_at = -math.inf
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request may pass now."""
+        return self._clock.monotonic() >= self._opens_at
+
+    def shut(self, seconds: float) -> None:
+        """Close the gate for `seconds` from now, unless it stays closed longer anyway."""
+        self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
+
+    async def wait_until_open(self) -> None:
+        """Return when the gate is open, also if it is closed again during the wait."""
+        while (wait_seconds := self._opens_at - self._clock.monotonic()) > 0:
+            await self._clock.sleep(wait_seconds)

@@ -1,7 +1,7 @@
-"""Sends every request of a plan until each is confirmed: several in flight, never over the rate.
+"""Send every request of a plan until each is confirmed: several at once, never above the rate.
 
-A request counts only when records sent, `success_count` and `total_count` are one number (specification
-part 2, section 4.4). The facts come back however a delivery stops: no exception carries them away.
+A request is confirmed only when the records sent, `success_count` and `total_count` are equal (specification part 2,
+section 4.4). The facts are returned however a delivery stops; they are not part of an exception.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from audiencekit.delivery.options import (
     Waits,
     Waves,
     end,
-    take_back_cancellation,
+    uncancel_task,
 )
 from audiencekit.delivery.request_history import RequestHistory
 from audiencekit.delivery.request_sizes import LearnedSizes, RequestSize
@@ -53,14 +53,13 @@ async def deliver(
     waits: Waits = _WAITS,
     earlier: Earlier | None = None,
 ) -> Delivered:
-    """Send `requests` and return the results; they are taken one by one, in order, as fast as they can be sent.
+    """Send `requests` and return the results. They are taken in order, as fast as they can be sent.
 
     The first error that cannot be retried stops the delivery: exchanges under way are finished, and nothing else is
-    sent. A cancellation does the same, for a limited time, and comes back as NotFinished; a second one is raised.
-
-    `journal` hears of each request before its first byte leaves, and of its end. A wave waits after an attempt of an
-    earlier one that may be applied late, so that this cannot undo what the wave does; such attempts may be those of
-    `earlier` processes, too, None when this is the first one.
+    sent. A cancellation does the same, for a limited time, and is returned as NotFinished; a second one is raised.
+    `journal` is called before the first byte of each request is sent, and when it has ended. A wave waits for attempts
+    of earlier waves that may be applied late, so that they cannot undo it; such attempts may also be those of `earlier`
+    processes (None in the first process).
     """
     if route.concurrency < 1:
         raise UsageError("concurrency must be at least 1")
@@ -78,7 +77,7 @@ class _Delivery:
     ) -> None:
         self._requests, self._route, self._journal, self._listener = iter(requests), route, journal, listener
         self._clock, self._waits, self._stop = route.policy.clock, waits, Stop()
-        self._lanes = Lanes(route.concurrency, clock=self._clock, tell=listener.tell)
+        self._lanes = Lanes(route.concurrency, clock=self._clock, notify=listener.notify)
         self._waves, self._tally = Waves(), DeliveryTally()
         self._sending = Sending(route, lanes=self._lanes, stop=self._stop, listener=listener)
         self._sizes = LearnedSizes()
@@ -88,17 +87,17 @@ class _Delivery:
         self._unrecorded: AudiencekitError | None = None  # what kept a result from the journal, or from the caller
 
     def follow(self, earlier: Earlier) -> None:
-        """Note what processes before this one have confirmed, and since when none of theirs is under way."""
+        """Note what earlier processes have confirmed, and since when none of their attempts is under way."""
         self._confirmed_before = earlier.confirmed
         self._waves.doubt(FIRST_WAVE, self._clock.monotonic() - earlier.left_seconds_ago)
 
     async def run(self) -> Delivered:
-        """All workers to their end, and the facts."""
+        """Run all workers to their end, and return the facts."""
         workers = [asyncio.create_task(self._work()) for _ in range(self._route.concurrency)]
         try:
             await asyncio.wait(workers)
         except asyncio.CancelledError:
-            take_back_cancellation()
+            uncancel_task()
             self._stop.call(_interrupted())
             await self._drain(workers)
         finally:
@@ -128,7 +127,7 @@ class _Delivery:
             return False
         history = RequestHistory(self._route.policy)
         try:
-            await self._stop.idly(lambda: self._begun(request.wave))
+            await self._stop.wait_for(lambda: self._begun(request.wave))
             await self._settle(request, history)
         except asyncio.CancelledError as cancellation:
             cancellation.__traceback__ = None  # tenacity keeps it, and with its frames the body
@@ -152,7 +151,7 @@ class _Delivery:
         return request
 
     async def _begun(self, wave: int) -> None:
-        """Returns when `wave` may begin: all before it is confirmed, and nothing of it can be applied late."""
+        """Return when `wave` may begin: all waves before it are confirmed, and nothing of them can be applied late."""
         await self._waves.reached(wave)
         settled_at = self._waves.doubted_at(wave) + self._waits.settle_seconds
         wait_seconds = settled_at - self._clock.monotonic()
@@ -161,7 +160,7 @@ class _Delivery:
         if wave not in self._settled:
             self._settled[wave] = 0.0
             seconds = math.ceil(wait_seconds)
-            self._listener.tell(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
+            self._listener.notify(f"waiting {seconds} s before requests that overrule earlier ones: {_WHY_SETTLE}")
         began = self._clock.monotonic()
         try:
             while (wait_seconds := settled_at - self._clock.monotonic()) > 0:
@@ -189,20 +188,19 @@ class _Delivery:
             await self._journal.intend(request)
             return
         try:
-            await self._journal.leave_again(request.number)
+            await self._journal.intend_again(request.number)
         except Exception as error:
             history.halt(without_frames(error))
             raise
 
     async def _send_in_parts(self, request: PackedRequest, history: RequestHistory) -> None:
-        """Sends `request` in parts until each record is confirmed or refused alone.
+        """Send `request` in parts until each record is confirmed or refused alone.
 
-        While it is not known whether requests are too large, those that were refused wait for the first of them to
-        find out.
+        While it is not known whether requests are too large, other refused requests wait for the result of the first.
         """
-        await self._stop.idly(self._isolating.acquire)
+        await self._stop.wait_for(self._isolating.acquire)
         try:
-            opened = await _aside(request, functools.partial(self._route.open_body, request))
+            opened = await _in_thread(request, functools.partial(self._route.open_body, request))
             if opened is None:
                 return
             is_known = self._sizes.measure is not None
@@ -223,7 +221,7 @@ class _Delivery:
         )
         while (group := isolation.next_group()) is not None:
             attempts = history.begin_part()
-            part = await _aside(request, functools.partial(opened.part, group.records, group.operations))
+            part = await _in_thread(request, functools.partial(opened.part, group.records, group.operations))
             await self._sending.settle(part, attempts, announce=lambda: self._announce(request, history))
             if attempts.is_confirmed:
                 isolation.taken(group, RequestSize.of(part))
@@ -281,7 +279,7 @@ class _Delivery:
             getattr(self._requests, "close", lambda: None)()
 
 
-async def _aside(request: PackedRequest, work: Callable[[], T]) -> T:
+async def _in_thread(request: PackedRequest, work: Callable[[], T]) -> T:
     """Return the result of `work`, from a thread when the body is large."""
     return await asyncio.to_thread(work) if request.body_bytes > THREADED_BODY_BYTES else work()
 

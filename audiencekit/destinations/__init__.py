@@ -1,1 +1,1 @@
-"""The places where people go, a module each: what they take, the form of their requests, the calls that send these."""
+"""The places where people are sent, a module each: the kinds that they take, the form of requests, and the calls."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from audiencekit.destinations.destination import Destination, DestinationWords, TimeWishes
+from audiencekit.destinations.destination import Destination, DestinationWords, TimeOptions
 from audiencekit.destinations.requests.operations import USERS, OperationsForm
-from audiencekit.destinations.requests.request_plan import BodyLimits, BodyWishes
+from audiencekit.destinations.requests.request_plan import BodyLimits, BodyOptions
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_BODY_BYTES, MIN_TARGETABLE_PEOPLE, PACED_REQUESTS_PER_MINUTE
 from audiencekit.profile import Profile
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 class AdsDestination:
-    """The part of a Destination that does not depend on the kind of place."""
+    """The part of a Destination that both kinds of place share."""
 
     quota = USERS
     max_body_bytes = MAX_BODY_BYTES
     requests_per_minute = PACED_REQUESTS_PER_MINUTE
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> OperationsForm:
-        """Operations."""
-        return OperationsForm(times, profile, BodyLimits.within(wishes))
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> OperationsForm:
+        """Return a form that writes operations."""
+        return OperationsForm(times, profile, BodyLimits.within(wanted))
 
 
 def ads_words(noun: str, *, listing: str) -> DestinationWords:
-    """The words for places that `audiencekit LISTING` lists."""
+    """Return the words for places that `audiencekit LISTING` lists."""
     return DestinationWords(
         noun=noun,
         not_found=f"account {{account}} has no {{place}}: `audiencekit {listing}` shows what it has,"
@@ -56,7 +56,7 @@ _REACH: Final = (
 
 
 class AudienceDestination(AdsDestination):
-    """A Destination: it takes all kinds, and entries that last for 13 months by themselves."""
+    """The Destination of audiences: it takes all kinds; without other times its entries last for 13 months."""
 
     name = "audience"
     words = ads_words("audience", listing="audiences list")
@@ -70,14 +70,14 @@ class AudienceDestination(AdsDestination):
         """The id."""
         return place_id
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
-        """Raises UsageError for times that cannot be read, or that do not follow each other."""
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
+        """Return the times of a plan. Raises UsageError for invalid times, or times in the wrong order."""
         return pin_times(
-            plan_time, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+            plan_time, expires_at=wanted.expires_at, ttl_days=wanted.ttl_days, effective_at=wanted.effective_at
         )
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
-        """Deletes reach all who share an identifier, and are never suppressed; few people cannot be targeted."""
+        """Note that Deletes reach all who share an identifier, that they are never suppressed, and small audiences."""
         found = []
         if deletes:
             found.append(_REACH)
@@ -104,7 +104,7 @@ AUDIENCE: Final[Destination] = AudienceDestination()
 
 
 class DoNotReachDestination(AdsDestination):
-    """A Destination: it takes emails and phone numbers, and entries that take effect at once."""
+    """The Destination of the do-not-reach list: it takes emails and phone numbers; its entries take effect at once."""
 
     name = "do_not_reach_list"
     words = ads_words("do-not-reach list", listing="do-not-reach show")
@@ -115,17 +115,20 @@ class DoNotReachDestination(AdsDestination):
         return "DO_NOT_REACH_LIST"
 
     def lock_name(self, place_id: str) -> str:
-        """No audience has an id like it: ids hold no dash."""
+        """Return a name with a dash: no audience has it, since ids have no dash."""
         return f"do-not-reach-{place_id}"
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
-        """Less than 13 months. Raises UsageError for longer times, for an effective time, and as `pin_times`."""
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
+        """Return times of less than 13 months.
+
+        Raises UsageError for longer times, an effective time, and as `pin_times`.
+        """
         return pin_list_times(
-            plan_time, now, expires_at=wishes.expires_at, ttl_days=wishes.ttl_days, effective_at=wishes.effective_at
+            plan_time, now, expires_at=wanted.expires_at, ttl_days=wanted.ttl_days, effective_at=wanted.effective_at
         )
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
-        """It changes no audience."""
+        """Return no notes: no audience is changed."""
         return ("a do-not-reach list keeps people from being targeted; it takes no one out of an audience",)
 
     def connect(self, place_id: str, settings: Settings) -> DoNotReachSession:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _AdsSession:
-    """The connection of `client`, which may be opened more than once, one after the other."""
+    """The connection of `client`, which may be opened several times, one after the other."""
 
     def __init__(self, client: AdsClient, place_id: str) -> None:
         self._client, self._place_id = client, place_id
@@ -40,17 +40,17 @@ class _AdsSession:
     ) -> Any:
         return await self._client.__aexit__(kind, error, trace)
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """The list was found, or made, just before."""
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Do nothing: the list was found or made just before."""
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Nothing is to be announced."""
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Do nothing: there is nothing to announce."""
 
     def identify(self, idempotency_key: str) -> None:
-        """Nothing is remembered: a request that is sent again changes nothing."""
+        """Do nothing: a request that is sent again changes nothing."""
 
     async def finish(self) -> None:
-        """Every request stands for itself."""
+        """Do nothing: requests do not depend on each other."""
 
 
 class AudienceSession(_AdsSession):
@@ -60,9 +60,9 @@ class AudienceSession(_AdsSession):
         super().__init__(client, place_id)
         self._account_id, self._state_dir = account_id, state_dir
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Tell its name, which is known from now on, with its size. Raises as `look_at_audience`."""
-        audience = await look_at_audience(self._client, self._account_id, self._place_id, policy, tell)
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Notify about the audience's name, and store it with its size. Raises as `look_at_audience`."""
+        audience = await look_at_audience(self._client, self._account_id, self._place_id, policy, notify)
         if self._state_dir is None:
             return
         if name := audience.get("name"):
@@ -70,9 +70,9 @@ class AudienceSession(_AdsSession):
         now = format_time(datetime.fromtimestamp(policy.clock.now(), UTC))
         AudienceSizes(self._state_dir, self._account_id).note(self._place_id, audience.get("audience_size"), now)
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Have the next sync of the audience, from anywhere, know of this run."""
-        await overtake_sync(self._client, self._place_id, policy, tell, removes=removes)
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Mark the audience, so that its next sync, from any machine, notices this run."""
+        await mark_upload(self._client, self._place_id, policy, notify, removes=removes)
 
     async def send(self, request: PackedRequest) -> Counts:
         """Upload users once. Raises an ExchangeError unless the service confirms all of them."""
@@ -89,7 +89,7 @@ class DoNotReachSession(_AdsSession):
         )
 
 
-# --- An upload to an audience that is under sync, here or elsewhere: the next sync is to know of it ---
+# --- An upload to an audience that is under sync, here or elsewhere: the next sync must notice it ---
 
 _TOLD: Final = {
     UPLOAD: "people who are put in now and are not in its source stay until their entries expire",
@@ -97,12 +97,13 @@ _TOLD: Final = {
 }
 
 
-async def overtake_sync(
-    client: AdsClient, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None], *, removes: bool
+async def mark_upload(
+    client: AdsClient, audience_id: str, policy: RetryPolicy, notify: Callable[[str], None], *, removes: bool
 ) -> None:
-    """Have the stamp of a sync, where the audience bears one, say that an upload came after it that `removes` people.
+    """Note in the stamp of a sync, if the audience has one, that an upload came after it that `removes` people or not.
 
-    A service that keeps no descriptions holds no upload back. Raises as `is_answered` where it does not answer now.
+    A service that does not support descriptions does not hinder an upload. Raises as `is_answered` if it does not
+    answer now.
     """
     what, is_under_sync = REMOVAL if removes else UPLOAD, False
 
@@ -118,4 +119,4 @@ async def overtake_sync(
 
     async with client:
         if await is_answered(overtake, policy) and is_under_sync:
-            tell(f"note: the audience is under sync: {_TOLD[what]}")
+            notify(f"note: the audience is under sync: {_TOLD[what]}")

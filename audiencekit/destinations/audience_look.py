@@ -1,4 +1,4 @@
-"""Looks before the first request of a run: the audience, the permissions; as patient as the run itself."""
+"""Checks before the first request of a run: the audience and the permissions, with the same retries as the run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
-# --- A look at an audience before the source of a run is read: whether it is there, and may be written ---
+# --- The check of an audience before the source of a run is read: whether it exists, and may be written ---
 
 _LIST: Final = "`audiencekit audiences list` shows what it has"
 # Types of audiences that no upload fills.
@@ -46,16 +46,13 @@ _WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials ca
 
 
 async def look_at_audience(
-    client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, tell: Callable[[str], None]
+    client: AdsClient, account_id: str, audience_id: str, policy: RetryPolicy, notify: Callable[[str], None]
 ) -> Mapping[str, Any]:
-    """Tell the name of the audience, and of a clock that is far off; what the service says of it comes back.
+    """Return the audience; notify about its name, and about a clock that is far off.
 
-    One to three requests.
-
-    A service that does not say what it has, or what the user may do, holds no run back.
-
-    Raises PlanRefused for an audience that is not there or takes no people, CredentialsRefused where we may not write,
-    and ServiceUnavailable or Refused where the service cannot be asked now.
+    This takes one to three requests. If the service does not offer audiences or permissions, the run goes on. Raises
+    PlanRefused for an audience that does not exist or takes no people, CredentialsRefused without the right to write,
+    and ServiceUnavailable or Refused when the service cannot be asked now.
     """
     found: list[Answer] = []
 
@@ -64,34 +61,34 @@ async def look_at_audience(
 
     async with client:
         try:
-            await policy.patiently(lambda: offered(look))
+            await policy.with_retries(lambda: call_if_offered(look))
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
             return {}
         except ExchangeError as error:
-            raise as_of_a_run(error, _NOTHING) from None
-        hint = _LIST if found else await _called_so(client, audience_id) or _LIST
+            raise as_run_error(error, _NOTHING) from None
+        hint = _LIST if found else await _same_name_hint(client, audience_id) or _LIST
         _judge(account_id, audience_id, found[-1].data if found else None, hint)
         if behind := seconds_behind(policy.clock.now(), found[-1].answered_at):
-            tell(f"note: {skew_in_words(behind)}: set it")
+            notify(f"note: {skew_in_words(behind)}: set it")
         if may_only_read(found[-1]):
             raise CredentialsRefused(f"{READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
         if viewing := await viewing_permissions(client):
-            told = f"this user may only look at account {account_id} ({viewing})"
-            raise CredentialsRefused(f"{told}: {_NOTHING}", hint=_WHOAMI)
+            message = f"this user may only look at account {account_id} ({viewing})"
+            raise CredentialsRefused(f"{message}: {_NOTHING}", hint=_WHOAMI)
     audience: Mapping[str, Any] = found[-1].data
     if name := audience.get("name"):
-        tell(f"audience {audience_id}: {shown(str(name))}")
+        notify(f"audience {audience_id}: {shown(str(name))}")
         for finding in find_in_name(str(name)):
-            tell(
+            notify(
                 f"note: the name of the audience holds {finding.what}: everyone with access to the account can read it"
             )
     return audience
 
 
-async def _called_so(client: AdsClient, name: str) -> str:
-    """The hint for a name that was taken for an id: which audiences are called so. Empty when none is."""
+async def _same_name_hint(client: AdsClient, name: str) -> str:
+    """Return a hint for a name given in place of an id: the audiences with this name. Empty without any."""
     found: list[str] = []
     with contextlib.suppress(AudiencekitError):
         async for page in client.iterate_custom_audiences(q=name):
@@ -110,31 +107,31 @@ def _judge(account_id: str, audience_id: str, audience: Mapping[str, Any] | None
         raise PlanRefused(message, hint=f"upload to an audience of people; {_LIST}")
 
 
-# --- Calls before the first request of a run: made as patiently as it; they end the run as it would ---
+# --- Calls before the first request of a run: with the same retries, and the same errors ---
 
 _NOT_IMPLEMENTED: Final = frozenset({501, 505})
 _FORBIDDEN: Final = 403
 
 
 async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy) -> bool:
-    """Whether `call` came to its end; False where the service will never do what it asks for.
+    """Await `call`; return True when it succeeded, and False if the service will never do this.
 
-    It is made again as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused where the
-    service does not do it now, but may later, and what else `call` raises.
+    It is repeated as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused if the service
+    does not do it now, but may later, and all other errors of `call`.
     """
     try:
-        await policy.patiently(lambda: offered(call))
+        await policy.with_retries(lambda: call_if_offered(call))
     except UsageError:  # a rule of ours that the service's own data does not keep
         return False
     except ExchangeError as error:
-        if _is_for_good(error):
+        if _is_permanent(error):
             return False
-        raise as_of_a_run(error) from None
+        raise as_run_error(error) from None
     return True
 
 
-async def offered(call: Callable[[], Awaitable[object]]) -> None:
-    """Awaits `call`. Raises RequestRefused where the service does not have it, and asking again does not help."""
+async def call_if_offered(call: Callable[[], Awaitable[object]]) -> None:
+    """Await `call`. Raises RequestRefused if the service does not offer it, so that a retry does not help."""
     try:
         await call()
         return
@@ -145,15 +142,15 @@ async def offered(call: Callable[[], Awaitable[object]]) -> None:
     raise RequestRefused("the service does not have this call", status=status)
 
 
-def _is_for_good(error: ExchangeError) -> bool:
+def _is_permanent(error: ExchangeError) -> bool:
     """Whether the service has no such call, or does not allow it."""
     if isinstance(error, Unauthorized):
         return error.status == _FORBIDDEN
     return isinstance(error, NotFound | RequestRefused | MalformedAnswer)
 
 
-def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
-    """The error of a run whose first request ends in `error`."""
+def as_run_error(error: ExchangeError, done: str = "nothing was sent") -> AudiencekitError:
+    """Return the error of a run whose first request ends in `error`."""
     facts = f"{done}: {error}"
     if isinstance(error, Unauthorized):
         return CredentialsRefused(facts, hint=error.hint or "check the credentials and their permissions")
@@ -162,7 +159,7 @@ def as_of_a_run(error: ExchangeError, done: str = "nothing was sent") -> Audienc
     return ServiceUnavailable(facts, hint=error.hint or "try again later")
 
 
-# --- The permissions of the credentials of a run, as the service tells them ---
+# --- The permissions of the credentials of a run, from the service ---
 
 # A user who has none but these changes no audience (specification part 1, section 4.9).
 VIEWING: Final = frozenset({"ANALYST", "CAMPAIGN_ANALYST", "CREATIVE_MANAGER", "TWEET_COMPOSER"})
@@ -171,10 +168,10 @@ READS_ONLY_HINT: Final = "let the application write, then `audiencekit login` ma
 
 
 class Permissions(Protocol):
-    """The one call of a client that tells them."""
+    """The method of a client that returns the permissions."""
 
     async def get_authenticated_user_access(self) -> Answer:
-        """The roles of the user in the account."""
+        """Return the roles of the user in the account."""
 
 
 def may_only_read(answer: Answer) -> bool:
@@ -183,15 +180,15 @@ def may_only_read(answer: Answer) -> bool:
 
 
 async def viewing_permissions(client: Permissions) -> str:
-    """The roles of a user who may only look at the account, in words of the service; empty for any other user.
+    """Return the roles, in the service's words, of a user who may only view the account; empty for any other user.
 
-    The service is asked once. Empty, too, where it does not say.
+    The service is asked once. Also empty if it does not say.
     """
     try:
         access = (await client.get_authenticated_user_access()).data
     except (ExchangeError, UsageError):
         return ""
-    told = access.get("permissions") if isinstance(access, dict) else None
-    if isinstance(told, list) and told and all(isinstance(each, str) and each in VIEWING for each in told):
-        return ", ".join(map(shown, told))
+    roles = access.get("permissions") if isinstance(access, dict) else None
+    if isinstance(roles, list) and roles and all(isinstance(each, str) and each in VIEWING for each in roles):
+        return ", ".join(map(shown, roles))
     return ""

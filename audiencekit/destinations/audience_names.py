@@ -1,8 +1,8 @@
-"""Names of audiences that say something of people: identifiers, and traits that people need protection for.
+"""Find personal information in the names of audiences: identifiers, and traits that need special protection.
 
-A name is shown to everyone with access to the ads account, stands in its history, reports and logs, and says what all
-members share. The traits are those of the General Data Protection Regulation, articles 9 and 10, and those by which
-platforms forbid to target: money troubles, addiction.
+A name is visible to everyone with access to the ads account, is in its history, reports and logs, and says what all
+members have in common. The traits are those of the General Data Protection Regulation, articles 9 and 10, and those by
+which platforms do not allow targeting: money troubles, addiction.
 """
 
 from __future__ import annotations
@@ -67,29 +67,29 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NameFinding:
-    """Something that a name says of people, in words that do not repeat it; `is_refused` when it names a person."""
+    """Information about people in a name, in words that do not repeat it; `is_refused` if it identifies a person."""
 
     what: str
     is_refused: bool
 
 
 def find_in_name(*texts: str | None) -> tuple[NameFinding, ...]:
-    """The findings in a name and a description, those that name a person first, each once."""
+    """Return the findings in a name and a description, each once, those that identify a person first."""
     found = {finding for text in texts if text for finding in _findings(text)}
     return tuple(sorted(found, key=lambda finding: (not finding.is_refused, finding.what)))
 
 
 def check_name(*texts: str | None, place: str = "the name or description", allow: bool = False) -> tuple[str, ...]:
-    """Notes on a name and a description; `place` is where they stand, in words.
+    """Return notes on a name and a description; `place` says in words where they are.
 
-    Raises PlanRefused where they name a person, unless `allow` says that they may.
+    Raises PlanRefused when they identify a person, unless `allow` is True.
     """
     found = find_in_name(*texts)
     refused = " and ".join(finding.what for finding in found if finding.is_refused)
     warned = " and ".join(finding.what for finding in found if not finding.is_refused)
     if refused and not allow:
-        told = f"{place} holds {refused}, and everyone with access to the account can read it"
-        raise PlanRefused(f"{told}: nothing was created", hint="choose another name, or say `allow_name=True`")
+        message = f"{place} holds {refused}, and everyone with access to the account can read it"
+        raise PlanRefused(f"{message}: nothing was created", hint="choose another name, or say `allow_name=True`")
     notes = [f"{place} holds {refused}: allowed by `allow_name=True`"] * bool(refused)
     return (*notes, *[f"{place} holds {warned}: everyone with access to the account can read it"] * bool(warned))
 
@@ -109,5 +109,5 @@ def _findings(text: str) -> Iterator[NameFinding]:
 
 
 def _is_written_number(text: str) -> bool:
-    """Whether it is a phone number by its signs: bare digits are ids sooner."""
+    """Whether it is written like a phone number: bare digits are more likely ids."""
     return any(likely_kind(text, country=country) is Kind.PHONE_NUMBER for country in (None, *LARGE_COUNTRIES))

@@ -1,7 +1,7 @@
-"""The sizes of audiences that the service has told this machine, one a day, so that a page can show them over time.
+"""The sizes of audiences that the service gave to this machine, one for each day, for the history on a page.
 
-A size is the number of users of the audience who were active in the last 90 days. Like the names (`knownaudiences`) it
-is a help and no truth: what cannot be read or written is not known.
+A size is the number of users of the audience who were active in the last 90 days. The sizes are optional, like the
+names (`known_audiences`): a size that cannot be read or written is simply not known.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ _DATE: Final = len("2026-01-01")
 
 
 class AudienceSizes:
-    """Of one account, by its id, in the state directory `state_dir`."""
+    """The sizes for one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
         self._document, self._account_id = AccountDocument(state_dir, FILE, _FORM), account_id or ""
 
     def of(self, audience_id: str) -> dict[str, int]:
-        """{time: size}, the oldest first; of each day the last that was told. Empty where nothing is known."""
+        """Return {time: size}, oldest first; the last size of each day. Empty if nothing is known."""
         with contextlib.suppress(AudiencekitError, OSError):
             return _plain(self._document.read().get(self._account_id, {}).get(audience_id))
         return {}
 
     def note(self, audience_id: str, size: object, seen_at: str) -> None:
-        """Keep the size that the service told at `seen_at` (UTC, as reports write times); nothing that is no number."""
+        """Store the size that the service gave at `seen_at` (UTC, as in reports); ignore anything but a number."""
         if type(size) is not int or not self._account_id:
             return
         with contextlib.suppress(AudiencekitError, OSError):
             own = self._document.read().get(self._account_id, {})
             days = {
-                moment: told
-                for moment, told in _plain(own.get(audience_id)).items()
+                moment: known
+                for moment, known in _plain(own.get(audience_id)).items()
                 if moment[:_DATE] != seen_at[:_DATE]
             }
             kept = dict(sorted({**days, seen_at: size}.items())[-MAX_DAYS:])

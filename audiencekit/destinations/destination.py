@@ -1,4 +1,4 @@
-"""The protocol of a place where people go, and its words. Plan, journal and report know a destination by it alone."""
+"""The protocol of a destination, and its words. Plan, journal and report use a destination only through it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from audiencekit.destinations.requests.packing import BodyForm
-from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.request_plan import BodyOptions, PlannedRequest, Sizes, SizesOf
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.profile import Profile
@@ -22,47 +22,50 @@ if TYPE_CHECKING:
     from audiencekit.settings import Settings
 
 
-# --- The protocol of a place where people go. Plan, journal, resumption and report know a destination by it alone ---
+# --- The protocol of a destination. Plan, journal, resumption and report use a destination only through it ---
 
 
 class RequestForm(BodyForm, Protocol):
-    """How records stand in requests: sizes that are exact before anything is written, and the bytes."""
+    """How records are written in requests: sizes that are exact before anything is written, and the bytes."""
 
     def measure(self, records: HashedRecords) -> Sizes:
-        """The bytes that each record of a batch (RECORD_SCHEMA) takes in a body. Called in several threads at once."""
+        """Return the bytes that each record of a batch (RECORD_SCHEMA) takes in a body.
+
+        Called in several threads at once.
+        """
 
     def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
-        """The requests for all records, wave by wave, Updates before Deletes in each."""
+        """Return the requests for all records, wave by wave, Updates before Deletes in each."""
 
     def open_body(self, request: PackedRequest) -> OpenedBody | None:
-        """The body, to be sent in parts when records of it are refused; None where there are no parts."""
+        """Open a body, to send it in parts when records of it are refused; None if it has no parts."""
 
 
 class Session(Protocol):
     """The calls of one run on one target. The connection is open within the block."""
 
     async def __aenter__(self) -> Self:
-        """Connects."""
+        """Connect."""
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> Any:
-        """Disconnects."""
+        """Disconnect."""
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """See that the target is there and may be written, before the source is read; comes outside of the block.
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Check that the target exists and may be written, before the source is read; called outside of the block.
 
-        Raises an AudiencekitError that refuses the run, of which nothing is kept then.
+        Raises an AudiencekitError that refuses the run, of which then nothing is stored.
         """
 
     def identify(self, idempotency_key: str) -> None:
-        """Take the key of the run: the same when it is resumed, and of no other run. Comes before `begin`.
+        """Take the key of the run: the same when it is resumed, and of no other run. Called before `begin`.
 
-        With the number of a request it tells one that is sent again, the same bytes, from one that is new.
+        With the number of a request it tells whether a request is new or sent again with the same bytes.
         """
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
-        """Announce a run, before its first request, that `removes` people or not; comes outside of the block.
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
+        """Announce a run that `removes` people or not, before its first request; called outside of the block.
 
         Raises an AudiencekitError that ends the run with nothing sent.
         """
@@ -87,15 +90,15 @@ class Destination(Protocol):
 
     @property
     def quota(self) -> str:
-        """The name of the pace that its requests keep to, with those of all destinations that the service counts so."""
+        """The name of the quota of its requests, shared by all destinations that the service counts together."""
 
     @property
     def max_body_bytes(self) -> int | None:
-        """The bytes that a request holds at most; None where none are counted."""
+        """The most bytes of a request; None without a limit."""
 
     @property
     def requests_per_minute(self) -> float | None:
-        """The requests that the service takes a minute; None where none are counted."""
+        """The requests that the service takes a minute; None without a limit."""
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -107,16 +110,16 @@ class Destination(Protocol):
 
     @property
     def can_sync(self) -> bool:
-        """Whether a sync can make it equal to a source: a snapshot knows its members then."""
+        """Whether a sync can make it equal to a source; a snapshot then holds its members."""
 
     def lock_name(self, place_id: str) -> str:
-        """The name of the lock of one place among all of its account."""
+        """The name of the lock of one place, unique in its account."""
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """The times of a plan made at `plan_time`. Raises UsageError for times that it does not take."""
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> RequestForm:
-        """The form of the requests of a plan with these times, and of the sizes that options wish for."""
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> RequestForm:
+        """The form of the requests of a plan with these times, and with the sizes that the options give."""
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
         """Notes on sending so many records, for people."""
@@ -125,8 +128,8 @@ class Destination(Protocol):
         """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something."""
 
 
-class TimeWishes(Protocol):
-    """The times that options ask for; None where they do not."""
+class TimeOptions(Protocol):
+    """The times that the options give; None where they give none."""
 
     @property
     def expires_at(self) -> str | None:
@@ -134,23 +137,23 @@ class TimeWishes(Protocol):
 
     @property
     def ttl_days(self) -> int | None:
-        """The days that entries last."""
+        """The number of days for which entries last."""
 
     @property
     def effective_at(self) -> str | None:
-        """The begin of the entries, ISO 8601."""
+        """The beginning of the entries, ISO 8601."""
 
 
-# --- The words that people read of a destination: in plans, reports, pages and messages ---
+# --- The words of a destination for people: in plans, reports, pages and messages ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationWords:
-    """`noun` is one place of the destination. The others fit any, where they are not given.
+    """The words of a destination. `noun` is one place of it. The defaults of the others fit any destination.
 
     `not_found` says what to do for a `{place}` that `{account}` does not have, and `few_people` what a change of so few
-    `{people}` tells. `accepted` and `received` name the two counts of the service; `of_counts` stands beneath them in a
-    report, and `of_matches` in its page.
+    `{people}` reveals. `accepted` and `received` name the two counts of the service; `of_counts` is the sentence below
+    them in a report, and `of_matches` in its page.
     """
 
     noun: str

@@ -1,4 +1,4 @@
-"""The audiences that this machine has seen: their names, kept so that runs and the shell can name them, and found."""
+"""The names of audiences that this machine has seen, for runs and the shell, and the search for an audience by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from audiencekit.destinations.audience_look import as_of_a_run, offered
+from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
 from audiencekit.serviceids import is_service_id
 from audiencekit.state.directory import check_root, make_directory
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from audiencekit.delivery.retry import RetryPolicy
 
 
-# --- The names of the audiences that this machine has seen, kept so that runs and the shell can name them ---
+# --- The names of the audiences that this machine has seen, for runs and the shell ---
 #
 # It is a help and no truth: what cannot be read or written is not known. An audience that another program has renamed
 # has its old name here until it is looked at again.
@@ -28,19 +28,19 @@ _MOST_NAMED: Final = 5  # audiences that a hint names
 
 
 class KnownAudiences:
-    """Of one account, by its id, in the state directory `state_dir`."""
+    """The known audiences of one account, by its id, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path, account_id: str | None) -> None:
         self._document, self._account_id = AccountDocument(state_dir, FILE, _FORM), account_id or ""
 
     def names(self) -> dict[str, str]:
-        """{id: name}; empty where nothing is known."""
+        """Return {id: name}; empty if nothing is known."""
         with contextlib.suppress(AudiencekitError, OSError):
             return _plain(self._document.read().get(self._account_id, {}))
         return {}
 
     def note(self, names: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
-        """Keep these, without those that are `gone`."""
+        """Store these names, without the audiences that are `gone`."""
         with contextlib.suppress(AudiencekitError, OSError):
             before = _plain(self._document.read().get(self._account_id, {}))
             left = {one: name for one, name in {**before, **names}.items() if one not in set(gone)}
@@ -48,17 +48,17 @@ class KnownAudiences:
                 self._document.replace(self._account_id, left)
 
     def find(self, given: str) -> str:
-        """The id of the audience that `given` names: an id, or the name of just one that is known.
+        """Return the id of the audience `given`: an id, or the name of exactly one known audience.
 
-        Raises UsageError, with the ids that can be meant.
+        Raises UsageError with the possible ids.
         """
         if is_service_id(given):
             return given
-        return the_one(given, self.names())
+        return unique_id(given, self.names())
 
 
-def the_one(given: str, names: Mapping[str, str]) -> str:
-    """The id of the only audience of `names` that is called `given`. Raises UsageError, with the ids to choose from."""
+def unique_id(given: str, names: Mapping[str, str]) -> str:
+    """Return the id of the only audience of `names` with the name `given`. Raises UsageError with the possible ids."""
     same = [one for one, name in names.items() if name == given]
     if len(same) == 1:
         return same[0]
@@ -74,7 +74,7 @@ def _plain(names: Mapping[str, object]) -> dict[str, str]:
     return {one: name for one, name in names.items() if is_service_id(one) and isinstance(name, str)}
 
 
-# --- A document in the state directory with a part for each account: what the service told this machine, as a help
+# --- A document in the state directory with a part for each account: facts from the service, as a help only ---
 
 MAX_FILE_BYTES: Final = 16_000_000
 
@@ -89,7 +89,7 @@ class AccountDocument:
         self._state_dir, self._path, self._form = state_dir, state_dir / name, form
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """{account id: its part}; empty for a file that is missing, or is not as it was written."""
+        """Return {account id: its part}; empty for a file that is missing, or was changed."""
         check_root(self._state_dir)
         try:
             content = read_file(self._path, MAX_FILE_BYTES)
@@ -100,27 +100,27 @@ class AccountDocument:
         return {account: part for account, part in found.items() if isinstance(part, dict)}
 
     def replace(self, account_id: str, part: Mapping[str, Any]) -> None:
-        """Put `part` in the place of that of `account_id`."""
+        """Replace the part of `account_id`."""
         accounts = {**self.read(), account_id: dict(part)}
         make_directory(self._state_dir)
         replace_file(self._path, encode_checked(accounts, self._form))
 
 
-# --- The audience that a person means: by its id, or by its name where just one has it ---
+# --- The search for an audience by its id, or by a name that only one has ---
 
 
 class NamedAudiences(Protocol):
     """The method of AdsClient that is needed here."""
 
     def iterate_custom_audiences(self, *, q: str | None = None) -> Any:
-        """Pages of audiences whose names start with `q`."""
+        """Return pages of audiences whose names begin with `q`."""
 
 
 async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
-    """The id of the audience that `given` names. What reads as an id is one, and nothing is asked for it.
+    """Return the id of the audience `given`. A text in the form of an id is returned without a request.
 
-    The audiences that the service lists are noted as known. Raises UsageError for a name that none has, or several
-    have, with the ids to choose from; else what ends a run before its first request.
+    The audiences that the service lists are stored as known. Raises UsageError, with the possible ids, for a name that
+    no audience or several audiences have; otherwise the errors that end a run before its first request.
     """
     if is_service_id(given):
         return given
@@ -131,8 +131,8 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
             names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
 
     try:
-        await policy.patiently(lambda: offered(ask))
+        await policy.with_retries(lambda: call_if_offered(ask))
     except ExchangeError as error:
-        raise as_of_a_run(error, "the audience was not looked up") from None
+        raise as_run_error(error, "the audience was not looked up") from None
     known.note(names)
-    return the_one(given, names)
+    return unique_id(given, names)

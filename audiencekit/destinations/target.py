@@ -1,4 +1,4 @@
-"""One place where the records of a run go: a destination and an id, also of a destination that is not installed."""
+"""The place to which the records of a run go: a destination and an id, also of a destination that is not installed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Self
 
 from audiencekit.destinations.ads import AUDIENCE, DO_NOT_REACH_LIST
-from audiencekit.destinations.destination import Destination, DestinationWords, Session, TimeWishes
+from audiencekit.destinations.destination import Destination, DestinationWords, Session, TimeOptions
 from audiencekit.destinations.known_audiences import KnownAudiences
-from audiencekit.destinations.requests.request_plan import BodyWishes
+from audiencekit.destinations.requests.request_plan import BodyOptions
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.profile import Profile
@@ -27,7 +27,7 @@ DESTINATIONS: Final[dict[str, Destination]] = {each.name: each for each in (AUDI
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One audience or one do-not-reach list, by its id. As text it is what people call it: `audience 1a2b`.
+    """One audience or one do-not-reach list, by its id. Its text is `audience 1a2b`.
 
     Raises UsageError for an id that is not one of the service: it becomes a part of paths.
     """
@@ -41,19 +41,19 @@ class Target:
 
     @classmethod
     def audience(cls, audience_id: str) -> Self:
-        """The custom audience of this id."""
+        """Return the custom audience with this id."""
         return cls(AUDIENCE, audience_id)
 
     @classmethod
     def do_not_reach_list(cls, list_id: str) -> Self:
-        """The do-not-reach list of this id."""
+        """Return the do-not-reach list with this id."""
         return cls(DO_NOT_REACH_LIST, list_id)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The target whose `to_json` is `document`; that of a destination which is not installed has only its name.
+        """Return the target that `to_json` wrote, with an UnknownDestination if its destination is not installed.
 
-        Raises ValueError, KeyError or TypeError for what is none.
+        Raises ValueError, KeyError or TypeError for anything else.
         """
         name, target_id = document["kind"], document["id"]
         destination = DESTINATIONS.get(name) or UnknownDestination(name)
@@ -62,7 +62,7 @@ class Target:
         return cls(destination, target_id)
 
     def to_json(self) -> dict[str, str]:
-        """kind, id."""
+        """Return kind and id."""
         return {"kind": self.destination.name, "id": self.id}
 
     def __str__(self) -> str:
@@ -79,14 +79,14 @@ class Target:
         return self.id if self.destination is AUDIENCE else None
 
     def known_name(self, state_dir: Path, account_id: str) -> str | None:
-        """The name of the audience, where this machine has seen it."""
+        """Return the name of the audience, if this machine has seen it."""
         return None if self.audience_id is None else KnownAudiences(state_dir, account_id).names().get(self.id)
 
     def connect(self, settings: Settings) -> Session:
-        """The session of a run. Raises UsageError or CredentialsRefused for settings that lack something.
+        """Return the session of a run. Raises UsageError or CredentialsRefused for settings that lack something.
 
-        Raises UsageError, too, for a destination that is not registered: a run on it could not be resumed, since
-        journals know destinations by their names.
+        Raises UsageError also for a destination that is not registered: a run could not be resumed, since journals know
+        destinations by their names.
         """
         if self.destination is not DESTINATIONS.get(self.destination.name):
             raise UsageError(
@@ -97,7 +97,7 @@ class Target:
 
     @property
     def lock_name(self) -> str:
-        """The name of its lock among those of its account. Ids hold no dash, so that no two names are one."""
+        """Return the name of its lock, unique in its account: ids have no dash."""
         return self.destination.lock_name(self.id)
 
 
@@ -112,7 +112,7 @@ INSTALL: Final = "install the package that brings this destination, or a newer v
 
 @dataclass(frozen=True, slots=True)
 class UnknownDestination:
-    """A Destination of which only the name is known. Raises ValueError for what can be no name of one."""
+    """A Destination of which only the name is known. Raises ValueError for an invalid name."""
 
     name: str
 
@@ -126,7 +126,7 @@ class UnknownDestination:
 
     @property
     def words(self) -> DestinationWords:
-        """The name: there are no other words for it."""
+        """The name as its only word."""
         return DestinationWords(noun=self.name)
 
     @property
@@ -136,18 +136,18 @@ class UnknownDestination:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """None: it is not known to take any."""
+        """Empty: no kind is known."""
         return frozenset()
 
     def lock_name(self, place_id: str) -> str:
-        """One that no known destination has. What brings the destination may call the lock otherwise."""
+        """Return a name that no known destination has. The destination itself may use another name for the lock."""
         return f"{self.name.replace('_', '-')}-{place_id}"
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
         """Raises UsageError."""
         self._refuse()
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Any:
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> Any:
         """Raises UsageError."""
         self._refuse()
 

@@ -1,4 +1,4 @@
-"""Applying a request and sending its answer, with the faults that were ordered in between."""
+"""Apply a request and send its answer, with the ordered faults in between."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from typing import Any, Final
 from aiohttp import web
 
 from audiencekit.emulator.answers import Answer, Feed, RefusalError, refuse
-from audiencekit.emulator.arrivals import Arrival
 from audiencekit.emulator.connections import ClientConnection
 from audiencekit.emulator.emulator_parts import EmulatorParts
 from audiencekit.emulator.faults.effects import Late, Place
-from audiencekit.emulator.faults.fault_points import RequestFaults, SeveredError
+from audiencekit.emulator.faults.fault_points import ConnectionCutError, RequestFaults
+from audiencekit.emulator.incoming import IncomingRequest
 from audiencekit.emulator.routing import VERSION, Match
 from audiencekit.emulator.store import Clock, ReceivedCall
 
-# --- Apply a call that was let in, at once or late, and meet the faults before and after it ---
+# --- Applying an authorized call, at once or late, with the faults before and after it ---
 
 _logger: Final = logging.getLogger(__name__)
 
 
-class Applying:
+class CallRunner:
     """Applies the calls of one emulator."""
 
     def __init__(self, parts: EmulatorParts) -> None:
         self._parts = parts
 
     async def carry_out(self, call: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
-        """Return the answer of the endpoint. Raises StruckError for that of a fault before or behind it."""
-        meet = functools.partial(faults.meet, ids=match.ids, body=call.body)
-        await meet(Place.BEFORE_APPLY, now=self._parts.clock.now())
-        await meet(Place.LATE_APPLY, now=self._parts.clock.now())
+        """Return the answer of the endpoint. Raises InjectedError with the answer of a fault before or after it."""
+        inject_at = functools.partial(faults.inject_at, ids=match.ids, body=call.body)
+        await inject_at(Place.BEFORE_APPLY, now=self._parts.clock.now())
+        await inject_at(Place.LATE_APPLY, now=self._parts.clock.now())
         if faults.late is not None:
             return await self._apply_late(faults.late, call, match, faults)
         answer = self._apply(call, match, faults)
         if answer.status < 300:
-            await meet(Place.AFTER_APPLY, now=self._parts.clock.now(), answer=answer)
+            await inject_at(Place.AFTER_APPLY, now=self._parts.clock.now(), answer=answer)
         return answer
 
     def _apply(self, received: ReceivedCall, match: Match, faults: RequestFaults) -> Answer:
@@ -66,7 +66,7 @@ class Applying:
             answered.set_result(self._apply(call, match, faults))
 
         self._parts.late.add(late.seconds, apply)
-        return await faults.hear_late(late, answered)
+        return await faults.wait_for_late_answer(late, answered)
 
 
 def _own_fault(error: Exception) -> Answer:
@@ -76,7 +76,7 @@ def _own_fault(error: Exception) -> Answer:
     return refuse(500, "INTERNAL_ERROR", "The emulator has a fault").answer
 
 
-# --- Answers on their way out: whole, in parts, or as a fault delivers them ---
+# --- Sending answers: whole, in parts, or as a fault delivers them ---
 
 # Headers of answers for programs. A browser that gets a page with these does not show it but keeps it as a file.
 _OF_DATA: Final = {
@@ -89,20 +89,20 @@ _KEEP_ALIVE_SECONDS: Final = 20.0  # without a word on a feed, as on the public 
 
 
 class Sender:
-    """Sends answers with the headers that every one of them has."""
+    """Sends answers with the headers that all answers have."""
 
     def __init__(self, clock: Clock, chance: random.Random) -> None:
         self._clock, self._chance = clock, chance
 
-    async def send(self, arrival: Arrival, connection: ClientConnection, answer: Answer) -> web.StreamResponse:
-        """`answer`, already sent when it is one in parts. Raises SeveredError after that of a fault."""
-        headers = {**self._ordinary_headers(arrival), **answer.headers, "Content-Type": answer.content_type}
+    async def send(self, incoming: IncomingRequest, connection: ClientConnection, answer: Answer) -> web.StreamResponse:
+        """Return `answer`, already sent if it is streamed. Raises ConnectionCutError after the answer of a fault."""
+        headers = {**self._ordinary_headers(incoming), **answer.headers, "Content-Type": answer.content_type}
         if not answer.content_type.startswith(_PAGE):
             headers = {**_OF_DATA, **headers}
         response: web.StreamResponse
         if answer.delivery is not None and isinstance(answer.body, bytes):
             await connection.write(answer.delivery(answer.status, headers, answer.body))
-            raise SeveredError
+            raise ConnectionCutError
         if isinstance(answer.body, bytes) and answer.feed is None:
             response = web.Response(status=answer.status, body=answer.body, headers=headers)
         else:
@@ -111,19 +111,19 @@ class Sender:
             response.force_close()
         if isinstance(answer.body, bytes) and answer.feed is None:
             return response
-        await response.prepare(arrival.request)
+        await response.prepare(incoming.request)
         for part in answer.body if not isinstance(answer.body, bytes) else ():
             await response.write(part)
         if answer.feed is not None:
             await _feed(response, connection, answer.feed)
         return response
 
-    def _ordinary_headers(self, arrival: Arrival) -> dict[str, str]:
+    def _ordinary_headers(self, incoming: IncomingRequest) -> dict[str, str]:
         now = self._clock.now()
         return {
-            "Date": formatdate(now + arrival.faults.skew_seconds, usegmt=True),
+            "Date": formatdate(now + incoming.faults.skew_seconds, usegmt=True),
             "Server": "audiencekit-emulator",
-            "x-response-time": str(int(1_000 * max(0.0, now - arrival.time))),
+            "x-response-time": str(int(1_000 * max(0.0, now - incoming.time))),
             "x-transaction": f"{self._chance.getrandbits(64):016x}",
         }
 

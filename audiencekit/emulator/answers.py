@@ -1,4 +1,4 @@
-"""Bodies of answers: what a success, a refusal and a time look like (specification part 1, section 4.0)."""
+"""Answers: the bodies of successes and refusals, and the form of times (specification part 1, section 4.0)."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ JSON: Final = "application/json;charset=utf-8"
 Problem = dict[str, str]
 
 
-class Piece(NamedTuple):
-    """Bytes for the wire, and the pause before them."""
+class Chunk(NamedTuple):
+    """Bytes to send, and the pause before them."""
 
     content: bytes
     pause_seconds: float = 0.0
 
 
 # Status, all headers and body of an answer, as the bytes of its own kind of HTTP; the connection is closed after them.
-Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Piece]]
+Delivery = Callable[[int, Mapping[str, str], bytes], Iterator[Chunk]]
 
 
 class Feed(Protocol):
-    """A body that goes on for as long as the client reads it."""
+    """A body that continues for as long as the client reads it."""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing comes any more."""
+        """Whether nothing more comes."""
 
     def take(self) -> list[bytes]:
         """Return the lines that came since the last call."""
 
     def changed(self) -> asyncio.Future[None]:
-        """Done when there is more to take, or when it ended."""
+        """Return when there is more to take, or it has ended."""
 
     def close(self) -> None:
         """Take no more events: the reader is gone."""
@@ -49,9 +49,9 @@ class Feed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, body, and the headers beyond the ordinary ones. A body in parts is streamed; `feed` comes after it.
+    """Status, body, and additional headers. A body in parts is streamed; `feed` comes after it.
 
-    `delivery` puts the answer on the wire in place of the server.
+    `delivery` sends the answer in place of the server.
     """
 
     status: int
@@ -72,17 +72,17 @@ class RefusalError(Exception):
 
 
 def success(params: Mapping[str, Any], data: object, **more: object) -> Answer:
-    """200 with the echo of the parameters, the data, and members such as `next_cursor`."""
+    """Return 200 with the echo of the parameters, the data, and members such as `next_cursor`."""
     return Answer(200, orjson.dumps({"request": {"params": params}, **more, "data": data}))
 
 
 def success_of_items(data: list[Any], echoes: list[dict[str, Any]]) -> Answer:
-    """200 of a batch: one entry for each item, in the order of the items."""
+    """Return 200 for a batch: one entry for each item, in the order of the items."""
     return Answer(200, orjson.dumps({"data": data, "request": echoes}))
 
 
 def refuse_items(problems: list[list[Problem]], echoes: list[dict[str, Any]]) -> RefusalError:
-    """Return the refusal of a batch because of some of its items: a list for each item, empty for a good one."""
+    """Return the refusal of a batch with a list of problems for each item, empty for a good one."""
     return RefusalError(400, {"operation_errors": problems, "request": echoes})
 
 
@@ -95,7 +95,7 @@ def problem(code: str, message: str, parameter: str | None = None) -> Problem:
 
 
 def refuse_legacy(status: int, code: int, message: str) -> RefusalError:
-    """Return a refusal by authorization, which has codes that are numbers (specification part 0, section 2.2)."""
+    """Return a refusal by authorization, whose codes are numbers (specification part 0, section 2.2)."""
     return RefusalError(status, {"errors": [{"code": code, "message": message}]})
 
 
@@ -149,12 +149,12 @@ def parse_time(text: object) -> int | None:
 
 
 def format_time(epoch: float) -> str:
-    """`epoch` as the service prints it: UTC, without a fraction."""
+    """Return `epoch` as the service prints it: UTC, without a fraction."""
     return datetime.fromtimestamp(int(epoch // 1), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def add_months(epoch: float, months: int) -> int:
-    """Return the same day and time `months` calendar months later; a day that month lacks becomes its last one."""
+    """Return the same day and time `months` calendar months later; at most the last day of that month."""
     start = datetime.fromtimestamp(int(epoch // 1), UTC)
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
     day = min(start.day, calendar.monthrange(year, month + 1)[1])

@@ -29,7 +29,7 @@ _NEEDED: Final = ("oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth
 
 @dataclass(frozen=True, slots=True)
 class SignedCall:
-    """The parts of a call that its signature covers. `path` is as it came, escapes and all."""
+    """The parts of a call that its signature covers. `path` is as received, with its escapes."""
 
     method: str
     scheme: str
@@ -41,16 +41,16 @@ class SignedCall:
 
 
 class Signatures:
-    """Verifies calls. Remembers nonces for as long as their timestamp would be let in."""
+    """Verifies calls. Remembers nonces as long as their timestamps are accepted."""
 
     def __init__(self, credentials: Credentials) -> None:
         self._consumers = {credentials.consumer_key: credentials.consumer_secret}
         self._nonces: dict[int, set[tuple[str, str, str]]] = {}
 
     def verify(self, call: SignedCall, now: float, tokens: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the attributes of the header of `call`. Raises RefusalError (401) unless it is signed as it must be.
+        """Return the attributes in the header of `call`. Raises RefusalError (401) for a wrong signature.
 
-        `tokens` are the ones that may sign it, with their secrets; None when the application signs without a token.
+        `tokens` are the tokens that may sign it, with their secrets; None when the application signs without a token.
         """
         attributes = parse_authorization(call.authorization)
         if attributes is None or not _complete(attributes, needs_token=tokens is not None):
@@ -81,7 +81,7 @@ class Signatures:
 
 
 def parse_authorization(header: str | None) -> dict[str, str] | None:
-    """Return the decoded attributes of an `OAuth …` header; None when it is not one, or names an attribute twice."""
+    """Return the decoded attributes of an `OAuth …` header; None for another header, or a repeated attribute."""
     scheme, _, rest = (header or "").partition(" ")
     attributes: dict[str, str] = {}
     if scheme.lower() != "oauth" or not rest.isascii():
@@ -90,7 +90,7 @@ def parse_authorization(header: str | None) -> dict[str, str] | None:
         found = _ATTRIBUTE.fullmatch(part)
         if found is None:
             return None
-        name, text = (unquote_to_bytes(piece).decode("utf-8", "replace") for piece in found.groups())
+        name, text = (unquote_to_bytes(chunk).decode("utf-8", "replace") for chunk in found.groups())
         if name in attributes:
             return None
         attributes[name] = text
@@ -110,7 +110,7 @@ def _complete(attributes: Mapping[str, str], *, needs_token: bool) -> bool:
 
 
 def decode_pairs(query: bytes) -> list[Pair]:
-    """Return names and values of a query or form body, decoded (RFC 5849, section 3.4.1.3.1)."""
+    """Return the decoded names and values of a query or form body (RFC 5849, section 3.4.1.3.1)."""
     pairs = []
     for part in query.split(b"&"):
         if part:
@@ -120,7 +120,7 @@ def decode_pairs(query: bytes) -> list[Pair]:
 
 
 def base_string(call: SignedCall, attributes: Mapping[str, str]) -> str:
-    """Return the text that is signed (RFC 5849, section 3.4.1)."""
+    """Return the text to sign (RFC 5849, section 3.4.1)."""
     covered = [(name.encode(), text.encode()) for name, text in attributes.items() if name != "realm"]
     covered += decode_pairs(call.query) + decode_pairs(call.form)
     covered = [pair for pair in covered if pair[0] != b"oauth_signature"]
@@ -166,7 +166,7 @@ _SERIAL_BITS: Final = 22
 
 
 def base36(number: int) -> str:
-    """`number` in the digits that ids are written in: 0-9, a-z."""
+    """Return `number` in the digits of ids: 0-9, a-z."""
     digits = ""
     while True:
         number, digit = divmod(number, 36)
@@ -176,13 +176,13 @@ def base36(number: int) -> str:
 
 
 def long_id(epoch: float, serial: int) -> str:
-    """An id that grows with time, too large for a float to hold: milliseconds since 2010 above 22 bits of serial."""
+    """Return an id that grows with time and exceeds a float: milliseconds since 2010 above 22 bits of serial."""
     return str(max(0, int(epoch * 1_000) - _LONG_IDS_BEGAN) << _SERIAL_BITS | serial % (1 << _SERIAL_BITS))
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The credentials that a client needs. Each begins with `local`, and no other service takes it."""
+    """The credentials that a client needs. Each begins with `local`, and is invalid at any other service."""
 
     consumer_key: str
     consumer_secret: str = field(repr=False)

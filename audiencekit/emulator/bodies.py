@@ -19,7 +19,7 @@ MAX_DRAINED_BYTES: Final = 4 * MAX_BODY_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A body as it came; beyond the limit only its size is kept. `drained` says whether all of it was taken in."""
+    """A body as received; beyond the limit only its size is stored. `drained` says whether all of it was read."""
 
     content: bytes = field(default=b"", repr=False)
     size: int = 0
@@ -27,12 +27,12 @@ class Received:
 
     @property
     def too_large(self) -> bool:
-        """The specification allows exactly 5,000,000 bytes (part 2, section 8)."""
+        """Whether it has more than 5,000,000 bytes, which the specification allows (part 2, section 8)."""
         return self.size > MAX_BODY_BYTES
 
 
 async def receive(parts: AsyncIterable[bytes]) -> Received:
-    """Take in a whole body; throw away one that is too large, so that its sender can hear the answer."""
+    """Read a whole body, and drop one that is too large, so that its sender can receive the answer."""
     kept: list[bytes] = []
     size = 0
     async for part in parts:
@@ -47,7 +47,7 @@ async def receive(parts: AsyncIterable[bytes]) -> Received:
 
 
 def parse_json(content: bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, which quotes nothing, for other texts and repeated keys."""
+    """Return the value of a JSON text. Raises ValueError, without a quotation, for other texts and repeated keys."""
     try:
         document = orjson.loads(content)
         # A repeated key is lost on the way in, so a text that comes out again as it was has none.
@@ -76,7 +76,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Hold the garbage collector while many small objects are made: it takes half of the time of parsing."""
+    """Pause the garbage collector while many small objects are made: it takes half of the time of parsing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The argument of a handler: one call that was let in."""
+"""The argument of a handler: one authorized call."""
 
 from __future__ import annotations
 
@@ -40,27 +40,26 @@ class Call:
 
     @property
     def account(self) -> Account:
-        """The account of the path; only for endpoints whose path has one."""
+        """The account in the path; only for endpoints whose path has one."""
         return self.store.accounts[self.ids["account_id"]]
 
     @property
     def user_id(self) -> str:
-        """The user who signed; empty where none did. Tokens begin with the id of their user."""
+        """The user who signed; empty without one. Tokens begin with the id of their user."""
         return self.attributes.get("oauth_token", "").partition("-")[0]
 
     def attribute(self, name: str) -> str | None:
-        """Return a parameter of authorization, from the header, the query or the form, whichever has it first."""
+        """Return a parameter of authorization from the header, the query or the form, in this order."""
         if name in self.attributes:
             return self.attributes[name]
         pairs = [*self.query, *(decode_pairs(self.body) if is_form(self.media_type) else ())]
         return next((text.decode("utf-8", "replace") for each, text in pairs if each == name.encode()), None)
 
     def require_feature(self, gate: str, parameter: str | None = None) -> None:
-        """Refuse an account that is outside of `gate`, one of `GATES`; name the parameter that asked for it.
+        """Refuse an account without `gate`, one of `GATES`; name the parameter that needs it.
 
-        Raises RefusalError. An endpoint that is closed as a whole is refused as other want of access is (403;
-        specification part 1, section 5), a parameter with the status that the public service publishes for this code
-        (400).
+        Raises RefusalError. An endpoint that needs the feature is refused like other missing access (403; specification
+        part 1, section 5), a parameter with the status that the public service publishes for this code (400).
         """
         if gate in self.account.outside and gate not in self.account.features:
             message = f"Account {self.account.id} does not have access to {gate}"

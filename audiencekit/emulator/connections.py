@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from audiencekit.emulator.answers import Piece
+from audiencekit.emulator.answers import Chunk
 
-# --- One address of the emulator: it listens, stops for a while, and listens again at the same port ---
+# --- One address of the emulator, which can stop for a while and listen again at the same port ---
 
 LOOPBACK: Final = "127.0.0.1"
 _READ_BUFFER_BYTES: Final = 1_048_576
@@ -30,9 +30,9 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Listener:
-    """Serves `handler` at one port of loopback; `admit` looks at each connection.
+    """Serves `handler` at one port of loopback; `admit` is called with each connection.
 
-    `context` makes it https. So does `encrypt`, which chooses for each connection how.
+    `context` makes it https. `encrypt` does, too, and chooses the protocol for each connection.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """The address, once it was opened."""
+        """The address, once it is open."""
         return f"{'https' if self._encrypt or self._context else 'http'}://{LOOPBACK}:{self.port}"
 
     async def open(self, port: int) -> None:
-        """Listen; 0 lets the system choose. Raises OSError when the port is taken."""
+        """Listen; for port 0 the system chooses one. Raises OSError when the port is taken."""
         loop = asyncio.get_running_loop()
         # Known before it listens, which is awaited: an end that comes meanwhile is to find it.
         self._listening = await loop.create_server(
@@ -85,7 +85,7 @@ class Listener:
         return connection if self._encrypt is None else self._encrypt(connection)
 
     def stop_for(self, seconds: float) -> None:
-        """Reset every connection and refuse new ones for so long; it begins anew when that is under way."""
+        """Reset every connection and refuse new ones for so long; a second call restarts the time."""
         if self._listening is not None:
             self._listening.close()
             self._listening = None
@@ -104,7 +104,7 @@ class Listener:
                 await asyncio.sleep(_REOPEN_PAUSE_SECONDS)
 
     async def close(self) -> None:
-        """End everything."""
+        """Close the sockets and all connections."""
         if self._return is not None:
             self._return.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -122,13 +122,13 @@ def _make_silent_logger() -> logging.Logger:
     return logger
 
 
-# --- Connections of clients, which faults can cut, hold and wait for ---
+# --- Connections of clients, which faults can cut and hold ---
 
 _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 
 
 class ClientConnection(asyncio.Protocol):
-    """One connection. `admit` looks at it when it is made; `end` is set when the emulator ends."""
+    """One connection. `admit` is called when it is made; `end` is set when the emulator ends."""
 
     def __init__(self, server: asyncio.Protocol, admit: Callable[[ClientConnection], None], end: asyncio.Event) -> None:
         self._server, self._admit, self._end = server, admit, end
@@ -141,7 +141,7 @@ class ClientConnection(asyncio.Protocol):
 
     @classmethod
     def of(cls, request: web.BaseRequest) -> ClientConnection | None:
-        """Return the connection that a request came by; None when it is gone already."""
+        """Return the connection of a request; None when it is gone already."""
         connection = request.transport.get_protocol() if request.transport is not None else None
         return connection if isinstance(connection, cls) else None
 
@@ -175,12 +175,12 @@ class ClientConnection(asyncio.Protocol):
         self._server.resume_writing()
 
     def count_request(self) -> int:
-        """Return how many requests came by it before this one."""
+        """Count a request; return how many came before it on the connection."""
         self._requests += 1
         return self._requests - 1
 
     def abort(self) -> None:
-        """Reset the connection: what was not sent yet is lost."""
+        """Reset the connection: bytes that were not sent yet are lost."""
         if self._transport is None or self._gone.is_set():
             return
         # Closed like this, a socket sends a reset, and no farewell.
@@ -189,7 +189,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
 
     def stop_reading(self, seconds: float | None) -> None:
-        """Leave what comes where it is: nothing happens on the connection; after `seconds`, if any, a reset."""
+        """Stop reading: nothing happens on the connection; after `seconds`, if given, it is reset."""
         if self._transport is not None:
             self._transport.pause_reading()
         if seconds is not None:
@@ -197,7 +197,7 @@ class ClientConnection(asyncio.Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can be said: the connection is gone, or the emulator ends."""
+        """Whether the connection is gone, or the emulator ends."""
         return self._gone.is_set() or self._end.is_set()
 
     async def pause(self, seconds: float | None, until: asyncio.Future[Any] | None = None) -> None:
@@ -213,9 +213,9 @@ class ClientConnection(asyncio.Protocol):
             for watch in watches:
                 watch.cancel()
 
-    async def write(self, pieces: Iterable[Piece]) -> None:
-        """Send pieces past the server, each after its pause, and close."""
-        for content, pause_seconds in pieces:
+    async def write(self, chunks: Iterable[Chunk]) -> None:
+        """Send chunks past the server, each after its pause, and close."""
+        for content, pause_seconds in chunks:
             await self.pause(pause_seconds)
             if self._transport is None or self._transport.is_closing() or self._end.is_set():
                 break
@@ -225,7 +225,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.close()
 
     async def _drain(self) -> None:
-        """Wait until the other end has taken most of what was sent: an answer without end must not pile up here."""
+        """Wait until the client has taken most of the sent bytes: an endless answer must not pile up here."""
         await asyncio.sleep(0)
         if not self._writable.is_set():
             await self.pause(None, until=asyncio.ensure_future(self._writable.wait()))

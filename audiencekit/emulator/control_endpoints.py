@@ -1,4 +1,4 @@
-"""Endpoints of the emulator that no service has: orders for faults, and what it holds, for tests."""
+"""Endpoints for tests that no service has: orders for faults, and the content of the emulator."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import Any, Final
 import orjson
 
 from audiencekit.emulator.answers import Answer, RefusalError, format_time, refuse
-from audiencekit.emulator.arrivals import Arrival, greet
 from audiencekit.emulator.bodies import parse_json, receive
 from audiencekit.emulator.emulator_parts import EmulatorParts
 from audiencekit.emulator.endpoints.activity import read_event
 from audiencekit.emulator.endpoints.audience_members import Span, name_tags, show_key_set
 from audiencekit.emulator.endpoints.webhooks import read_receivers
-from audiencekit.emulator.faults.orders import FaultDoor
+from audiencekit.emulator.faults.orders import FaultEndpoint
+from audiencekit.emulator.incoming import IncomingRequest, send_continue
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.store import Clock, Store
 
-# --- The way to the emulator's own doors, from loopback alone ---
+# --- The access to the control endpoints, from loopback only ---
 
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost")
 
 
-class Doorway:
-    """Opens the doors, that of the faults among them. `prepare` opens the addresses that faults need."""
+class ControlRouter:
+    """Calls the control endpoints, also those of the faults. `prepare` opens the addresses that faults need."""
 
     def __init__(self, parts: EmulatorParts, prepare: Callable[[], Awaitable[dict[str, str]]]) -> None:
         self._parts = parts
-        self._fault_door = FaultDoor(parts.faults, prepare)
-        self._doors = Doors(parts.store, parts.clock, parts.options, parts.handlers.set_account)
+        self._fault_endpoint = FaultEndpoint(parts.faults, prepare)
+        self._endpoints = ControlEndpoints(parts.store, parts.clock, parts.options, parts.handlers.set_account)
 
-    async def open(self, arrival: Arrival) -> Answer:
-        """Return the answer of a door. The clock may have moved: what is due by it is done before."""
-        await greet(arrival)
-        received = await receive(arrival.request.content.iter_any())
+    async def open(self, incoming: IncomingRequest) -> Answer:
+        """Return the answer of an endpoint. The clock may have been moved: what is due by it is done afterwards."""
+        await send_continue(incoming)
+        received = await receive(incoming.request.content.iter_any())
         try:
             # A web page could else come in by a name of its own that leads to this host.
-            if arrival.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
+            if incoming.request.host.partition(":")[0] not in _LOOPBACK_NAMES:
                 raise refuse(403, "ACTION_NOT_ALLOWED", "The doors open to loopback only")
-            if arrival.path == "/__faults":
-                return await self._fault_door.open(arrival.request.method, received.content)
-            return self._doors.open(arrival.request.method, arrival.path, received.content)
+            if incoming.path == "/__faults":
+                return await self._fault_endpoint.open(incoming.request.method, received.content)
+            return self._endpoints.open(incoming.request.method, incoming.path, received.content)
         except RefusalError as refusal:
             return refusal.answer
         finally:
@@ -53,10 +53,10 @@ class Doorway:
         parts.late.run_due()
         parts.handlers.look_for_posts(parts.clock.now())
         if parts.state is not None:
-            parts.state.keep("clock_offset", parts.clock.offset_seconds)
+            parts.state.store("clock_offset", parts.clock.offset_seconds)
 
 
-# --- The emulator's own doors, unsigned and no part of the API: what a test may look at and turn ---
+# --- The control endpoints, unsigned and not a part of the API: what a test may read and change ---
 
 _NDJSON: Final = "application/x-ndjson"
 _LAST_MOMENT: Final = 253_402_300_799  # the end of the year 9999, after which there are no times to print
@@ -68,13 +68,13 @@ _WITH_ID: Final = ("__members", "__accounts")
 SetAccount = Callable[[str, bytes, float], dict[str, Any]]
 
 
-class Doors:
+class ControlEndpoints:
     """`/__log`, `/__members/{id}`, `/__requests`, `/__users`, `/__accounts/{id}`, `/__clock` and `/__activity`."""
 
     def __init__(self, store: Store, clock: Clock, options: EmulatorOptions, set_account: SetAccount) -> None:
         self._store, self._clock, self._options = store, clock, options
         self._set_account = set_account
-        self._doors: Mapping[tuple[str, str], Callable[[str, bytes], Answer]] = {
+        self._endpoints: Mapping[tuple[str, str], Callable[[str, bytes], Answer]] = {
             ("GET", "__log"): self._show_log,
             ("GET", "__members"): self._show_members,
             ("GET", "__requests"): self._show_requests,
@@ -89,13 +89,13 @@ class Doors:
         }
 
     def open(self, method: str, path: str, body: bytes) -> Answer:
-        """Return the answer of a door. Raises RefusalError: 404 for an unknown door, 405 for the wrong method."""
+        """Return the answer of an endpoint. Raises RefusalError: 404 for an unknown one, 405 for the wrong method."""
         name, slash, rest = path.removeprefix("/").partition("/")
-        if name not in {door for _, door in self._doors} or bool(slash and rest) != (name in _WITH_ID):
+        if name not in {door for _, door in self._endpoints} or bool(slash and rest) != (name in _WITH_ID):
             raise refuse(404, "ROUTE_NOT_FOUND", "There is no such door")
-        if (method, name) not in self._doors:
+        if (method, name) not in self._endpoints:
             raise refuse(405, "METHOD_NOT_ALLOWED", "The method is not allowed for this door")
-        return self._doors[method, name](rest, body)
+        return self._endpoints[method, name](rest, body)
 
     def _show_log(self, rest: str, body: bytes) -> Answer:
         return Answer(200, self._store.operations.lines(), content_type=_NDJSON)
@@ -167,9 +167,9 @@ class Doors:
             event = read_event(parse_json(body), self._store.origin.user_id, self._clock.now())
         except ValueError as error:
             raise refuse(400, "INVALID_PARAMETER", str(error)) from None
-        delivered = self._store.activity.happen(event)
+        delivered = self._store.activity.publish(event)
         for webhook_id in self._store.webhooks.links if delivered else ():
-            self._store.webhooks.tell(webhook_id, event.line().strip(), self._clock.now())
+            self._store.webhooks.notify(webhook_id, event.line().strip(), self._clock.now())
         return Answer(200, orjson.dumps({"delivered": delivered}))
 
     def _end_streams(self, rest: str, body: bytes) -> Answer:

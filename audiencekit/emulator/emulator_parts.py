@@ -1,4 +1,4 @@
-"""The parts of one emulator that remember something: clock, store, faults, late bodies, handlers, state file."""
+"""The parts of one emulator with a state: clock, store, faults, late bodies, handlers, state file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audiencekit.emulator.store import Clock, Store, open_state
 
 
 class EmulatorParts:
-    """The parts, as the options and the state file say. Raises StateError for a file that cannot be restored."""
+    """The parts, made from the options and the state file. Raises StateError for a file that cannot be restored."""
 
     def __init__(self, options: EmulatorOptions) -> None:
         self.options = options
@@ -32,7 +32,7 @@ class EmulatorParts:
         self.handlers.lose_members(self.clock.now())
 
     def close(self) -> None:
-        """Drop what was to be applied later, and let go of the state file."""
+        """Drop the bodies to be applied later, and release the state file."""
         self.late.close()
         if self.state is not None:
             self.state.close()

@@ -1,4 +1,4 @@
-"""Certificates: who holds one, who signs it, and the server that shows it."""
+"""Certificates: their holder, their issuer, and the server that shows them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,100 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from audiencekit.state.files import replace_file
 
-# --- Certificates: who holds one, who signs it, and the server that shows it ---
+# --- The authority behind `--tls`: a client that trusts it believes the emulator to be the hosts that were named ---
+#
+# It can vouch for those hosts and for loopback alone (RFC 5280, section 4.2.1.10), so that a key which is lost opens
+# nothing else. Its key stays in memory, unless a directory is given to keep it in.
+
+CERTIFICATE_FILE: Final = "authority.pem"
+KEY_FILE: Final = "authority-key.pem"
+VALID_DAYS: Final = 30  # of every certificate
+_LEAST_DAYS: Final = 7  # that a kept authority must have before it
+_READABLE_BY_ALL: Final = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class _Authority:
+    holder: Holder
+    certificate: x509.Certificate
+
+
+class Encryption:
+    """The context of the https addresses, and the file with the authority's certificate."""
+
+    def __init__(self, hosts: Sequence[str], directory: Path | None) -> None:
+        """Read the authority from `directory`, or make one there; by default in a temporary directory.
+
+        Raises AuthorityError for files that are not those of an emulator, and for a directory that cannot be written.
+        """
+        self._temporary = tempfile.TemporaryDirectory() if directory is None else None
+        place = directory or Path(self._temporary.name if self._temporary else "")
+        self.authority = place.absolute() / CERTIFICATE_FILE
+        names = list(dict.fromkeys((*LOOPBACK_HOSTS, *hosts)))
+        try:
+            authority = _read(place, names) or _make(place, names, is_kept=directory is not None)
+        except OSError as error:
+            self.close()
+            raise AuthorityError(f"the authority cannot be kept in {str(place)!r}: {error.strerror}") from None
+        except BaseException:
+            self.close()
+            raise
+        self.context = _open(authority, names)
+
+    def close(self) -> None:
+        """Remove a temporary directory; a given one stays."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+
+def _open(authority: _Authority, names: Sequence[str]) -> ssl.SSLContext:
+    server, found = make_holder(SERVER_NAME), authority.certificate
+    since, until = found.not_valid_before_utc, found.not_valid_after_utc
+    return make_context(sign_server(server, authority.holder, names, since, until), server.key)
+
+
+def _make(place: Path, names: Sequence[str], *, is_kept: bool) -> _Authority:
+    holder, now = make_holder(AUTHORITY_NAME), today()
+    certificate = sign_authority(holder, now - DAY, now + VALID_DAYS * DAY, only=names)
+    place.mkdir(parents=True, exist_ok=True)
+    if is_kept:
+        replace_file(place / KEY_FILE, write_key(holder.key))
+    replace_file(place / CERTIFICATE_FILE, write_pem(certificate))
+    os.chmod(place / CERTIFICATE_FILE, _READABLE_BY_ALL)
+    return _Authority(holder, certificate)
+
+
+def _read(place: Path, names: Sequence[str]) -> _Authority | None:
+    """Return the stored authority; None if there is none, or it is no longer valid."""
+    try:
+        secret, text = (place / KEY_FILE).read_bytes(), (place / CERTIFICATE_FILE).read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        key = serialization.load_pem_private_key(secret, None)
+        certificate = x509.load_pem_x509_certificate(text)
+    except (ValueError, TypeError):
+        raise AuthorityError(_unfit(place)) from None
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or certificate.subject != make_holder(AUTHORITY_NAME).name:
+        raise AuthorityError(_unfit(place))
+    is_pair = certificate.public_key() == key.public_key()
+    lasts = certificate.not_valid_after_utc - today() >= _LEAST_DAYS * DAY
+    if not is_pair or not lasts or not _vouches_for(certificate, names):
+        return None
+    return _Authority(Holder(certificate.subject, key), certificate)
+
+
+def _unfit(place: Path) -> str:
+    return f"{str(place)!r} holds {CERTIFICATE_FILE} or {KEY_FILE}, and they are not an emulator's: name another"
+
+
+def _vouches_for(certificate: x509.Certificate, names: Sequence[str]) -> bool:
+    limits = certificate.extensions.get_extension_for_class(x509.NameConstraints).value
+    permitted = {str(each.value).partition("/")[0] for each in limits.permitted_subtrees or ()}
+    return {str(each.value) for each in name_hosts(names)} <= permitted
+
+
+# --- Certificates: their holder, their issuer, and the server that shows them ---
 
 AUTHORITY_NAME: Final = "audiencekit emulator authority"
 SERVER_NAME: Final = "audiencekit emulator"
@@ -42,12 +135,12 @@ def make_holder(name: str) -> Holder:
 
 
 def today() -> datetime:
-    """Return the time of the machine: clients judge certificates by it, whatever the emulator's clock says."""
+    """Return the time of the machine: clients check certificates by it, whatever the emulator's clock shows."""
     return datetime.now(UTC)
 
 
 def sign_authority(authority: Holder, since: datetime, until: datetime, only: Iterable[str] = ()) -> x509.Certificate:
-    """Return the authority's own certificate. With `only` it can vouch for these hosts and no others."""
+    """Return the authority's own certificate. With `only` it is valid for these hosts and no others."""
     builder = _begin(authority, authority, since, until)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_signs_certificates(), critical=True)
@@ -101,7 +194,7 @@ def _signs_certificates() -> x509.KeyUsage:
 
 
 def name_hosts(hosts: Iterable[str]) -> list[x509.GeneralName]:
-    """Return host names and IP addresses in the form that certificates have for each."""
+    """Return host names and IP addresses in their forms for certificates."""
     return [_name(host) for host in hosts]
 
 
@@ -113,7 +206,7 @@ def _name(host: str) -> x509.GeneralName:
 
 
 def _network(name: x509.GeneralName) -> x509.GeneralName:
-    """Return the name as a limit: that of an IP address is a network."""
+    """Return the name for a constraint: that of an IP address is a network."""
     return x509.IPAddress(ipaddress.ip_network(name.value)) if isinstance(name, x509.IPAddress) else name
 
 
@@ -141,100 +234,7 @@ def make_context(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey)
     return context
 
 
-# --- The authority behind `--tls`: a client that trusts it believes the emulator to be the hosts that were named ---
-#
-# It can vouch for those hosts and for loopback alone (RFC 5280, section 4.2.1.10), so that a key which is lost opens
-# nothing else. Its key stays in memory, unless a directory is given to keep it in.
-
-CERTIFICATE_FILE: Final = "authority.pem"
-KEY_FILE: Final = "authority-key.pem"
-VALID_DAYS: Final = 30  # of every certificate
-_LEAST_DAYS: Final = 7  # that a kept authority must have before it
-_READABLE_BY_ALL: Final = 0o644
-
-
-@dataclass(frozen=True, slots=True)
-class _Authority:
-    holder: Holder
-    certificate: x509.Certificate
-
-
-class Encryption:
-    """The context of the https addresses, and the file with the authority's certificate."""
-
-    def __init__(self, hosts: Sequence[str], directory: Path | None) -> None:
-        """Read the authority from `directory`, or make one there; without a directory in a temporary one.
-
-        Raises AuthorityError for files that are not those of an emulator, and for a directory that cannot be written.
-        """
-        self._temporary = tempfile.TemporaryDirectory() if directory is None else None
-        place = directory or Path(self._temporary.name if self._temporary else "")
-        self.authority = place.absolute() / CERTIFICATE_FILE
-        names = list(dict.fromkeys((*LOOPBACK_HOSTS, *hosts)))
-        try:
-            authority = _read(place, names) or _make(place, names, is_kept=directory is not None)
-        except OSError as error:
-            self.close()
-            raise AuthorityError(f"the authority cannot be kept in {str(place)!r}: {error.strerror}") from None
-        except BaseException:
-            self.close()
-            raise
-        self.context = _open(authority, names)
-
-    def close(self) -> None:
-        """Remove a temporary directory; one that was given stays."""
-        if self._temporary is not None:
-            self._temporary.cleanup()
-
-
-def _open(authority: _Authority, names: Sequence[str]) -> ssl.SSLContext:
-    server, found = make_holder(SERVER_NAME), authority.certificate
-    since, until = found.not_valid_before_utc, found.not_valid_after_utc
-    return make_context(sign_server(server, authority.holder, names, since, until), server.key)
-
-
-def _make(place: Path, names: Sequence[str], *, is_kept: bool) -> _Authority:
-    holder, now = make_holder(AUTHORITY_NAME), today()
-    certificate = sign_authority(holder, now - DAY, now + VALID_DAYS * DAY, only=names)
-    place.mkdir(parents=True, exist_ok=True)
-    if is_kept:
-        replace_file(place / KEY_FILE, write_key(holder.key))
-    replace_file(place / CERTIFICATE_FILE, write_pem(certificate))
-    os.chmod(place / CERTIFICATE_FILE, _READABLE_BY_ALL)
-    return _Authority(holder, certificate)
-
-
-def _read(place: Path, names: Sequence[str]) -> _Authority | None:
-    """Return the authority that is kept there; None where there is none, or one that is no longer good."""
-    try:
-        secret, text = (place / KEY_FILE).read_bytes(), (place / CERTIFICATE_FILE).read_bytes()
-    except FileNotFoundError:
-        return None
-    try:
-        key = serialization.load_pem_private_key(secret, None)
-        certificate = x509.load_pem_x509_certificate(text)
-    except (ValueError, TypeError):
-        raise AuthorityError(_unfit(place)) from None
-    if not isinstance(key, ec.EllipticCurvePrivateKey) or certificate.subject != make_holder(AUTHORITY_NAME).name:
-        raise AuthorityError(_unfit(place))
-    is_pair = certificate.public_key() == key.public_key()
-    lasts = certificate.not_valid_after_utc - today() >= _LEAST_DAYS * DAY
-    if not is_pair or not lasts or not _vouches_for(certificate, names):
-        return None
-    return _Authority(Holder(certificate.subject, key), certificate)
-
-
-def _unfit(place: Path) -> str:
-    return f"{str(place)!r} holds {CERTIFICATE_FILE} or {KEY_FILE}, and they are not an emulator's: name another"
-
-
-def _vouches_for(certificate: x509.Certificate, names: Sequence[str]) -> bool:
-    limits = certificate.extensions.get_extension_for_class(x509.NameConstraints).value
-    permitted = {str(each.value).partition("/")[0] for each in limits.permitted_subtrees or ()}
-    return {str(each.value) for each in name_hosts(names)} <= permitted
-
-
-# --- Hosts that the emulator plays under `--tls`, by name or IP address ---
+# --- Hosts that the emulator stands for under `--tls`, by name or IP address ---
 
 _LABEL: Final = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*")
@@ -245,7 +245,7 @@ class AuthorityError(Exception):
 
 
 def check_encryption(tls: bool, hosts: Collection[str], authority: Path | None) -> None:
-    """Check the options of https. Raises ValueError for one without `tls`, or a host that is no host."""
+    """Check the options of https. Raises ValueError for an option without `tls`, or an invalid host."""
     if not tls and (hosts or authority is not None):
         raise ValueError("hosts and an authority need tls")
     for host in hosts:

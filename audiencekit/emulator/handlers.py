@@ -1,4 +1,4 @@
-"""From a call that was let in to what its handler answers; what changed is kept for the next start."""
+"""From an authorized call to the answer of its handler; changes are stored for the next start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REFUSED: Final = (
 
 
 class Handlers:
-    """Carries out calls on one store, and again those that a state file holds."""
+    """Carries out calls on one store, and repeats those of a state file."""
 
     def __init__(self, store: Store, options: EmulatorOptions, state: StateFile | None) -> None:
         self._store, self._options, self._state = store, options, state
@@ -42,11 +42,11 @@ class Handlers:
         return answer
 
     def look_for_posts(self, now: float) -> None:
-        """Tell linked webhooks of posts that came since the last look."""
+        """Notify linked webhooks of the posts since the last look."""
         self._new_posts.look(now)
 
     def check_access(self, match: Match, user_id: str) -> None:
-        """Raises RefusalError (403) for an account that is not the user's, and for what they may not do there."""
+        """Raise RefusalError (403) for another user's account, and for a call without the permission."""
         account_id = match.ids.get("account_id")
         account = self._store.accounts.get(account_id or "")
         deleted = account is not None and account.deleted and not match.route.takes_deleted_account
@@ -55,7 +55,7 @@ class Handlers:
         check_permission(self._store.users.of(user_id), match)
 
     def set_account(self, account_id: str, body: bytes, now: float) -> dict[str, Any]:
-        """Change what the API cannot. Raises RefusalError: 404, and 400 for a faulty order."""
+        """Change what the API cannot. Raises RefusalError: 404, and 400 for an invalid order."""
         account = self._store.accounts.get(account_id)
         if account is None:
             raise refuse(404, "NOT_FOUND", "There is no account with this id")
@@ -72,7 +72,7 @@ class Handlers:
             self._state.add_call(replace(LOST_MEMBERS, now=now))
 
     def restore(self, router: Router, state: StateFile) -> None:
-        """Do again what the state file holds. Raises StateError when that is refused now."""
+        """Repeat the calls of the state file. Raises StateError when one is refused now."""
         self._store.requests.restore(state.requests())
         try:
             for saved in state.calls():

@@ -1,6 +1,6 @@
-"""Bodies for the log, sealed in a file without a name, under a key that only memory holds.
+"""The log of requests and operations. Bodies are sealed in a file without a name, under a key in memory only.
 
-They hold hashes of people. The file goes with the process, however that ends.
+They hold hashes of people. The file ends with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -20,64 +20,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.emulator.answers import format_time
 from audiencekit.state.files import open_unnamed, read_at, write_at
 
-# --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
-#
-# They hold hashes of people. The file goes with the process, however that ends.
-
-_KEY_BITS: Final = 128
-_NONCE_BYTES: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something was put."""
-
-    start: int
-    size: int
-
-
-class SealedFile:
-    """Takes texts, and gives them back. The file is opened for the first, and closed with the last reference."""
-
-    def __init__(self) -> None:
-        self._cipher = AESGCM(AESGCM.generate_key(_KEY_BITS))
-        self._descriptor = -1
-        self._end = 0
-
-    def add(self, content: bytes) -> Place:
-        """Return where `content` is from now on. Raises OSError when there is no room for it."""
-        if self._descriptor < 0:
-            self._open()
-        sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
-        place = Place(self._end, len(sealed))
-        while sealed:
-            written = write_at(self._descriptor, sealed, place.start + place.size - len(sealed))
-            sealed = sealed[written:]
-        self._end += place.size
-        return place
-
-    def read(self, place: Place) -> bytes:
-        """Return the content that was written at `place`."""
-        sealed = b""
-        while len(sealed) < place.size:
-            sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))
-        return self._cipher.decrypt(_nonce(place.start), sealed, None)
-
-    def _open(self) -> None:
-        self._descriptor = open_unnamed(Path(tempfile.gettempdir()) / f"audiencekit-emulator-{secrets.token_hex(16)}")
-        weakref.finalize(self, os.close, self._descriptor)
-
-
-def _nonce(start: int) -> bytes:
-    """Of its own for every text, since no two begin at one place."""
-    return start.to_bytes(_NONCE_BYTES, "big")
-
-
-# --- Records for checks: requests as they arrived, operations as they were applied ---
+# --- The log, for checks: requests as they arrived, operations as they were applied ---
 
 
 class Logged(Protocol):
-    """The facts of an operation that the log keeps."""
+    """The facts of an operation in the log."""
 
     @property
     def operation_type(self) -> str: ...
@@ -108,13 +55,13 @@ class RequestLog:
         self._entries: list[RequestEntry] = []
 
     def open(self, arrival: float, method: str, path: str) -> RequestEntry:
-        """Return a new entry, to be filled in when more is known."""
+        """Return a new entry, to be completed later."""
         entry = RequestEntry(self._entries[-1].seq + 1 if self._entries else 1, arrival, method, path)
         self._entries.append(entry)
         return entry
 
     def restore(self, entries: Iterable[RequestEntry]) -> None:
-        """Put the entries of an earlier emulator before all others."""
+        """Insert the entries of an earlier emulator before all others."""
         self._entries[:0] = entries
 
     def documents(self) -> list[dict[str, Any]]:
@@ -145,14 +92,14 @@ class OperationLog:
         return self._operations
 
     def append(self, time: float, list_id: str, body: bytes, operations: Sequence[Logged]) -> None:
-        """Add the operations of one request. Raises OSError, and adds nothing, when there is no room for them."""
+        """Add the operations of one request. Raises OSError, and adds nothing, on a full disk."""
         facts = [(operation.operation_type, operation.effective_at, operation.expires_at) for operation in operations]
         kept, content = self._sealed.add(orjson.dumps(facts)), self._sealed.add(body)
         self._uploads.append(_Upload(self._operations + 1, time, list_id, kept, content))
         self._operations += len(facts)
 
     def attribute(self, first: int, last: int, fault: int) -> None:
-        """Note that a fault struck the request of the operations after the `first`-th, up to the `last`-th."""
+        """Note the fault of the request with the operations after the `first`-th, up to the `last`-th."""
         for upload in reversed(self._uploads):
             if upload.first_seq <= first:
                 break
@@ -176,3 +123,56 @@ class OperationLog:
                     **({} if upload.fault is None else {"fault": upload.fault}),
                 }
                 yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+# --- Bodies for the log, sealed in a file without a name, under a key that only memory holds ---
+#
+# They hold hashes of people. The file goes with the process, however that ends.
+
+_KEY_BITS: Final = 128
+_NONCE_BYTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a text in the file."""
+
+    start: int
+    size: int
+
+
+class SealedFile:
+    """Stores texts and returns them. The file is opened for the first, and closed with the last reference."""
+
+    def __init__(self) -> None:
+        self._cipher = AESGCM(AESGCM.generate_key(_KEY_BITS))
+        self._descriptor = -1
+        self._end = 0
+
+    def add(self, content: bytes) -> Place:
+        """Store `content` and return its place. Raises OSError on a full disk."""
+        if self._descriptor < 0:
+            self._open()
+        sealed = memoryview(self._cipher.encrypt(_nonce(self._end), content, None))
+        place = Place(self._end, len(sealed))
+        while sealed:
+            written = write_at(self._descriptor, sealed, place.start + place.size - len(sealed))
+            sealed = sealed[written:]
+        self._end += place.size
+        return place
+
+    def read(self, place: Place) -> bytes:
+        """Return the content at `place`."""
+        sealed = b""
+        while len(sealed) < place.size:
+            sealed += read_at(self._descriptor, place.size - len(sealed), place.start + len(sealed))
+        return self._cipher.decrypt(_nonce(place.start), sealed, None)
+
+    def _open(self) -> None:
+        self._descriptor = open_unnamed(Path(tempfile.gettempdir()) / f"audiencekit-emulator-{secrets.token_hex(16)}")
+        weakref.finalize(self, os.close, self._descriptor)
+
+
+def _nonce(start: int) -> bytes:
+    """Return a nonce that is unique, since no two texts begin at one place."""
+    return start.to_bytes(_NONCE_BYTES, "big")

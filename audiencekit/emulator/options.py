@@ -21,12 +21,12 @@ DEFAULT_MATCH_RATE: Final = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorOptions:
-    """The settings of one emulator.
+    """The options of one emulator.
 
     `rate` overrides the window of the users endpoints: requests and seconds. `sink` counts users and applies nothing.
     `match_rate` is the share of identifiers that users of the platform have, `processing_seconds` the time from one
-    count of a list to the next. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds;
-    `POST /__clock` moves what it says. `faults` are set from the start. Raises ValueError for an invalid setting.
+    count of a list to the next. `accept_upper_case` takes hashes in either case. `clock` gives epoch seconds; `POST
+    /__clock` moves it. `faults` are set from the start. Raises ValueError for an invalid setting.
     """
 
     port: int = 0  # of `ads_url`; 0 lets the system choose, as it always does for the other two addresses

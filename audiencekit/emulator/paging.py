@@ -13,13 +13,13 @@ MAX_QUERY_LENGTH = 255  # characters of `q`
 
 
 class Listed(Protocol):
-    """A record that a list can hold. Deleted records stay, so that cursors keep their place."""
+    """A record in a list. Deleted records stay, so that cursors keep their place."""
 
     id: str
     deleted: bool
 
     def value(self, attribute: str) -> Any:
-        """Return the value to sort a list by."""
+        """Return the value by which a list is sorted."""
 
 
 R = TypeVar("R", bound=Listed)
@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Listed)
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[R]):
-    """Some records, and the cursor of the next page; `total_count` is None unless it was asked for."""
+    """Some records, and the cursor of the next page; `total_count` is None unless requested."""
 
     records: list[R]
     next_cursor: str | None
@@ -50,7 +50,7 @@ class ListQuery:
     order: tuple[tuple[str, bool], ...]  # attribute, whether descending
 
     def page(self, parameters: Parameters, records: Sequence[R], wanted: Callable[[R], bool]) -> Page[R]:
-        """Return the records of one page. Raises RefusalError for a cursor that no page gave."""
+        """Return the records of one page. Raises RefusalError for an unknown cursor."""
         arranged = list(records)
         for attribute, descending in reversed(self.order):
             arranged.sort(key=lambda record: _place(record.value(attribute)), reverse=descending)
@@ -76,7 +76,7 @@ def _place(value: Any) -> tuple[bool, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Which of the usual parameters an endpoint takes, and its bounds of `count`."""
+    """The usual parameters that an endpoint takes, and its bounds of `count`."""
 
     sortable: Collection[str] = ("created_at", "updated_at", "deleted")
     default_count: int = DEFAULT_COUNT

@@ -1,4 +1,4 @@
-"""JSON bodies of calls."""
+"""Parameters of calls, from the query or from an item of a JSON body."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_body(call: Call) -> None:
 
 
 def read_document(call: Call) -> Any:
-    """The JSON of a call that takes a body, and no query. Raises RefusalError: 415 for another type, else 400."""
+    """Return the JSON of a call with a body and no query. Raises RefusalError: 415 for another type, else 400."""
     check_body(call)
     try:
         return parse_json(call.body)
@@ -36,7 +36,7 @@ def read_document(call: Call) -> Any:
         raise call.refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
 
-# --- Query parameters, read one at a time; what was read makes the echo ---
+# --- Query parameters, read one at a time; the echo has those that were read ---
 
 MAX_IDS: Final = 200  # specification part 1, section 8
 MAX_LONG: Final = 2**63 - 1  # amounts, and ids of users and tweets, are long integers (part 1, section 2)
@@ -66,9 +66,8 @@ class Parameters:
     def of(cls, call: Call, params: Mapping[str, Any]) -> Parameters:
         """Return the parameters of an item of a batch, by the rules of a query. Lists and objects raise RefusalError.
 
-        A number must be a number of JSON, a text a text. With profile `x` either is taken, lists of words are taken as
-        in a query, and what a query cannot have is passed over: the client of the public service sends back whole
-        records.
+        A number must be a JSON number, a text a JSON text. With profile `x` either is taken, lists of words are taken
+        as in a query, and other values are ignored: the client of the public service sends whole records back.
         """
         parameters = cls(replace(call, query=[]))
         takes_records = call.options.profile == "x"
@@ -86,7 +85,7 @@ class Parameters:
         return parameters
 
     def echo_without_account(self) -> dict[str, Any]:
-        """Return the echo as tweets have it."""
+        """Return the echo in the form for tweets."""
         return {name: value for name, value in self.echo.items() if name != "account_id"}
 
     def fault(self, name: str, message: str, code: str = "INVALID_PARAMETER") -> RefusalError:
@@ -94,7 +93,7 @@ class Parameters:
         return self._call.refuse(400, code, message, name)
 
     def text(self, name: str, *, longest: int | None = None, empty: bool = False) -> str | None:
-        """Return a text of 1 (or, with `empty`, 0) to `longest` characters; None when it is not given."""
+        """Return a text of 1 (or, with `empty`, 0) to `longest` characters; None if it is not given."""
         given = self._take(name)
         if given is None:
             return None
@@ -134,7 +133,7 @@ class Parameters:
         return int(given)
 
     def boolean(self, name: str, *, default: bool = False) -> bool:
-        """`true` or `false`; with profile `x` also as Python writes them, which its clients send."""
+        """Return `true` or `false`; with profile `x` also as Python writes them, since its clients send that."""
         given = self._take(name, bool)
         if given is None:
             return default
@@ -161,7 +160,7 @@ class Parameters:
         return self.choice(name, choices, "")
 
     def words(self, name: str, *, most: int = MAX_IDS, choices: Collection[str] | None = None) -> list[str] | None:
-        """A comma-separated list of at most `most` words, of `choices` if there are any; None when it is not given."""
+        """Return a comma-separated list of at most `most` words, of `choices` if given; None if it is not given."""
         given = self._take(name)
         if given is None:
             return None
@@ -192,7 +191,7 @@ class Parameters:
         return self.long(name) or 0
 
     def path_long(self, name: str) -> int:
-        """Return the number that stands in the path."""
+        """Return the number in the path."""
         self.echo[name] = number = self._read_long(self._call.ids[name], name)
         return number
 
@@ -230,18 +229,18 @@ class Parameters:
         return given
 
     def given(self, name: str) -> str | None:
-        """Return a parameter as it stands in the query, without reading it."""
+        """Return a parameter as it is in the query, without reading it."""
         return self._unread.get(name)
 
     def exclusive(self, first: str, second: str) -> None:
-        """Refuse a query that has both, of which neither was read yet."""
+        """Refuse a query with both parameters, if neither was read yet."""
         if first in self._unread and second in self._unread:
             raise self.fault(second, f"{first} and {second} are exclusive parameters", "EXCLUSIVE_PARAMETERS")
 
     def finish(self) -> None:
-        """Refuse parameters that were not read, so that a client hears of a misspelled name.
+        """Refuse parameters that were not read, so that a misspelled name is noticed.
 
-        With profile `x` they are ignored, since the client of the public service itself sends back whole records.
+        With profile `x` they are ignored, since the client of the public service sends whole records back.
         """
         if self._call.options.profile == "x":
             return
@@ -249,7 +248,7 @@ class Parameters:
             raise self.fault(name, f'"{name}" is not a parameter of this endpoint')
 
     def _take(self, name: str, kind: type = str) -> str | None:
-        """Return a parameter and count it as read. Raises RefusalError when JSON had another kind of value for it."""
+        """Return a parameter and count it as read. Raises RefusalError when its JSON value is of another kind."""
         if self._kinds.get(name, kind) is not kind:
             raise self.fault(name, f"Expected {_KINDS[kind]} for {name}")
         return self._unread.pop(name, None)

@@ -1,4 +1,4 @@
-"""Records of the kinds that are all alike: an id, times, and fields, as they are and as they were."""
+"""Records of the kinds that have the same form: an id, times, and fields, with their earlier states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN: Final = ("id", "created_at", "updated_at", "deleted")
 
 @dataclass(slots=True)
 class Record:
-    """One record; times in epoch seconds. What was deleted stays, marked. `past`: its earlier states in order."""
+    """One record; times in epoch seconds. A deleted one stays, marked. `past` has its earlier states in order."""
 
     id: str
     created_at: float
@@ -24,7 +24,7 @@ class Record:
     changed_by: str = ""  # the id of the user who made it what it is; empty where it was none
 
     def change(self, changes: Mapping[str, Any], now: float, by: str = "") -> None:
-        """Put other values into some fields, on behalf of the user `by`."""
+        """Change some fields, on behalf of the user `by`."""
         self._remember()
         self.fields, self.updated_at, self.changed_by = {**self.fields, **changes}, now, by
 
@@ -34,12 +34,12 @@ class Record:
         self.deleted, self.updated_at, self.changed_by = True, now, by
 
     def states(self) -> Iterator[Record]:
-        """Return the states of the record since its creation, oldest first; the last is the present one."""
+        """Return the states of the record since its creation, oldest first, with the present one."""
         yield from self.past
         yield self
 
     def value(self, attribute: str) -> Any:
-        """Return the value to sort and filter a list by; None for a field that the record does not have."""
+        """Return the value by which a list is sorted and filtered; None for a field that the record does not have."""
         return getattr(self, attribute) if attribute in _OWN else self.fields.get(attribute)
 
     def document(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from audiencekit.emulator.records import Record
 
 
 def show_fields(record: Record) -> dict[str, Any]:
-    """Return the record as it is."""
+    """Return the record unchanged."""
     return record.document()
 
 
@@ -23,9 +23,9 @@ def show_fields(record: Record) -> dict[str, Any]:
 class Resource:
     """One kind of records of an account.
 
-    `kind` is the segment of the path, `filters` are the parameters of its list that take ids of other records, whose
-    fields have the same name without the s. `has_q`: the list can be narrowed by the beginning of the name, `has_ids`:
-    by ids of its own.
+    `kind` is the segment of the path; `filters` are the parameters of its list that take ids of other records, whose
+    fields have the same name without the s. `has_q`: the list can be filtered by the beginning of the name, `has_ids`:
+    by its ids.
     """
 
     kind: str
@@ -39,11 +39,11 @@ class Resource:
     show: Callable[[Record], dict[str, Any]] = show_fields
 
     def of(self, account: Account) -> dict[str, Record]:
-        """Return the records of an account by their ids, deleted ones too."""
+        """Return the records of an account by their ids, also deleted ones."""
         return account.records.setdefault(self.kind, {})
 
     def all(self, call: Call) -> dict[str, Record]:
-        """Return the records of the account of the path."""
+        """Return the records of the account in the path."""
         return self.of(call.account)
 
     def find(self, call: Call, record_id: str, *, with_deleted: bool = False) -> Record:
@@ -55,7 +55,7 @@ class Resource:
         return record
 
     def make(self, call: Call, fields: dict[str, Any], record_id: str | None = None) -> Record:
-        """Return a new record of the account, with an id of the usual kind unless one is given."""
+        """Return a new record of the account, with an id of the usual form unless one is given."""
         record = Record(record_id or call.store.make_id(), call.now, call.now, fields, changed_by=call.user_id)
         self.all(call)[record.id] = record
         return record
@@ -66,7 +66,7 @@ class Resource:
         return self.list_wanted(call, parameters, lambda record: True)
 
     def list_wanted(self, call: Call, parameters: Parameters, wanted: Callable[[Record], bool]) -> Answer:
-        """Answer `GET …`: a page of the records that are wanted, too, once the usual parameters were read."""
+        """Answer `GET …`: a page of the wanted records, after the usual parameters were read."""
         query = read_list_query(parameters, self.listing)
         prefix = (parameters.text("q", longest=self.longest_q) or "").casefold() if self.has_q else ""
         own = f"{self.id_name}s"
@@ -92,7 +92,7 @@ class Resource:
         return success(parameters.echo, self.show(self.find(call, call.ids[self.id_name], with_deleted=with_deleted)))
 
     def delete_record(self, call: Call) -> Answer:
-        """Answer `DELETE …/:id`: a second time it is not found."""
+        """Answer `DELETE …/:id`: the second time with 404."""
         parameters = Parameters(call)
         parameters.finish()
         record = self.find(call, call.ids[self.id_name])

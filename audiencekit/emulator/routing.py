@@ -1,4 +1,4 @@
-"""How many requests a token may make: fixed windows, each opened by its first request (public documentation)."""
+"""The table of endpoints, and the rate limits: fixed windows, opened by their first request (public documentation)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from audiencekit.limits import REQUESTS_PER_WINDOW, WINDOW_SECONDS
 class Window:
     """So many requests in so many seconds, counted for each endpoint or for the whole category together.
 
-    `of_account`: the window is the account's, which the answer tells in headers of their own.
+    With `of_account` it is the account's window, which has additional headers in the answer.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Quota:
     refusal: Callable[[], RefusalError] | None = None
 
     def headers(self) -> Mapping[str, str]:
-        """Return the three headers, the same on successes and errors; three more where the window is the account's."""
+        """Return the three headers, the same for successes and errors; three more for a window of the account."""
         facts = {"limit": str(self.limit), "remaining": str(self.remaining), "reset": str(self.reset)}
         prefixes = ("x-rate-limit", *(["x-account-rate-limit"] if self.of_account else []))
         return {f"{prefix}-{name}": text for prefix in prefixes for name, text in facts.items()}
 
     def exhausted(self, params: Mapping[str, str]) -> RefusalError:
-        """429; the text of the public service's body is documented nowhere."""
+        """Return a 429; the text of the public service's body is not documented."""
         if self.refusal is not None:
             return self.refusal()
         return refuse(429, "TOO_MANY_REQUESTS", "Too many requests", params=params)
@@ -94,7 +94,7 @@ class RateLimits:
         self._open: dict[Hashable, tuple[float, int]] = {}
 
     def take(self, window: Window, owner: Hashable, now: float) -> Quota:
-        """Count one request of `owner`. A request that is not granted is not counted either."""
+        """Count one request of `owner`. A refused request is not counted."""
         opened, used = self._open.get((window.name, owner), (now, 0))
         # A window in the future is what is left of a clock that was since moved back.
         if not opened <= now < opened + window.seconds:
@@ -112,7 +112,7 @@ class RateLimits:
         )
 
 
-# --- Which handler answers a method and a path ---
+# --- The handler for a method and a path ---
 
 VERSION: Final = "12"
 # The public service's earlier versions, which its own clients still call.
@@ -128,9 +128,9 @@ _ENDED: Final = re.compile(r"/([1-9][0-9]?)/", re.ASCII)
 def choose_address(host: str, path: str, hosts: Collection[str], otherwise: Address) -> Address:
     """Return the address that a call is for.
 
-    A client with built-in hosts calls all of them at one port. There the path tells the ads API from the rest, and the
-    word "sandbox" in the name tells the sandbox. For a host that is not among `hosts`, return `otherwise`, the address
-    that the port belongs to.
+    A client with built-in hosts calls all of them at one port. There the path distinguishes the ads API from the rest,
+    and the word "sandbox" in the name the sandbox. For a host that is not among `hosts`, return `otherwise`, the
+    address of the port.
     """
     name = _PORT.sub("", host).strip("[]").lower()
     if name not in hosts:
@@ -141,7 +141,7 @@ def choose_address(host: str, path: str, hosts: Collection[str], otherwise: Addr
 
 
 class Credential(Enum):
-    """The credential that an endpoint asks for (specification part 0, section 5)."""
+    """The credential that an endpoint requires (specification part 0, section 5)."""
 
     USER = auto()  # signed by the application with an access token
     PENDING = auto()  # signed by the application with a request token
@@ -153,7 +153,7 @@ class Credential(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One endpoint. `path` is the specification's, below the version: `/accounts/:account_id/…`."""
+    """One endpoint. `path` is that of the specification, after the version: `/accounts/:account_id/…`."""
 
     method: str
     path: str
@@ -168,7 +168,7 @@ class Route:
 
     @property
     def writes(self) -> bool:
-        """Whether a token that may only read is not enough."""
+        """Whether a read-only token is not enough."""
         return self.method != "GET" and not self.reads and self.credential is Credential.USER
 
     @property
@@ -179,22 +179,24 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A route, and the ids that stood in the path."""
+    """A route, and the ids in the path."""
 
     route: Route
     ids: Mapping[str, str]
 
 
 class Router:
-    """The table of endpoints. `earlier` versions of the ads API are answered as if they were today's."""
+    """The table of endpoints. `earlier` versions of the ads API are answered like the present one."""
 
     def __init__(self, routes: Iterable[Route], earlier: Collection[str] = ()) -> None:
         self._routes = [(route, route.pattern) for route in routes]
         self._earlier = earlier
 
     def find(self, method: str, path: str, address: Address) -> Match:
-        """The endpoint that is called. Raises RefusalError: 404, 405, 400 for a version not answered, 410 for one
-        that was retired."""
+        """Return the called endpoint.
+
+        Raises RefusalError: 404, 405, 400 for an unknown version, 410 for a retired one.
+        """
         segments = tuple(map(unquote, path.removeprefix("/").split("/")))
         match, allowed = self._fit_any(method, segments, address)
         if match is None and segments[0] in self._earlier:
@@ -213,7 +215,7 @@ class Router:
         raise refuse(404, "ROUTE_NOT_FOUND", "The requested resource could not be found")
 
     def _fit_any(self, method: str, segments: tuple[str, ...], address: Address) -> tuple[Match | None, list[str]]:
-        """Return the first route that fits, or else the methods of those that would but for the method."""
+        """Return the first route that fits, or the methods of those that fit but for the method."""
         allowed = []
         for route, pattern in self._routes:
             ids = _fit(pattern, segments) if address in route.addresses else None

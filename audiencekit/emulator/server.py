@@ -1,4 +1,4 @@
-"""The emulator as a server: a request is received, let in, answered; and all is started and stopped."""
+"""The emulator as a server: it starts and stops, and receives, authorizes and answers requests."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
-from audiencekit.emulator.answer_sending import Applying, Sender
+from audiencekit.emulator.answer_sending import CallRunner, Sender
 from audiencekit.emulator.answers import Answer, RefusalError, refuse
-from audiencekit.emulator.arrivals import Arrival, take_in
 from audiencekit.emulator.authentication import SignedCall, decode_pairs
 from audiencekit.emulator.bodies import Received
 from audiencekit.emulator.calls import Address, is_form
 from audiencekit.emulator.connections import ClientConnection, Listener
-from audiencekit.emulator.control_endpoints import Doorway
+from audiencekit.emulator.control_endpoints import ControlRouter
 from audiencekit.emulator.emulator_parts import EmulatorParts
 from audiencekit.emulator.endpoints.oauth import Gate
-from audiencekit.emulator.endpoints.webhooks import Courier
+from audiencekit.emulator.endpoints.webhooks import WebhookSender
 from audiencekit.emulator.faults.effects import Outage
-from audiencekit.emulator.faults.fault_points import RequestFaults, SeveredError, StruckError
-from audiencekit.emulator.faults.network import FaultSites, strike_connection
+from audiencekit.emulator.faults.fault_points import ConnectionCutError, InjectedError, RequestFaults
+from audiencekit.emulator.faults.network import FaultSites, inject_connection_fault
 from audiencekit.emulator.faults.orders import Register
+from audiencekit.emulator.incoming import IncomingRequest, read_body
 from audiencekit.emulator.options import EmulatorOptions
 from audiencekit.emulator.routing import (
     CORE_READS,
@@ -49,170 +49,6 @@ from audiencekit.process.loop_signals import on_ending
 if TYPE_CHECKING:
     from audiencekit.emulator.encryption import Encryption
 
-
-# --- Whether a request is let in: endpoint, signature, rate, account and body, in this order ---
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """A request with a known caller: the endpoint, attributes of the header, and the quota that is left."""
-
-    match: Match
-    attributes: Mapping[str, str]
-    quota: Quota
-    may_only_read: bool
-
-    @property
-    def user_id(self) -> str:
-        """The user who signed; empty where none did."""
-        return self.attributes.get("oauth_token", "").partition("-")[0]
-
-
-class Admissions:
-    """Judges the requests of one emulator, whose rates it counts."""
-
-    def __init__(self, parts: EmulatorParts) -> None:
-        self._parts = parts
-        self._gate = Gate(parts.store.origin.credentials, parts.store.tokens)
-        self._rate_limits = RateLimits()
-
-    def admit(self, arrival: Arrival, received: Received | None) -> Admission:
-        """Return the endpoint, the caller and the rest of the quota. Raises RefusalError for what is unknown."""
-        request, skew_seconds = arrival.request, arrival.faults.skew_seconds
-        match = self._parts.router.find(request.method, arrival.path, arrival.address)
-        signed = SignedCall(
-            method=request.method,
-            scheme=request.scheme,
-            host=request.host,
-            path=arrival.path,
-            query=arrival.query,
-            form=received.content if received else b"",
-            authorization=request.headers.get("Authorization"),
-        )
-        attributes = self._gate.admit(match.route.credential, signed, arrival.time + skew_seconds)
-        token = attributes.get("oauth_token", "")
-        window = self._window(match, arrival.query)
-        owner: Hashable = token
-        if window.each_endpoint:
-            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
-        quota = self._rate_limits.take(window, owner, arrival.time)
-        return Admission(
-            match,
-            attributes,
-            replace(quota, reset=quota.reset + round(skew_seconds)),
-            may_only_read=token in self._parts.store.tokens.readers,
-        )
-
-    def _window(self, match: Match, query: bytes) -> Window:
-        window = match.route.window
-        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
-            return COUNTED_READS
-        if window is USERS and self._parts.options.rate is not None:
-            requests, seconds = self._parts.options.rate
-            return replace(USERS, requests=requests, seconds=seconds)
-        return window
-
-    def let_in(self, arrival: Arrival, admission: Admission, received: Received) -> ReceivedCall:
-        """Return the call, to be carried out. Raises RefusalError: its quota was counted already."""
-        ids = admission.match.ids
-        if not admission.quota.granted:
-            raise admission.quota.exhausted(ids)
-        self._parts.handlers.check_access(admission.match, admission.user_id)
-        if admission.may_only_read and admission.match.route.writes:
-            words = "The token may only read"
-            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
-        if received.too_large:
-            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
-        if arrival.header("Content-Encoding") not in ("", "identity"):
-            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
-        return ReceivedCall(
-            now=self._parts.clock.now(),
-            address=arrival.address,
-            method=arrival.request.method,
-            path=arrival.path,
-            query=arrival.query,
-            attributes=json.dumps(admission.attributes),
-            media_type=arrival.header("Content-Type"),
-            body=received.content,
-        )
-
-
-# --- One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order ---
-
-
-class Reception:
-    """Answers the requests of one emulator, whichever of its addresses they come to."""
-
-    def __init__(
-        self,
-        parts: EmulatorParts,
-        *,
-        stop: Callable[[Outage], None],
-        prepare: Callable[[], Awaitable[dict[str, str]]],
-    ) -> None:
-        self._parts, self._stop = parts, stop
-        self._admissions = Admissions(parts)
-        self._applying = Applying(parts)
-        self._doorway = Doorway(parts, prepare)
-        self._sender = Sender(parts.clock, random.Random(parts.options.seed))
-
-    def admit(self, connection: ClientConnection) -> None:
-        """Let the faults of connections strike a new one."""
-        strike_connection(connection, self._parts.faults, self._parts.clock.now(), self._stop)
-
-    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
-        """Return the answer to `request`, already sent when it is one in parts or that of a fault."""
-        self._parts.late.run_due()
-        connection = ClientConnection.of(request)
-        if connection is None:
-            return web.Response()
-        path, _, query = request.raw_path.partition("?")
-        now = self._parts.clock.now()
-        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
-        arrival = Arrival(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
-        try:
-            if path.startswith("/__"):
-                return await self._sender.send(arrival, connection, await self._doorway.open(arrival))
-            return await self._sender.send(arrival, connection, await self._serve(arrival))
-        except SeveredError:
-            return web.Response()
-
-    async def _serve(self, arrival: Arrival) -> Answer:
-        entry = self._parts.store.requests.open(arrival.time, arrival.request.method, arrival.path)
-        received = None
-        try:
-            await arrival.faults.begin(entry.seq, arrival.time)
-            # Only a form is covered by the signature; other requests are judged and counted before their body came.
-            received = await take_in(arrival, entry) if is_form(arrival.header("Content-Type")) else None
-            admission = self._admissions.admit(arrival, received)
-        except (RefusalError, StruckError) as end:
-            received = received or await take_in(arrival, entry)
-            answer = end.answer
-        else:
-            received = received or await take_in(arrival, entry)
-            answer = await self._handle(arrival, admission, received)
-        answer = arrival.faults.reword(answer, arrival.header("Authorization").encode() + received.content)
-        entry.status = answer.status
-        if self._parts.state is not None:
-            self._parts.state.add_request(entry)
-        closing = {} if received.drained else {"Connection": "close"}
-        return replace(answer, headers={**answer.headers, **closing})
-
-    async def _handle(self, arrival: Arrival, admission: Admission, received: Received) -> Answer:
-        try:
-            call = self._admissions.let_in(arrival, admission, received)
-            answer = await self._applying.carry_out(call, admission.match, arrival.faults)
-        except RefusalError as refusal:
-            answer = refusal.answer
-        except StruckError as struck:
-            # A proxy between a client and the service knows nothing of rates.
-            if struck.answer.status >= 300:
-                return struck.answer
-            answer = struck.answer
-        level = {"x-access-level": "read"} if admission.may_only_read else {}
-        return replace(answer, headers={**admission.quota.headers(), **level, **answer.headers})
-
-
 # --- The emulator as a server: three addresses on loopback, from `async with` or until a signal ---
 
 
@@ -224,13 +60,13 @@ class Emulator:
         self._end = asyncio.Event()
         self._listeners: dict[Address, Listener] = {}
         self._parts = EmulatorParts(self.options)
-        self._reception = Reception(self._parts, stop=self._stop, prepare=self._prepare)
+        self._request_handler = RequestHandler(self._parts, stop=self._stop, prepare=self._prepare)
         self.store.webhooks.receivers.update(self.options.webhooks)
         secret = self.store.origin.credentials.consumer_secret
-        self._courier = Courier(self.store.webhooks, secret, self.options.delivery_waits)
+        self._webhook_sender = WebhookSender(self.store.webhooks, secret, self.options.delivery_waits)
         self._encryption: Encryption | None = None
-        answer = functools.partial(self._reception.answer, address=Address.ADS)
-        self._sites = FaultSites(self._parts.faults, answer, self._reception.admit, self._end, self._ports)
+        answer = functools.partial(self._request_handler.answer, address=Address.ADS)
+        self._sites = FaultSites(self._parts.faults, answer, self._request_handler.admit, self._end, self._ports)
 
     async def __aenter__(self) -> Self:
         try:
@@ -238,7 +74,7 @@ class Emulator:
             for address in Address:
                 await self._open(address, self.options.port if address is Address.ADS else 0)
             await self._sites.prepare()
-            self._courier.open()
+            self._webhook_sender.open()
         except BaseException:
             await self._close()
             raise
@@ -251,7 +87,7 @@ class Emulator:
 
     @property
     def faults(self) -> Register:
-        """The faults that are set, and what they struck."""
+        """The present faults, and the record of their effects."""
         return self._parts.faults
 
     @property
@@ -266,7 +102,7 @@ class Emulator:
 
     @property
     def base_url(self) -> str:
-        """The address of what is no ads API."""
+        """The address of all that is not the ads API."""
         return self._listeners[Address.BASE].url
 
     @property
@@ -276,12 +112,12 @@ class Emulator:
 
     @property
     def account_id(self) -> str:
-        """The account that is there from the start."""
+        """The first account."""
         return self.store.origin.account_id
 
     @property
     def audience_id(self) -> str:
-        """The audience that is there from the start."""
+        """The first audience."""
         return self.store.audience_id
 
     @property
@@ -291,12 +127,12 @@ class Emulator:
 
     @property
     def clock(self) -> Clock:
-        """The clock that every rule goes by."""
+        """The clock of all rules."""
         return self._parts.clock
 
     @property
     def env(self) -> dict[str, str]:
-        """The environment that makes a client talk to this emulator."""
+        """The environment variables with which a client uses this emulator."""
         credentials, user = self.store.origin.credentials, self.store.users.named(self.options.user)
         return {
             "AUDIENCEKIT_PROFILE": self.options.profile,
@@ -327,7 +163,7 @@ class Emulator:
 
     async def _open(self, address: Address, port: int) -> None:
         # The doors at the third address answer whatever befalls connections to the others.
-        admit = self._reception.admit if address is not Address.BASE else lambda line: None
+        admit = self._request_handler.admit if address is not Address.BASE else lambda line: None
         answer = functools.partial(self._answer, address=address)
         context = self._encryption.context if self._encryption else None
         listener = self._listeners[address] = Listener(answer, admit, self._end, context=context)
@@ -335,7 +171,7 @@ class Emulator:
 
     async def _answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
         called = choose_address(request.host, request.raw_path, self.options.hosts, otherwise=address)
-        return await self._reception.answer(request, called)
+        return await self._request_handler.answer(request, called)
 
     async def _prepare(self) -> dict[str, str]:
         return await self._sites.prepare()
@@ -351,7 +187,7 @@ class Emulator:
 
     async def _close(self) -> None:
         self._end.set()
-        await self._courier.close()
+        await self._webhook_sender.close()
         self._parts.close()
         await self._sites.close()
         while self._listeners:
@@ -369,7 +205,7 @@ def _encrypt(options: EmulatorOptions) -> Encryption | None:
 
 
 async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT. `announce` is given the ready line once everything answers."""
+    """Serve until SIGTERM or SIGINT. `announce` is called with the ready line once everything answers."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     async with Emulator(options) as emulator:
@@ -378,3 +214,170 @@ async def serve(options: EmulatorOptions, *, announce: Callable[[str], None]) ->
                 handlers.callback(on_ending(loop, number, stop.set))
             announce(emulator.ready_line())
             await stop.wait()
+
+
+# --- One HTTP request in, one answer out: route, signature, rate, account, body, handler, in this order ---
+
+
+class RequestHandler:
+    """Answers the requests of one emulator, at any of its addresses."""
+
+    def __init__(
+        self,
+        parts: EmulatorParts,
+        *,
+        stop: Callable[[Outage], None],
+        prepare: Callable[[], Awaitable[dict[str, str]]],
+    ) -> None:
+        self._parts, self._stop = parts, stop
+        self._authenticator = Authenticator(parts)
+        self._call_runner = CallRunner(parts)
+        self._control = ControlRouter(parts, prepare)
+        self._sender = Sender(parts.clock, random.Random(parts.options.seed))
+
+    def admit(self, connection: ClientConnection) -> None:
+        """Inject the faults of connections into a new one."""
+        inject_connection_fault(connection, self._parts.faults, self._parts.clock.now(), self._stop)
+
+    async def answer(self, request: web.BaseRequest, address: Address) -> web.StreamResponse:
+        """Return the answer to `request`, already sent if it is streamed or is that of a fault."""
+        self._parts.late.run_due()
+        connection = ClientConnection.of(request)
+        if connection is None:
+            return web.Response()
+        path, _, query = request.raw_path.partition("?")
+        now = self._parts.clock.now()
+        faults = RequestFaults(self._parts.faults, request, connection, self._stop)
+        incoming = IncomingRequest(request, address, path, query.encode("utf-8", "surrogateescape"), now, faults)
+        try:
+            if path.startswith("/__"):
+                return await self._sender.send(incoming, connection, await self._control.open(incoming))
+            return await self._sender.send(incoming, connection, await self._serve(incoming))
+        except ConnectionCutError:
+            return web.Response()
+
+    async def _serve(self, incoming: IncomingRequest) -> Answer:
+        entry = self._parts.store.requests.open(incoming.time, incoming.request.method, incoming.path)
+        received = None
+        try:
+            await incoming.faults.begin(entry.seq, incoming.time)
+            # Only a form is covered by the signature; other requests are judged and counted before their body came.
+            received = await read_body(incoming, entry) if is_form(incoming.header("Content-Type")) else None
+            authenticated = self._authenticator.admit(incoming, received)
+        except (RefusalError, InjectedError) as end:
+            received = received or await read_body(incoming, entry)
+            answer = end.answer
+        else:
+            received = received or await read_body(incoming, entry)
+            answer = await self._handle(incoming, authenticated, received)
+        answer = incoming.faults.reword(answer, incoming.header("Authorization").encode() + received.content)
+        entry.status = answer.status
+        if self._parts.state is not None:
+            self._parts.state.add_request(entry)
+        closing = {} if received.drained else {"Connection": "close"}
+        return replace(answer, headers={**answer.headers, **closing})
+
+    async def _handle(
+        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
+    ) -> Answer:
+        try:
+            call = self._authenticator.authorize(incoming, authenticated, received)
+            answer = await self._call_runner.carry_out(call, authenticated.match, incoming.faults)
+        except RefusalError as refusal:
+            answer = refusal.answer
+        except InjectedError as injected:
+            # A proxy between a client and the service knows nothing of rates.
+            if injected.answer.status >= 300:
+                return injected.answer
+            answer = injected.answer
+        level = {"x-access-level": "read"} if authenticated.may_only_read else {}
+        return replace(answer, headers={**authenticated.quota.headers(), **level, **answer.headers})
+
+
+# --- Authentication and authorization: endpoint, signature, rate, account and body, in this order ---
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticatedRequest:
+    """A request of a known caller: the endpoint, attributes of the header, and the remaining quota."""
+
+    match: Match
+    attributes: Mapping[str, str]
+    quota: Quota
+    may_only_read: bool
+
+    @property
+    def user_id(self) -> str:
+        """The user who signed; empty without one."""
+        return self.attributes.get("oauth_token", "").partition("-")[0]
+
+
+class Authenticator:
+    """Authenticates and authorizes the requests of one emulator, and counts their rates."""
+
+    def __init__(self, parts: EmulatorParts) -> None:
+        self._parts = parts
+        self._gate = Gate(parts.store.origin.credentials, parts.store.tokens)
+        self._rate_limits = RateLimits()
+
+    def admit(self, incoming: IncomingRequest, received: Received | None) -> AuthenticatedRequest:
+        """Return the endpoint, the caller and the remaining quota. Raises RefusalError for unknown ones."""
+        request, skew_seconds = incoming.request, incoming.faults.skew_seconds
+        match = self._parts.router.find(request.method, incoming.path, incoming.address)
+        signed = SignedCall(
+            method=request.method,
+            scheme=request.scheme,
+            host=request.host,
+            path=incoming.path,
+            query=incoming.query,
+            form=received.content if received else b"",
+            authorization=request.headers.get("Authorization"),
+        )
+        attributes = self._gate.admit(match.route.credential, signed, incoming.time + skew_seconds)
+        token = attributes.get("oauth_token", "")
+        window = self._window(match, incoming.query)
+        owner: Hashable = token
+        if window.each_endpoint:
+            owner = (token, match.ids.get("account_id"), match.route.method, match.route.path)
+        quota = self._rate_limits.take(window, owner, incoming.time)
+        return AuthenticatedRequest(
+            match,
+            attributes,
+            replace(quota, reset=quota.reset + round(skew_seconds)),
+            may_only_read=token in self._parts.store.tokens.readers,
+        )
+
+    def _window(self, match: Match, query: bytes) -> Window:
+        window = match.route.window
+        if window in (READS, CORE_READS) and (b"with_total_count", b"true") in decode_pairs(query):
+            return COUNTED_READS
+        if window is USERS and self._parts.options.rate is not None:
+            requests, seconds = self._parts.options.rate
+            return replace(USERS, requests=requests, seconds=seconds)
+        return window
+
+    def authorize(
+        self, incoming: IncomingRequest, authenticated: AuthenticatedRequest, received: Received
+    ) -> ReceivedCall:
+        """Return the call to carry out. Raises RefusalError; its quota was counted already."""
+        ids = authenticated.match.ids
+        if not authenticated.quota.granted:
+            raise authenticated.quota.exhausted(ids)
+        self._parts.handlers.check_access(authenticated.match, authenticated.user_id)
+        if authenticated.may_only_read and authenticated.match.route.writes:
+            words = "The token may only read"
+            raise refuse(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", words, params=ids)
+        if received.too_large:
+            raise refuse(413, "REQUEST_TOO_COMPLEX", "The body of the request is too large", params=ids)
+        if incoming.header("Content-Encoding") not in ("", "identity"):
+            raise refuse(415, "UNSUPPORTED_MEDIA_TYPE", "Expected no Content-Encoding", params=ids)
+        return ReceivedCall(
+            now=self._parts.clock.now(),
+            address=incoming.address,
+            method=incoming.request.method,
+            path=incoming.path,
+            query=incoming.query,
+            attributes=json.dumps(authenticated.attributes),
+            media_type=incoming.header("Content-Type"),
+            body=received.content,
+        )

@@ -1,4 +1,4 @@
-"""All that the emulator holds, the clock that dates it, and the file that keeps it."""
+"""The records of the emulator, its clock, and its state file."""
 
 from __future__ import annotations
 
@@ -11,42 +11,134 @@ from pathlib import Path
 from typing import Any, Final
 
 from audiencekit.emulator.authentication import base36, long_id, make_origin
-from audiencekit.emulator.endpoints.account_records import Account, endow
+from audiencekit.emulator.endpoints.account_records import Account, seed_account
 from audiencekit.emulator.endpoints.audience_members import Membership
 from audiencekit.emulator.endpoints.custom_audiences import PROCESSING_SECONDS, Audience, Population
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.endpoints.evaluation import count_matched
 from audiencekit.emulator.endpoints.flexible_audiences import Segment
-from audiencekit.emulator.endpoints.media_records import stock
+from audiencekit.emulator.endpoints.media_records import seed_media
 from audiencekit.emulator.endpoints.outgoing_events import Outgoing
 from audiencekit.emulator.endpoints.users import Tokens
 from audiencekit.emulator.journal import OperationLog, RequestEntry, RequestLog
 from audiencekit.emulator.options import DEFAULT_MATCH_RATE, EmulatorOptions
 
-# --- The emulator's clock: the time that every rule of it goes by ---
+# --- The records of the emulator ---
 
 
-class Clock:
-    """A source of epoch seconds, and how far it was moved."""
+class Store:
+    """The accounts with all their records, and the two logs."""
 
-    def __init__(self, source: Callable[[], float]) -> None:
-        self._source = source
-        self.offset_seconds = 0.0
+    def __init__(
+        self,
+        seed: int,
+        now: float,
+        match_rate: float = DEFAULT_MATCH_RATE,
+        processing_seconds: float = PROCESSING_SECONDS,
+        outside: frozenset[str] = frozenset(),
+    ) -> None:
+        self._seed, self._processing_seconds, self._outside = seed, processing_seconds, outside
+        self.origin = make_origin(seed)
+        self.operations = OperationLog()
+        self.requests = RequestLog()
+        self.tokens = Tokens(self.origin)
+        self.users = self.tokens.users
+        outgoing = Outgoing()
+        self.activity, self.stream_rules, self.webhooks = outgoing.activity, outgoing.stream_rules, outgoing.webhooks
+        self.population = Population(seed, match_rate)
+        self.accounts: dict[str, Account] = {}
+        self.ids_made = 0  # set back by who takes back what got an id
+        account = self._add_account(self.origin.account_id, "Local account", self.origin.business_id, now)
+        self.audience_id = self.make_audience(account, "Ready for uploads", None, now).id
+        foreign_id, business_id = self.origin.foreign_account_id, self.origin.foreign_business_id
+        self._add_account(foreign_id, "Account of another business", business_id, now).is_foreign = True
 
-    def now(self) -> float:
-        """Return epoch seconds."""
-        return self._source() + self.offset_seconds
+    def make_id(self) -> str:
+        """Return a unique id."""
+        # Ids do not follow each other, so that no client comes to rely on their order.
+        serial = self.origin.first_serial + 37 * self.ids_made
+        self.ids_made += 1
+        return base36(serial)
 
-    def advance(self, seconds: float) -> None:
-        """Move the clock, backwards when `seconds` is negative."""
-        self.offset_seconds += seconds
+    def make_long_id(self, now: float) -> str:
+        """Return a unique id of the kind that tweets and cards have."""
+        serial = self.ids_made
+        self.ids_made += 1
+        return long_id(now, serial)
 
-    def set(self, epoch: float) -> None:
-        """Move the clock so that it says `epoch` now, and goes on from there."""
-        self.offset_seconds = epoch - self._source()
+    def make_account(self, now: float) -> Account:
+        """Return a new account of the user's business."""
+        return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
+
+    def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
+        account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
+        account.records.update(seed_media(account_id, now))
+        seed_account(account, self.origin.user_id, self._seed)
+        self.accounts[account_id] = account
+        return account
+
+    def accounts_of_user(self) -> Iterator[Account]:
+        """Return the accounts that the user may use, also deleted ones."""
+        return (account for account in self.accounts.values() if not account.is_foreign)
+
+    def make_audience(
+        self,
+        account: Account,
+        name: str,
+        description: str | None,
+        now: float,
+        *,
+        audience_type: str = "CRM",
+        segments: Segment | None = None,
+    ) -> Audience:
+        """Return a new audience of `account`."""
+        audience = Audience(
+            self.make_id(), account.id, name, description, now, now, audience_type=audience_type, segments=segments
+        )
+        account.audiences[audience.id] = audience
+        return audience
+
+    def find_audience(self, audience_id: str) -> Audience | None:
+        """Return the audience with this id, of any account, deleted or not."""
+        for account in self.accounts.values():
+            if audience_id in account.audiences:
+                return account.audiences[audience_id]
+        return None
+
+    def find_list(self, list_id: str) -> Audience | DoNotReachList | None:
+        """Return the audience or do-not-reach list with this id, of any account, deleted or not."""
+        for account in self.accounts.values():
+            if list_id in account.do_not_reach_lists:
+                return account.do_not_reach_lists[list_id]
+        return self.find_audience(list_id)
+
+    def shared_with(self, account: Account) -> Iterator[Audience]:
+        """Return the audiences of other accounts on which `account` has a permission."""
+        for owner in self.accounts.values():
+            for audience in owner.audiences.values():
+                if audience.permission_of(account.id) is not None:
+                    yield audience
+
+    def catch_up(self, account: Account, now: float) -> None:
+        """Make the counts that are due. Call it before anything of `account` is changed or shown."""
+        for counted in account.lists():
+            if not counted.deleted:
+                counted.processing.catch_up(now, partial(self._count, account, counted), self._processing_seconds)
+
+    def _count(self, account: Account, counted: Audience | DoNotReachList, moment: float) -> int:
+        if isinstance(counted, Audience) and counted.segments is not None:
+            return count_matched(counted.segments, account.audiences, self.population, moment)
+        return self.population.count(counted.members.members(moment))
+
+    def lose_members(self) -> None:
+        """Empty every list. The logs stay, as evidence."""
+        for account in self.accounts.values():
+            for emptied in account.lists():
+                emptied.members = Membership()
+                emptied.processing.has_changed = True
 
 
-# --- A state file: what makes an emulator continue where an earlier one ended ---
+# --- The state file, with which an emulator continues where an earlier one ended ---
 #
 # SQLite, readable by its owner alone, since it holds hashes and tokens. It keeps the calls that changed something, as
 # they came: the same calls, handled again in the same order at the same times, give the same emulator, ids included. It
@@ -75,7 +167,7 @@ class StateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReceivedCall:
-    """A call that was let in, as it came; `now` in epoch seconds."""
+    """An authorized call as received; `now` in epoch seconds."""
 
     now: float
     address: str
@@ -93,7 +185,7 @@ LOST_MEMBERS: Final = ReceivedCall(0.0, "", "LOSE MEMBERS", "", b"", "{}", "", b
 
 
 def open_state(options: EmulatorOptions, clock: Clock) -> StateFile | None:
-    """Return the state file of some options, if they name one; `clock` is moved to where it was. Raises StateError."""
+    """Return the state file of some options, None without one; move `clock` to its time. Raises StateError."""
     if options.state is None:
         return None
     state = StateFile(options.state)
@@ -113,32 +205,32 @@ class StateFile:
         self._database = _open(path)
 
     def claim(self, **facts: Any) -> None:
-        """Write what must not change from one start to the next. Raises StateError when it did."""
+        """Write the values that must not change from one start to the next. Raises StateError if they did."""
         for name, value in facts.items():
             before = self.fact(name, value)
             if before != value:
                 raise StateError(f"the state file was made with {name} {before!r}, not {value!r}")
 
     def fact(self, name: str, default: Any) -> Any:
-        """Return the fact under a name; when there is none, `default`, which is kept from now on."""
+        """Return the value with a name; without one, store and return `default`."""
         found = self._database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         if found is None:
-            self.keep(name, default)
+            self.store(name, default)
             return default
         return found[0]
 
-    def keep(self, name: str, value: Any) -> None:
-        """Keep a value under a name."""
+    def store(self, name: str, value: Any) -> None:
+        """Store a value under a name."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
     def add_request(self, entry: RequestEntry) -> None:
-        """Keep an entry of the request log."""
+        """Store an entry of the request log."""
         with self._database:
             self._database.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?, ?)", astuple(entry))
 
     def add_call(self, call: ReceivedCall) -> None:
-        """Keep a call, before its answer is sent."""
+        """Store a call, before its answer is sent."""
         with self._database:
             self._database.execute("INSERT INTO calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(call))
 
@@ -154,7 +246,7 @@ class StateFile:
         return (ReceivedCall(*row) for row in rows)
 
     def close(self) -> None:
-        """Let the next emulator have the file."""
+        """Release the file for the next emulator."""
         self._database.close()
 
 
@@ -182,7 +274,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
-    """Raises StateError and sqlite3.Error for a file that is not whole, or not ours."""
+    """Raise StateError or sqlite3.Error for an incomplete or foreign file."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     # Answered changes survive the end of the emulator, not a crash of the machine.
     database.execute("PRAGMA synchronous = OFF")
@@ -198,116 +290,24 @@ def _set_up(database: sqlite3.Connection, path: Path, *, is_new: bool) -> None:
     database.executescript(_SCHEMA)
 
 
-# --- Everything that the emulator remembers ---
+# --- The emulator's clock: the time for all of its rules ---
 
 
-class Store:
-    """The accounts with all that is theirs, and the two logs."""
+class Clock:
+    """A source of epoch seconds, and the offset by which it was moved."""
 
-    def __init__(
-        self,
-        seed: int,
-        now: float,
-        match_rate: float = DEFAULT_MATCH_RATE,
-        processing_seconds: float = PROCESSING_SECONDS,
-        outside: frozenset[str] = frozenset(),
-    ) -> None:
-        self._seed, self._processing_seconds, self._outside = seed, processing_seconds, outside
-        self.origin = make_origin(seed)
-        self.operations = OperationLog()
-        self.requests = RequestLog()
-        self.tokens = Tokens(self.origin)
-        self.users = self.tokens.users
-        outgoing = Outgoing()
-        self.activity, self.stream_rules, self.webhooks = outgoing.activity, outgoing.stream_rules, outgoing.webhooks
-        self.population = Population(seed, match_rate)
-        self.accounts: dict[str, Account] = {}
-        self.ids_made = 0  # set back by who takes back what got an id
-        account = self._add_account(self.origin.account_id, "Local account", self.origin.business_id, now)
-        self.audience_id = self.make_audience(account, "Ready for uploads", None, now).id
-        foreign_id, business_id = self.origin.foreign_account_id, self.origin.foreign_business_id
-        self._add_account(foreign_id, "Account of another business", business_id, now).is_foreign = True
+    def __init__(self, source: Callable[[], float]) -> None:
+        self._source = source
+        self.offset_seconds = 0.0
 
-    def make_id(self) -> str:
-        """Return an id that nothing else has."""
-        # Ids do not follow each other, so that no client comes to rely on their order.
-        serial = self.origin.first_serial + 37 * self.ids_made
-        self.ids_made += 1
-        return base36(serial)
+    def now(self) -> float:
+        """Return epoch seconds."""
+        return self._source() + self.offset_seconds
 
-    def make_long_id(self, now: float) -> str:
-        """Return an id of the kind that tweets and cards have, which nothing else has."""
-        serial = self.ids_made
-        self.ids_made += 1
-        return long_id(now, serial)
+    def advance(self, seconds: float) -> None:
+        """Move the clock, backwards when `seconds` is negative."""
+        self.offset_seconds += seconds
 
-    def make_account(self, now: float) -> Account:
-        """Return a new account of the user's business."""
-        return self._add_account(self.make_id(), "Sandbox account", self.origin.business_id, now)
-
-    def _add_account(self, account_id: str, name: str, business_id: str, now: float) -> Account:
-        account = Account(account_id, name, business_id, created_at=now, updated_at=now, outside=self._outside)
-        account.records.update(stock(account_id, now))
-        endow(account, self.origin.user_id, self._seed)
-        self.accounts[account_id] = account
-        return account
-
-    def accounts_of_user(self) -> Iterator[Account]:
-        """Return the accounts that the user may address, deleted ones too."""
-        return (account for account in self.accounts.values() if not account.is_foreign)
-
-    def make_audience(
-        self,
-        account: Account,
-        name: str,
-        description: str | None,
-        now: float,
-        *,
-        audience_type: str = "CRM",
-        segments: Segment | None = None,
-    ) -> Audience:
-        """Return a new audience of `account`."""
-        audience = Audience(
-            self.make_id(), account.id, name, description, now, now, audience_type=audience_type, segments=segments
-        )
-        account.audiences[audience.id] = audience
-        return audience
-
-    def find_audience(self, audience_id: str) -> Audience | None:
-        """Return the audience with this id, of whichever account, deleted or not."""
-        for account in self.accounts.values():
-            if audience_id in account.audiences:
-                return account.audiences[audience_id]
-        return None
-
-    def find_list(self, list_id: str) -> Audience | DoNotReachList | None:
-        """Return the audience or do-not-reach list with this id, of whichever account, deleted or not."""
-        for account in self.accounts.values():
-            if list_id in account.do_not_reach_lists:
-                return account.do_not_reach_lists[list_id]
-        return self.find_audience(list_id)
-
-    def shared_with(self, account: Account) -> Iterator[Audience]:
-        """Return the audiences of other accounts that `account` was given a permission on."""
-        for owner in self.accounts.values():
-            for audience in owner.audiences.values():
-                if audience.permission_of(account.id) is not None:
-                    yield audience
-
-    def catch_up(self, account: Account, now: float) -> None:
-        """Make the counts that fell due. To be called before anything of `account` is changed or shown."""
-        for counted in account.lists():
-            if not counted.deleted:
-                counted.processing.catch_up(now, partial(self._count, account, counted), self._processing_seconds)
-
-    def _count(self, account: Account, counted: Audience | DoNotReachList, moment: float) -> int:
-        if isinstance(counted, Audience) and counted.segments is not None:
-            return count_matched(counted.segments, account.audiences, self.population, moment)
-        return self.population.count(counted.members.members(moment))
-
-    def lose_members(self) -> None:
-        """Empty every list. The logs keep what was applied: they are the witness."""
-        for account in self.accounts.values():
-            for emptied in account.lists():
-                emptied.members = Membership()
-                emptied.processing.has_changed = True
+    def set(self, epoch: float) -> None:
+        """Move the clock to `epoch`; it continues from there."""
+        self.offset_seconds = epoch - self._source()

@@ -31,11 +31,11 @@ PAGES: Final = frozenset(
 
 
 def normalize_handle(text: str) -> NormalizedHandle | Reason:
-    """The handle as it is hashed, or why there is none.
+    """Return the handle as it is hashed, or the reason to reject it.
 
-    One `@` (also full-width) or a profile address comes off, and what keeps a spreadsheet from reading `@` as the
-    begin of a formula. The address of a post names its author and counts as the author's profile; the service's own
-    pages (/home, /i/…, /intent/…) name no one.
+    One `@` (also full-width) or a profile address is removed, and so is the apostrophe or `="…"` with which a
+    spreadsheet keeps `@` from being read as a formula. The address of a post names its author and counts as the
+    author's profile; the service's own pages (/home, /i/…, /intent/…) name no person.
     """
     trimmed = trim(text)
     if not trimmed:
@@ -54,13 +54,13 @@ def normalize_handle(text: str) -> NormalizedHandle | Reason:
 
 
 def is_marked_handle(text: str) -> bool:
-    """Whether `text` is a handle that says so itself: with an `@`, or as a profile address."""
+    """Whether `text` is clearly a handle: it has an `@`, or is a profile address."""
     written = unmarked(trim(text))
     return _bare_name(written) != written and not isinstance(normalize_handle(text), Reason)
 
 
 def _bare_name(text: str) -> str:
-    """`text` without `@` or profile address; empty for a page that names no one."""
+    """Return `text` without `@` or profile address; an empty text for a page that names no person."""
     if "/" in text and (address := _PROFILE_ADDRESS.fullmatch(text)):
         return "" if address[1].lower() in PAGES else address[1]
     return text[1:] if text.startswith(("@", "＠")) else text
@@ -73,10 +73,11 @@ _DECIMAL: Final = re.compile(r"[+-]?\d++[.,]\d*+")
 
 
 def normalize_platform_id(text: str) -> NormalizedPlatformId | Reason:
-    """The id as it is hashed, or why there is none.
+    """Return the id as it is hashed, or the reason to reject it.
 
-    Leading zeros come off, as in the service's own script: they do not change an integer. Digits of other
-    scripts become ASCII. Ids are 64-bit and signed, and zero is no one. Thousands separators are no integer.
+    Leading zeros are removed, as in the service's own script: they do not change an integer. Digits of other scripts
+    become ASCII. Ids are signed 64-bit integers, and zero is not an id. A number with thousands separators is not an
+    integer.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
@@ -96,7 +97,7 @@ def _normalize_integer(text: str) -> NormalizedPlatformId | Reason:
 
 
 def _without_zeros(digits: str) -> str:
-    """`digits` without zeros of any script in front: in as many steps as scripts, however many zeros they are."""
+    """Return `digits` without leading zeros of any script, in at most one step for each script."""
     zeros = ""
     while digits and unicodedata.decimal(digits[0]) == 0:
         zeros += digits[0]

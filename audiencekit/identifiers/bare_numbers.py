@@ -1,6 +1,4 @@
-"""Numbers without a plus sign that may be phone numbers, and those of payment cards and bank accounts, which are
-none.
-"""
+"""Numbers without a plus sign that may be phone numbers, and numbers of payment cards and bank accounts."""
 
 from __future__ import annotations
 
@@ -15,64 +13,7 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.texts import plain_signs, trim
 
-# --- Numbers of payment cards and of bank accounts, which carry a check digit: few other numbers have a right one ---
-
-# As their issuers number cards: Visa, Mastercard, American Express, Diners Club, Discover, JCB, UnionPay.
-_CARD: Final = (
-    r"(?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6011|64[4-9][0-9]|65[0-9]{2}|35[2-8][0-9]|62[0-9]{2})"
-    r"(?:[ -]?[0-9]{4}){3}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}|3(?:0[0-5]|[68][0-9])[0-9][ -]?[0-9]{6}[ -]?[0-9]{4}"
-)
-_IBAN: Final = r"[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?"
-PAYMENT_NUMBER: Final = rf"(?:{_CARD}|{_IBAN})"
-MIN_LENGTH: Final = 14  # characters of the shortest, a card of Diners Club
-
-# The registry of ISO 13616 (SWIFT): characters of an IBAN of each country.
-_LENGTHS: Final = {
-    15: "NO",
-    16: "BE",
-    18: "DK FI FK FO GL NL SD",
-    19: "MK SI",
-    20: "AT BA EE KZ LT LU MN XK",
-    21: "CH HR LI LV",
-    22: "BG BH CR DE GB GE IE ME RS VA",
-    23: "AE GI IL IQ OM SO TL",
-    24: "AD CZ ES MD PK RO SA SE SK TN VG",
-    25: "LY PT ST",
-    26: "IS TR",
-    27: "BI DJ FR GR IT MC SM",
-    28: "AL AZ BY CY DO GT HU LB NI PL SV",
-    29: "BR EG PS QA UA",
-    30: "JO KW MU YE",
-    31: "MT SC",
-    32: "LC",
-    33: "RU",
-}
-_LENGTH_OF: Final = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
-_COMPILED: Final = re.compile(PAYMENT_NUMBER)
-
-
-def is_payment_number(text: str) -> bool:
-    """Whether `text`, in groups or not, is the number of a card or an account, its check digits included."""
-    if len(text) < MIN_LENGTH or not _COMPILED.fullmatch(text):
-        return False
-    number = text.replace(" ", "").replace("-", "").upper()
-    return _checks_of_card(number) if number.isdigit() else _checks_of_iban(number)
-
-
-def _checks_of_card(digits: str) -> bool:
-    """ISO/IEC 7812-1, annex B (Luhn)."""
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(value - 9 * (value > 9) for value in doubled) % 10 == 0
-
-
-def _checks_of_iban(number: str) -> bool:
-    """ISO 7064, MOD 97-10."""
-    if _LENGTH_OF.get(number[:2]) != len(number):
-        return False
-    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
-
-
-# --- Bare digits that read as a person's phone number, although no sign says so ---
+# --- Bare digits that can be read as a person's phone number, although nothing marks them as one ---
 #
 # Ids of one's own making may be digits, too. A single one tells little: a third of all numbers of ten digits are a
 # valid number of the United States. Of a whole column the share does; `preparation.partner_ids` has the bounds.
@@ -120,7 +61,7 @@ _FORMS: Final = {
 
 
 def digits_of(text: str) -> str:
-    """The digits of `text` where it is so many, with or without signs around them, that they may be a phone number."""
+    """Return the digits of `text`, with or without signs around them, if there are as many as in a phone number."""
     number = plain_signs(trim(text))
     if not re.fullmatch(WRITTEN, number):
         return ""
@@ -131,10 +72,10 @@ def digits_of(text: str) -> str:
 
 
 def reads_as_phone_number(text: str, country: str | None = None) -> bool:
-    """Whether a single value is digits that read as a phone number: in `country`, with the country's code or a trunk
-    prefix that only phone numbers have, or in a large country.
+    """Whether a single value of digits can be read as a phone number in `country`, with a country code, or elsewhere.
 
-    Of less than ten digits only those count that read so in `country`: nearly all of them do somewhere.
+    Elsewhere means: with a trunk prefix that only phone numbers have, or in a large country. Fewer than ten digits
+    count only in `country`: nearly all such numbers are valid somewhere.
     """
     digits = digits_of(text)
     if not digits:
@@ -149,21 +90,19 @@ def reads_as_phone_number(text: str, country: str | None = None) -> bool:
 
 
 def is_plain_number(digits: str) -> bool:
-    """Whether `digits` are a number with its country's code, or one of a large country with its trunk prefix."""
+    """Whether `digits` are a number with its country's code, or a number of a large country with its trunk prefix."""
     return _matches(trunked_pattern(), digits) or reads_as_international(digits)
 
 
 def reads_as_international(digits: str) -> bool:
-    """Whether `digits` are an assigned number of any country that has lost its plus sign, or has 00 for it."""
+    """Whether `digits` are an assigned number of any country, written without its plus sign or with 00 in its place."""
     number = digits.removeprefix("00")
     valid = not isinstance(normalize_phone_number(f"+{number}"), Reason)
     return valid and len(number) >= MIN_INTERNATIONAL
 
 
 def readings_of(digits: str, country: str | None) -> frozenset[str]:
-    """The reading of `digits`: KNOWN where plain or a number of `country`, else the large countries whose mobile
-    number they may be.
-    """
+    """Return KNOWN for a plain number or one of `country`, else the large countries with such mobile numbers."""
     region = find_country(country or "")
     if is_plain_number(digits) or (region is not None and _matches(own_pattern(region), digits)):
         return frozenset({KNOWN})
@@ -171,9 +110,9 @@ def readings_of(digits: str, country: str | None) -> frozenset[str]:
 
 
 def own_pattern(country: str) -> str:
-    """The numbers of `country` as people write them there; a trunk prefix may be lost in front of mobile ones only.
+    """Return the pattern of numbers as people in `country` write them; only mobile ones may lack the trunk prefix.
 
-    Empty for a country without numbers of its own.
+    Empty for a country without phone numbers.
     """
     prefix, people, mobile = _plan(country)
     if not people:
@@ -182,13 +121,13 @@ def own_pattern(country: str) -> str:
 
 
 def mobile_pattern(country: str) -> str:
-    """The mobile numbers of `country`, without a trunk prefix."""
+    """Return the pattern of mobile numbers of `country`, without a trunk prefix."""
     return _plan(country)[2]
 
 
 @cache
 def mobile_lengths(country: str) -> range:
-    """How many digits the mobile numbers of `country` may have, without a trunk prefix."""
+    """Return how many digits the mobile numbers of `country` may have, without a trunk prefix."""
     metadata = PhoneMetadata.metadata_for_region(country, None)
     lengths = metadata.mobile.possible_length if metadata is not None and metadata.mobile is not None else ()
     return range(min(lengths), max(lengths) + 1) if lengths else range(0)
@@ -196,7 +135,7 @@ def mobile_lengths(country: str) -> range:
 
 @cache
 def trunked_pattern() -> str:
-    """The numbers of all large countries that have a trunk prefix, with it, and forms behind their calling codes."""
+    """Return the pattern of numbers with trunk prefix of all large countries that have one, and with calling code."""
     plans = [_plan(country) for country in LARGE_COUNTRIES]
     forms = {f"(?:00)?{country_code_for_region(country)}(?:{form})" for country, form in _FORMS.items()}
     return "|".join(sorted(forms | {f"{prefix}(?:{people})" for prefix, people, _ in plans if prefix}))
@@ -204,9 +143,9 @@ def trunked_pattern() -> str:
 
 @cache
 def _plan(country: str) -> tuple[str, str, str]:
-    """The trunk prefix, the pattern of people's numbers and that of their mobile ones; each empty where there is none.
+    """Return the trunk prefix, the pattern of people's numbers and of mobile numbers; each empty if there is none.
 
-    The prefix of North America is its calling code: with it, a number is international.
+    The trunk prefix of North America is its calling code: with it, a number is international.
     """
     metadata = PhoneMetadata.metadata_for_region(country, None)
     if metadata is None:
@@ -225,3 +164,60 @@ def _matches(pattern: str, digits: str) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?:{pattern})")
+
+
+# --- Numbers of payment cards and bank accounts, by their check digits: few other numbers have valid ones ---
+
+# As their issuers number cards: Visa, Mastercard, American Express, Diners Club, Discover, JCB, UnionPay.
+_CARD: Final = (
+    r"(?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6011|64[4-9][0-9]|65[0-9]{2}|35[2-8][0-9]|62[0-9]{2})"
+    r"(?:[ -]?[0-9]{4}){3}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5}|3(?:0[0-5]|[68][0-9])[0-9][ -]?[0-9]{6}[ -]?[0-9]{4}"
+)
+_IBAN: Final = r"[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?"
+PAYMENT_NUMBER: Final = rf"(?:{_CARD}|{_IBAN})"
+MIN_LENGTH: Final = 14  # characters of the shortest, a card of Diners Club
+
+# The registry of ISO 13616 (SWIFT): characters of an IBAN of each country.
+_LENGTHS: Final = {
+    15: "NO",
+    16: "BE",
+    18: "DK FI FK FO GL NL SD",
+    19: "MK SI",
+    20: "AT BA EE KZ LT LU MN XK",
+    21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA",
+    23: "AE GI IL IQ OM SO TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST",
+    26: "IS TR",
+    27: "BI DJ FR GR IT MC SM",
+    28: "AL AZ BY CY DO GT HU LB NI PL SV",
+    29: "BR EG PS QA UA",
+    30: "JO KW MU YE",
+    31: "MT SC",
+    32: "LC",
+    33: "RU",
+}
+_LENGTH_OF: Final = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
+_COMPILED: Final = re.compile(PAYMENT_NUMBER)
+
+
+def is_payment_number(text: str) -> bool:
+    """Whether `text`, in groups or not, is the number of a card or an account with valid check digits."""
+    if len(text) < MIN_LENGTH or not _COMPILED.fullmatch(text):
+        return False
+    number = text.replace(" ", "").replace("-", "").upper()
+    return _checks_of_card(number) if number.isdigit() else _checks_of_iban(number)
+
+
+def _checks_of_card(digits: str) -> bool:
+    """ISO/IEC 7812-1, annex B (Luhn)."""
+    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
+    return sum(value - 9 * (value > 9) for value in doubled) % 10 == 0
+
+
+def _checks_of_iban(number: str) -> bool:
+    """ISO 7064, MOD 97-10."""
+    if _LENGTH_OF.get(number[:2]) != len(number):
+        return False
+    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1

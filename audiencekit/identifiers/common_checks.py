@@ -7,7 +7,7 @@ from audiencekit.identifiers.texts import has_invisible, is_placeholder
 
 
 def refuse_at_once(trimmed: str) -> Reason | None:
-    """Why a trimmed value is of no kind: empty, a placeholder word, a hash, an invisible character; in this order."""
+    """Return the reason to reject a value of any kind: empty, a placeholder word, a hash, an invisible character."""
     if not trimmed:
         return Reason.EMPTY
     if is_placeholder(trimmed):

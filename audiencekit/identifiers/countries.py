@@ -1,4 +1,4 @@
-"""Countries, as people write them."""
+"""Countries as people write them."""
 
 from __future__ import annotations
 
@@ -436,9 +436,9 @@ _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().s
 
 
 def find_country(text: str) -> str | None:
-    """The alpha-2 code for a code of two or three letters, a sign of vehicles (D), or a name; else None.
+    """Return the alpha-2 code for a code of two or three letters, a vehicle code (D), or a name; otherwise None.
 
-    Names are those in English and other large languages. Case, accents, punctuation and a leading "the" do not matter.
+    Names may be in English and other large languages. Case, accents, punctuation and a leading "the" do not matter.
     Calling codes ("+44") are not countries.
     """
     if text in _CODES or not text:
@@ -450,12 +450,12 @@ def find_country(text: str) -> str | None:
 
 
 def find_countries(texts: Iterable[str]) -> dict[str, str | None]:
-    """The country that each of `texts` names, each distinct one resolved once."""
+    """Return the country of each of `texts`. Each distinct text is looked up once."""
     return {text: find_country(text) for text in set(texts)}
 
 
 def _spelling(text: str) -> str:
-    """The letters of `text`, without accents and case."""
+    """Return the letters of `text`, without accents and case."""
     folded = in_form("NFKD", text.replace("&", " and ")).casefold()
     words = "".join(sign for sign in folded if sign.isalnum() or sign.isspace()).split()
     if words[:1] == ["the"]:
@@ -465,7 +465,7 @@ def _spelling(text: str) -> str:
 
 @cache
 def _by_spelling() -> dict[str, str]:
-    """The code for each spelling. Most lists have codes at most, and do without it."""
+    """Return the code for each spelling. Most lists have only codes, or no countries, and do not need it."""
     table: dict[str, str] = {}
     for line in f"{IN_OTHER_LANGUAGES.strip()}{COUNTRIES}".strip().splitlines():
         alpha2, *others = line.split("|")

@@ -1,6 +1,6 @@
-"""The one door: what is correct for a value of any kind. The columnar path must say the same, byte for byte.
+"""The definition of a correct value of any kind. The columnar rules must give the same result, byte for byte.
 
-Nothing here or below it raises, whatever the text.
+Nothing here or below raises an error, for any text.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ __all__ = ["Normalized", "normalize_identifier"]
 def normalize_identifier(
     kind: Kind, text: str, *, country: str | None = None, rules: Rules = DEFAULT_RULES
 ) -> Normalized | Reason:
-    """`text` as it is hashed (a partner user id: as it is sent), or why it does not qualify.
+    """Return `text` as it is hashed (a partner user id: as it is sent), or the reason to reject it.
 
-    `country` is what the row says of its country; only phone numbers use it.
+    `country` is the country in the row; only phone numbers use it.
     """
     return KINDS[kind].normalize(text, country, rules)

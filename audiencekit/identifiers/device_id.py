@@ -27,11 +27,10 @@ SHARED: Final = frozenset(
 
 
 def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> NormalizedDeviceId | Reason:
-    """The id as it is hashed, or why there is none.
+    """Return the id as it is hashed, or the reason to reject it.
 
-    Braces around an advertising id are notation and come off, and so do the marks of a spreadsheet; 32 hex digits
-    without dashes are refused, since they may as well be an MD5. A zeroed id is how a device says that its owner opted
-    out.
+    Braces around an advertising id, and the apostrophe or `="…"` of a spreadsheet, are removed. 32 hex digits without
+    dashes are refused, since they may as well be an MD5. A zeroed id means that the owner of the device opted out.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
@@ -40,12 +39,12 @@ def normalize_device_id(text: str, *, rules: Rules = DEFAULT_RULES) -> Normalize
 
 
 def is_advertising_id(text: str) -> bool:
-    """Whether `text`, trimmed, has the form of an advertising id, with or without braces and marks of a spreadsheet."""
+    """Whether the trimmed `text` is like an advertising id, with or without braces and marks of a spreadsheet."""
     return len(text) >= _ADVERTISING_ID_LENGTH and _ADVERTISING_ID.fullmatch(_bare(trim(text))) is not None
 
 
 def _bare(trimmed: str) -> str:
-    """`trimmed` without the marks of a spreadsheet, and then without braces."""
+    """Return `trimmed` without the marks of a spreadsheet and without braces."""
     text = unmarked(trimmed)
     return text[1:-1] if text[0:1] == "{" and text[-1:] == "}" else text
 

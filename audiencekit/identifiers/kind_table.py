@@ -1,4 +1,4 @@
-"""One row a kind: its rule, and the words by which the header of a column names it; and the likely kind of one cell."""
+"""The table of kinds: the rule of each and the words in headers of its columns; and the likely kind of a cell."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.phone_number import is_international, normalize_phone_number
 from audiencekit.identifiers.texts import in_form, trim
 
-# --- The likely kind of one cell: for recognising columns, and header rows that are none ---
+# --- The likely kind of one cell: for recognising columns, and data in place of a header ---
 
 __all__ = ["is_identifier", "likely_kind", "looks_hashed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """Two rulings on a trimmed text: whether one with an at sign is an e-mail address; and whether any other is, with
-    the country of its row, a phone number."""
+    """Two rules for a trimmed text: for a text with an at sign, as an e-mail address; for any other, as a phone number.
+
+    The second takes the country of the row, too.
+    """
 
     is_email: Callable[[str], bool]
     is_phone_number: Callable[[str, str | None], bool]
@@ -47,10 +49,10 @@ _NO_PHONE: Final = re.compile(r"\d{1,4}([ .\-/])\d{1,2}\1\d{1,4}|\d+\.\d+|\d{1,3
 
 
 def likely_kind(text: str, *, country: str | None = None, rulings: Rulings | None = None) -> Kind | None:
-    """The kind that `text` says it is; None for hashes, placeholders, bare digits, long texts, and without evidence.
+    """Return the kind that `text` clearly has; None for hashes, placeholders, bare digits, long or unclear texts.
 
-    `country` (as a row writes it) admits national phone numbers that are written as such and valid there. `rulings` are
-    those of the definition unless others are given, which must say the same.
+    With `country` (as written in the row) national phone numbers of this country count. `rulings` are those of the
+    definition by default; others must give the same results.
     """
     trimmed, rulings = trim(text), rulings or _BY_DEFINITION
     if not trimmed or len(trimmed) > _LONGEST or looks_hashed(trimmed):
@@ -65,29 +67,26 @@ def likely_kind(text: str, *, country: str | None = None, rulings: Rulings | Non
 
 
 def has_email_form(ruling: str | Reason | None) -> bool:
-    """Whether the definition says so of an address, or refuses it for what only something in that form can be.
-
-    None stands for an address that is accepted.
-    """
+    """Whether an address is accepted (None), or refused for a reason that only a text in this form can have."""
     return not isinstance(ruling, Reason) or ruling in _EMAIL_IN_FORM
 
 
 def numbers_to_ask(trimmed: str, country: str | None) -> list[tuple[str, str | None]]:
-    """As what `trimmed` may be called a phone number: as one of any country, or of `country`."""
+    """Return how to read `trimmed` as a phone number: as one of any country, or of `country`."""
     asked: list[tuple[str, str | None]] = [(trimmed, None)] if is_international(trimmed) else []
     return [*asked, (trimmed, country)] if country and is_phone_shaped(trimmed) else asked
 
 
 def is_phone_shaped(text: str) -> bool:
-    """Whether `text` is written as national phone numbers are; without a country it cannot be said to be one."""
+    """Whether `text` is written like a national phone number. Without a country this is not sufficient."""
     trimmed = trim(text)
     return bool(_PHONE_SHAPE.fullmatch(trimmed)) and not _NO_PHONE.fullmatch(trimmed)
 
 
 def is_identifier(text: str) -> bool:
-    """Whether `text` is personal beyond doubt, so that it cannot be a header.
+    """Whether `text` is certainly personal, so that it cannot be a header.
 
-    True for a valid e-mail address or international phone number, the form of an advertising id, a SHA-256
+    This is a valid e-mail address or international phone number, a text in the form of an advertising id, or a SHA-256
     in hex.
     """
     trimmed = trim(text)
@@ -124,10 +123,10 @@ def _phrases(*texts: str) -> tuple[frozenset[str], ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderWords:
-    """The words that name a kind: one of `words`, or all of a phrase, with no other beside them than `allowed` ones.
+    """The words that name a kind: one of `words`, or a whole phrase, with no other words beside it than `allowed` ones.
 
-    A header that also has one of `unless` names no kind at all. Words are case-folded and without accents, also those
-    of kana: `メールアドレス` is `メールアトレス`.
+    A header with one of `unless` names no kind. Words are case-folded and without accents, also those of kana:
+    `メールアドレス` is `メールアトレス`.
     """
 
     words: frozenset[str] = frozenset()
@@ -136,14 +135,14 @@ class HeaderWords:
     unless: frozenset[str] = frozenset()
 
     def are_in(self, header: frozenset[str]) -> bool:
-        """Whether `header`, the words of one, is about the kind."""
+        """Whether `header`, given as words, names the kind."""
         if self.allowed is not None and not header <= self.allowed:
             return False
         return bool(header & self.words) or any(phrase <= header for phrase in self.phrases)
 
     @property
     def naming(self) -> frozenset[str]:
-        """The words that can stand in a header which names the kind."""
+        """Return the words that can be in a header which names the kind."""
         return self.words.union(*self.phrases, self.allowed or ())
 
 

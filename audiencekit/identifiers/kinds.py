@@ -21,20 +21,20 @@ _SHA256_HEX: Final = re.compile(rf"[0-9a-fA-F]{{{SHA256_HEX_LENGTH}}}")
 
 
 def hash_normalized(normalized: Hashable) -> Sha256Hex:
-    """Lower-case hex SHA-256 of the UTF-8 bytes, no salt."""
+    """Return the lower-case hex SHA-256 of the UTF-8 bytes, without salt."""
     return _sha256_hex(normalized)
 
 
 def looks_hashed(text: str) -> bool:
-    """Whether `text` has the form of a SHA-256 in hex, in any case, apart from white space around it."""
+    """Whether `text` has the form of a SHA-256 in hex, in any case, without white space around it."""
     return len(text) >= SHA256_HEX_LENGTH and _SHA256_HEX.fullmatch(trim(text)) is not None
 
 
 def accept_hashed(text: str) -> Sha256Hex | Reason:
-    """The lower-case hex of a value from a column that is declared hashed, or why it is none.
+    """Return the lower-case hex of a value in a column that is declared hashed, or the reason to reject it.
 
-    Whether the value had been normalised before cannot be seen. Refused are other lengths and encodings, and
-    the hashes of nothing: of the empty text, of placeholders in their usual spellings, of zeroed device ids.
+    Whether the value was normalised before hashing cannot be seen. Other lengths and encodings are refused, and so are
+    the hashes of the empty text, of placeholders in their usual spellings, and of zeroed device ids.
     """
     trimmed = trim(text)
     if not trimmed:
@@ -60,7 +60,7 @@ PLACEHOLDER_HASHES: Final[frozenset[str]] = frozenset(map(_sha256_hex, spellings
 
 
 class Reason(StrEnum):
-    """One code a reason. The texts for people stand in `docs/reasons.md`, and a test compares the two."""
+    """The codes of the reasons. Their texts for people are in `docs/reasons.md`, and a test compares the two."""
 
     EMPTY = "empty"
     PLACEHOLDER = "placeholder"
@@ -89,18 +89,17 @@ class Reason(StrEnum):
     REFUSED_BY_SERVICE = "refused_by_service"
 
 
-# --- The switches where a service's documentation contradicts itself, or where the user knows better ---
+# --- The options for cases in which a service's documentation contradicts itself, or the user knows better ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The demands of one run on values. The defaults are the best-supported reading of the documentation.
+    """The rules of one run for values. The defaults are the best-supported reading of the documentation.
 
-    `default_country`: of national phone numbers whose row names none; whatever `find_country` knows.
-    `phone_validity`: `valid` asks for an assigned range, `possible` for a plausible length only.
-    `phone_form`: `e164` keeps the plus sign in what is hashed, `digits` drops it (reference: api-facts 1.7).
-    `device_id_case`: `lower` as the audience pages say, `as_given` as an older page says.
-    Raises UsageError for a default country that is none.
+    `default_country` is that of national phone numbers whose row names none, in any form that `find_country` knows.
+    `phone_validity`: `valid` asks for an assigned range, `possible` only for a plausible length. `phone_form`: `e164`
+    hashes the plus sign, too, `digits` drops it (reference: api-facts 1.7). `device_id_case`: `lower` as on the
+    audience pages, `as_given` as on an older page. Raises UsageError for an unknown default country.
     """
 
     default_country: str | None = None

@@ -1,4 +1,4 @@
-"""Texts written in another way, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal."""
+"""The rule for partner user ids: they are sent as they are, unless they are personal data, also in a disguised form."""
 
 from __future__ import annotations
 
@@ -13,46 +13,6 @@ from urllib.parse import unquote
 from audiencekit.identifiers.kinds import NormalizedPartnerUserId, Reason
 from audiencekit.identifiers.texts import has_control, is_placeholder, plain_signs, trim
 from audiencekit.limits import MAX_PARTNER_USER_ID_LENGTH
-
-# --- Texts written in another way, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal ---
-
-# Letters of base64 for which each of three bytes is ASCII and none is a control character.
-_QUAD: Final = "[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
-_TEXT_IN_BASE64: Final = rf"(?:{_QUAD}){{2,}}[A-Za-z0-9+/_-]{{0,3}}={{0,2}}"
-_TEXT_IN_HEX: Final = r"(?:[2-7][0-9A-Fa-f])+40(?:[2-7][0-9A-Fa-f])+2[Ee](?:[4-7][0-9A-Fa-f]){2,}"  # an address
-# By which texts of letters, digits and signs are recognised that may hold another; all other signs show by themselves.
-ENCODED: Final = rf"{_TEXT_IN_BASE64}|{_TEXT_IN_HEX}"
-
-_BASE64: Final = re.compile(_TEXT_IN_BASE64)
-_HEX: Final = re.compile(_TEXT_IN_HEX)
-# Ids of a few random characters may be decoded, too, and then hold any sign.
-_PERSONAL: Final = re.compile(r"[^\s@]+@[^\s@]+\.[A-Za-z]{2,}|[A-Z][a-z]+(?: [A-Z][a-z]+){1,3}")
-_URL_SAFE: Final = str.maketrans("-_", "+/")
-
-
-def undisguised(text: str) -> Iterator[str]:
-    """Every text that `text` may stand for; of base64 and hexadecimal, addresses and names only."""
-    if "%" in text and (unquoted := unquote(text)) != text:
-        yield unquoted
-    if "&" in text:
-        from html import unescape  # its table of entities is large, and hardly any list has one
-
-        if (unescaped := unescape(text)) != text:
-            yield unescaped
-    inner = bytes.fromhex(text).decode("ascii", "ignore") if _HEX.fullmatch(text) else _from_base64(text)
-    if _PERSONAL.fullmatch(inner):
-        yield inner
-
-
-def _from_base64(text: str) -> str:
-    if not _BASE64.fullmatch(text):
-        return ""
-    try:
-        padded = text.rstrip("=").translate(_URL_SAFE)
-        return base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
-
 
 # --- The rule for partner user ids: passed as they are, not hashed (specification part 2, section 4.4) ---
 #
@@ -109,7 +69,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 
 def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
-    """`text` unchanged, white space at its ends included, or why it must not be sent.
+    """Return `text` unchanged, with white space at its ends, or the reason not to send it.
 
     A hash or a UUID is allowed: partners use both as ids.
     """
@@ -131,17 +91,16 @@ def normalize_partner_user_id(text: str) -> NormalizedPartnerUserId | Reason:
 
 
 def looks_personal(text: str) -> bool:
-    """Whether `text` is shaped like an e-mail address, a marked handle, a written phone number, a name or an address of
-    the internet, also when it is encoded.
+    """Whether `text` looks like an e-mail address, a marked handle, a phone number, a name or an IP address.
 
-    Bare digits are not, since they are what numeric ids look like: whole columns of them are judged
+    It may also be encoded. Bare digits do not, since numeric ids look like them: whole columns of them are judged
     elsewhere.
     """
     layer = [trim(text)]
     for _ in range(LAYERS):
         if any(map(_shows_a_person, layer)):
             return True
-        layer = [trim(inner) for outer in layer for inner in undisguised(outer)]
+        layer = [trim(inner) for outer in layer for inner in decoded_forms(outer)]
     return any(map(_shows_a_person, layer))
 
 
@@ -174,3 +133,43 @@ def _is_ip_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# --- Encoded texts, without a visible `@` or white space: percent signs, HTML, base64, hexadecimal ---
+
+# Letters of base64 for which each of three bytes is ASCII and none is a control character.
+_QUAD: Final = "[I-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
+_TEXT_IN_BASE64: Final = rf"(?:{_QUAD}){{2,}}[A-Za-z0-9+/_-]{{0,3}}={{0,2}}"
+_TEXT_IN_HEX: Final = r"(?:[2-7][0-9A-Fa-f])+40(?:[2-7][0-9A-Fa-f])+2[Ee](?:[4-7][0-9A-Fa-f]){2,}"  # an address
+# By which texts of letters, digits and signs are recognised that may hold another; all other signs show by themselves.
+ENCODED: Final = rf"{_TEXT_IN_BASE64}|{_TEXT_IN_HEX}"
+
+_BASE64: Final = re.compile(_TEXT_IN_BASE64)
+_HEX: Final = re.compile(_TEXT_IN_HEX)
+# Ids of a few random characters may be decoded, too, and then hold any sign.
+_PERSONAL: Final = re.compile(r"[^\s@]+@[^\s@]+\.[A-Za-z]{2,}|[A-Z][a-z]+(?: [A-Z][a-z]+){1,3}")
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+
+
+def decoded_forms(text: str) -> Iterator[str]:
+    """Return every text that `text` may encode; of base64 and hexadecimal only addresses and names."""
+    if "%" in text and (unquoted := unquote(text)) != text:
+        yield unquoted
+    if "&" in text:
+        from html import unescape  # its table of entities is large, and hardly any list has one
+
+        if (unescaped := unescape(text)) != text:
+            yield unescaped
+    inner = bytes.fromhex(text).decode("ascii", "ignore") if _HEX.fullmatch(text) else _from_base64(text)
+    if _PERSONAL.fullmatch(inner):
+        yield inner
+
+
+def _from_base64(text: str) -> str:
+    if not _BASE64.fullmatch(text):
+        return ""
+    try:
+        padded = text.rstrip("=").translate(_URL_SAFE)
+        return base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""

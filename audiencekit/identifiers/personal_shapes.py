@@ -1,7 +1,8 @@
-"""Shapes of texts in a column of ids in which no program writes ids: names, dates, places, profiles.
+"""Shapes of personal texts in a column of ids, such as names, dates, places and profiles: programs write no such ids.
 
-A single value shows little: `otter 1975` may be an id. Of a whole column the share does; `preparation.partner_ids` has
-the bounds. Words that a column repeats are its own (`Kunde 17`, `gold-17`), and say nothing about a person.
+A single value shows little: `otter 1975` may be an id. The share in a whole column is a better sign;
+`preparation.partner_ids` has the bounds. Words that a column repeats (`Kunde 17`, `gold-17`) say nothing about a
+person.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Final
 
-from audiencekit.identifiers.partner_user_id import undisguised
+from audiencekit.identifiers.partner_user_id import decoded_forms
 from audiencekit.identifiers.texts import trim
 
 NAMES: Final = "names, usernames or postal addresses"
@@ -106,14 +107,14 @@ def words_in(text: str) -> set[str]:
 
 
 def shape_of(text: str, repeated: Collection[str] = ()) -> str:
-    """The shape of `text`, one of the constants here; empty for a text that may be an id.
+    """Return the shape of `text`, one of the constants here; an empty text if it may be an id.
 
     `repeated` are words, in lower case, that the column has in many of its values.
     """
     trimmed = trim(text[:LOOKED_THROUGH])
     if trimmed.isdecimal():
         return CHECKED_NUMBERS if _is_checked(trimmed) else ""
-    for inner in (trimmed, *undisguised(trimmed)):
+    for inner in (trimmed, *decoded_forms(trimmed)):
         found = _shape_of(trim(inner), repeated)
         if found:
             return found
@@ -121,7 +122,7 @@ def shape_of(text: str, repeated: Collection[str] = ()) -> str:
 
 
 def number_behind_words(text: str) -> str:
-    """The digits of `text` where it is words and one number that may be a phone number; empty for other texts."""
+    """Return the digits of `text` if it is words and one number that may be a phone number; otherwise an empty text."""
     trimmed = trim(text[:LOOKED_THROUGH])
     found = _BEHIND_WORDS.fullmatch(trimmed) or _IN_GROUPS_BEHIND.fullmatch(trimmed)
     digits = re.sub(r"[^0-9]", "", found[1]) if found else ""
@@ -148,7 +149,7 @@ def _has_day_of_birth(text: str) -> bool:
 
 
 def _reads_as_name(text: str, repeated: Collection[str]) -> bool:
-    """Whether `text` has words that the column does not repeat, written as names and addresses are."""
+    """Whether `text` has words that the column does not repeat, written like names and addresses."""
     if not text.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text):
         return True
     tokens: list[str] = _TOKEN.findall(text)
@@ -174,7 +175,7 @@ def _is_username(token: str, repeated: Collection[str]) -> bool:
 
 
 def _are_of_a_person(words: list[str], numbers: list[str], *, is_dotted: bool) -> bool:
-    """Whether these, which are all that a text has, are two words alone, a word and a year, or a street and a place."""
+    """Whether a text consists of two words, of a word and a year, or of a street and a place."""
     if not numbers:
         return len(words) > 1 or is_dotted
     return any(map(_BIRTH_YEAR.fullmatch, numbers)) or (len(words) > 1 and len(numbers) > 1)
@@ -203,7 +204,7 @@ def _is_brazilian(text: str) -> bool:
 
 
 def _is_polish(text: str) -> bool:
-    """By its day of birth, to whose month the century is added, and its check digit."""
+    """Whether it is a Polish number: a day of birth, with the century added to its month, and a check digit."""
     if not re.fullmatch(r"[0-9]{2}(?:[02468][1-9]|[13579][0-2])(?:0[1-9]|[12]\d|3[01])[0-9]{5}", text):
         return False
     return _weighed(text, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)) % 10 == 0

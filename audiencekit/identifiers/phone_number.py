@@ -15,29 +15,6 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import DEFAULT_RULES, NormalizedPhoneNumber, Reason, Rules
 from audiencekit.identifiers.texts import is_mangled, is_placeholder_number, is_repeated, trim, unmarked
 
-# --- Prefixes that a country has abolished, so that phonenumbers no longer takes them off: Mexico's ---
-#
-# Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number,
-# 1 to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists
-# have the prefixes, and WhatsApp still writes the 1.
-
-MEXICO: Final = 52
-# Without the calling code a 1 may be that of North America: 1 415 555 0132 is read in San Francisco, not in San Miguel.
-ABROAD: Final = "1"
-FORMER_PREFIXES: Final = "01|04[45]|1"
-
-_FORMER: Final = re.compile(rf"({FORMER_PREFIXES})([0-9]{{10}})")
-
-
-def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) -> str | None:
-    """The ten digits behind a former prefix in the national digits of a number, where these are so written.
-
-    `has_code`: the calling code was written before them.
-    """
-    found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
-    return found[2] if found and (has_code or found[1] != ABROAD) else None
-
-
 # --- The rule for phone numbers: E.164 with its plus sign (reference: api-facts 1.7; X, Conversion API) ---
 #
 # The country comes from the number itself (`+`, or an international prefix), else from the row, else from the rules. It
@@ -63,7 +40,7 @@ _YEAR, _MONTH, _DAY_OF_MONTH = "(?:19[0-9]|20[0-2])[0-9]", "(?:0?[1-9]|1[0-2])",
 
 
 def day_form(slash: str, others: str) -> str:
-    """The pattern of a day. Both are the inside of a class of characters: of slashes, and what else divides numbers."""
+    """Return the pattern of a day. Both arguments are character classes: slashes, and other separators."""
 
     def begin(between: str) -> str:
         return f"(?:{_DAY_OF_MONTH}{between}{_MONTH}|{_MONTH}{between}{_DAY_OF_MONTH}){between}"
@@ -87,11 +64,11 @@ _MAX_DIGITS: Final = 15  # ITU-T E.164
 def normalize_phone_number(
     text: str, *, country: str | None = None, rules: Rules = DEFAULT_RULES
 ) -> NormalizedPhoneNumber | Reason:
-    """The number as it is hashed, or why there is none.
+    """Return the number as it is hashed, or the reason to reject it.
 
-    `country` is what the row says, a code or an English name; an unknown one falls back to
-    `rules.default_country`. The order of the checks decides the reason: empty, placeholder word, already
-    hashed, invisible character, spreadsheet, extension, syntax, placeholder number, country, possible, valid.
+    `country` is the country in the row, a code or an English name; for an unknown one `rules.default_country` is used.
+    The order of the checks decides the reason: empty, placeholder word, already hashed, invisible character,
+    spreadsheet, extension, syntax, placeholder number, country, possible, valid.
     """
     trimmed = trim(text)
     if (reason := refuse_at_once(trimmed)) is not None:
@@ -105,12 +82,12 @@ def normalize_phone_number(
 
 
 def is_international(text: str) -> bool:
-    """Whether `text` is written with a plus sign in front, as ITU-T E.123 asks of international numbers."""
+    """Whether `text` begins with a plus sign, as ITU-T E.123 recommends for international numbers."""
     return _INTERNATIONAL.match(_plain(trim(text))) is not None
 
 
 def _plain(text: str) -> str:
-    """`text` with ASCII digits, plus and spaces, and without `tel:` or `p:` in front."""
+    """Return `text` with ASCII digits, plus and spaces, and without a leading `tel:` or `p:`."""
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(sign, sign)) for sign in text.translate(PLAIN))
         text = re.sub(f"[{NARROW_SPACES}]", " ", text)
@@ -136,7 +113,7 @@ def _digits(number: str) -> str:
 
 
 def _holds_two(number: str) -> bool:
-    """Whether two whole numbers stand in one cell."""
+    """Whether one cell has two whole numbers."""
     if sum(len(_digits(part)) >= _WHOLE_NUMBER for part in re.split("[/／]", number)) > 1:
         return True
     groups = sum(len(_digits(part)) >= _WHOLE_NUMBER for part in number.split())
@@ -144,17 +121,17 @@ def _holds_two(number: str) -> bool:
 
 
 def _region(country: str | None, rules: Rules) -> str | None:
-    """The country that the row names, else the default; None when it has no phone numbers of its own."""
+    """Return the country of the row, else the default; None if that country has no phone numbers."""
     region = find_country(country or "") or find_country(rules.default_country or "")
     return region if region in phonenumbers.SUPPORTED_REGIONS else None
 
 
 def _parse(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reason:
-    """The number read for `region`; when that fails and it begins with 00, read as international.
+    """Return the number read for `region`; if that fails and it begins with 00, read it as international.
 
-    00 is the international prefix that ITU-T E.123 recommends to every country. Countries that use another
-    one (and the few with national numbers in 00) are heard first, unless both readings are valid: 0055 51 98123-4567
-    is one of Porto Alegre, and in Brazil also one of Peru, dialled by the carrier 55.
+    00 is the international prefix that ITU-T E.123 recommends to every country. In countries that use another prefix
+    (and in the few with national numbers in 00) the national reading is preferred, unless both readings are valid: 0055
+    51 98123-4567 is a number of Porto Alegre, and in Brazil also one of Peru, dialled by the carrier 55.
     """
     if _INTERNATIONAL.match(number):
         return _qualified(number, region, rules)
@@ -169,10 +146,10 @@ def _parse(number: str, region: str | None, rules: Rules) -> PhoneNumber | Reaso
 
 
 def _read_nationally(number: str, region: str, rules: Rules) -> PhoneNumber | Reason:
-    """The number as phonenumbers reads it for `region`, unless its digits are two different valid numbers.
+    """Return the number as phonenumbers reads it for `region`, unless its digits are two different valid numbers.
 
-    In Germany 4915112345678 is valid as a fixed line, and as a mobile number that has lost its plus: the digits do
-    not say which country code is meant, and either guess would hash another person's number.
+    In Germany 4915112345678 is valid as a fixed line, and as a mobile number that has lost its plus sign: the digits do
+    not say which country code is meant, and a wrong guess would hash another person's number.
     """
     read = _qualified(number, region, rules)
     digits = _digits(number)
@@ -187,7 +164,7 @@ def _e164(number: PhoneNumber) -> str:
 
 
 def _forget_frames(fault: BaseException | None) -> None:
-    """Empty the frames that `fault` went through: phonenumbers ties one of them into a knot, with all its callers."""
+    """Clear the frames of `fault`: phonenumbers puts one of them into a reference cycle, with all its callers."""
     while fault is not None:
         traceback.clear_frames(fault.__traceback__)
         fault.__traceback__ = None
@@ -217,10 +194,33 @@ def _qualified(number: str, region: str | None, rules: Rules) -> PhoneNumber | R
 
 
 def _behind_former_prefix(parsed: PhoneNumber, number: str) -> PhoneNumber | None:
-    """The valid number that `parsed`, read from `number`, is without a prefix that its country has abolished."""
+    """Return the valid number that `parsed`, read from `number`, is without a prefix that its country has abolished."""
     code, national = parsed.country_code or 0, phonenumbers.national_significant_number(parsed)
     digits = behind_former_prefix(code, national, has_code=len(_digits(number)) > len(national))
     if digits is None or is_repeated(digits):
         return None
     found = PhoneNumber(code, int(digits))
     return found if phonenumbers.is_valid_number(found) else None
+
+
+# --- Prefixes that a country has abolished, so that phonenumbers does not remove them: Mexico's ---
+#
+# Until 2019 one dialled more than the ten digits of a number there: 01 to another area, 044 or 045 to a mobile number,
+# 1 to one from abroad. The ten digits stayed (ITU-T, national numbering plans, T020200008A0003: Mexico). Older lists
+# have the prefixes, and WhatsApp still writes the 1.
+
+MEXICO: Final = 52
+# Without the calling code a 1 may be that of North America: 1 415 555 0132 is read in San Francisco, not in San Miguel.
+ABROAD: Final = "1"
+FORMER_PREFIXES: Final = "01|04[45]|1"
+
+_FORMER: Final = re.compile(rf"({FORMER_PREFIXES})([0-9]{{10}})")
+
+
+def behind_former_prefix(calling_code: int, national: str, *, has_code: bool) -> str | None:
+    """Return the ten digits after a former prefix in the national digits of a number, if it is written with one.
+
+    `has_code` says that the calling code was written before them.
+    """
+    found = _FORMER.fullmatch(national) if calling_code == MEXICO else None
+    return found[2] if found and (has_code or found[1] != ABROAD) else None

@@ -1,7 +1,4 @@
-"""Texts of cells before any rule.
-
-Invisible characters, forms of letters, signs, what Excel does to numbers, fillings.
-"""
+"""Texts of cells before any rule: invisible characters, Unicode forms, signs, numbers from Excel, placeholders."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, Literal
 
-# --- Fillings of cells whose value was unknown: closed lists, applied to the trimmed, lower-cased value ---
+# --- Placeholders for unknown values: closed lists, applied to the trimmed, lower-cased value ---
 #
 # Sources: reference, reliability 4 ("Placeholders"); the missing-value words that spreadsheets, databases and data
 # frames write; the junk that public upload tools report. A word is listed only when no person plausibly owns it.
@@ -76,7 +73,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_placeholder_email(address: str) -> bool:
-    """Whether the lower-cased `address` is a made-up one such as test@test.com or noemail@anything, or a masked one."""
+    """Whether the lower-cased `address` is made up, such as test@test.com or noemail@anything, or masked."""
     doubled = _DOUBLED_EMAIL.fullmatch(address)
     if (doubled and doubled[1] in DOUBLED) or _MASKED.fullmatch(address):
         return True
@@ -85,18 +82,21 @@ def is_placeholder_email(address: str) -> bool:
 
 
 def is_repeated(digits: str) -> bool:
-    """Whether `digits` is one digit over and over, or zeros only."""
+    """Whether `digits` is one repeated digit, or zeros only."""
     return bool(digits) and len(set(digits)) == 1 and (digits[0] == "0" or len(digits) >= _SHORTEST_RUN)
 
 
 def is_placeholder_number(digits: str) -> bool:
-    """Whether `digits` is one digit repeated, or counts up from 0 or 1, or down from 9 or 0, once."""
+    """Whether `digits` is one repeated digit, or counts up from 0 or 1, or down from 9 or 0, once."""
     counts = any(len(digits) >= least and count.startswith(digits) for count, least in _COUNTS.items())
     return counts or is_repeated(digits)
 
 
 def spellings() -> Iterator[str]:
-    """Placeholders as people write them, so that a hash of one is known. Open families are cut to the usual."""
+    """Return placeholders in their usual spellings, to recognise their hashes.
+
+    Open families are limited to usual members.
+    """
     yield from ("", " ", "0", "NaN", "#N/A N/A", *_ZEROED_DEVICE_IDS)
     for word in WORDS:
         yield from (word, word.upper(), word.capitalize(), word.title())
@@ -142,7 +142,7 @@ def unmarked(text: str) -> str:
 
 
 def is_mangled(text: str) -> bool:
-    """Whether `text` shows that a number went through a spreadsheet's number type: digits may be lost."""
+    """Whether `text` shows that a spreadsheet converted it to a number: digits may be lost."""
     if text.startswith("="):  # a formula
         return True
     if not (text[-1:].isdecimal() or text.endswith("#")):
@@ -150,7 +150,7 @@ def is_mangled(text: str) -> bool:
     return any(form.fullmatch(text) for form in _MANGLED) or _DECIMAL_ZERO.fullmatch(text[-3:]) is not None
 
 
-# --- Invisible characters: taken off at the ends of a value, refused inside it ---
+# --- Invisible characters: removed at the ends of a value, refused inside it ---
 #
 # `str.strip()` removes the no-break space but neither U+200B nor U+FEFF, so both lists are written out here. White
 # space inside a value is not invisible: what it means is for the rule of the kind to say.
@@ -189,40 +189,40 @@ _TRIMMED: Final = re.compile(f"[{WHITE_SPACE}{MARKS}]*")
 
 
 def trim(text: str) -> str:
-    """`text` without white space and invisible marks at its ends. Control characters stay."""
+    """Return `text` without white space and invisible marks at its ends. Control characters stay."""
     if text.isascii():
         return text.strip(_TRIMMED_OF_ASCII)
     return text[_trimmed(text) : len(text) - _trimmed(text[::-1])]
 
 
 def _trimmed(text: str) -> int:
-    """How many characters come off at the front of `text`."""
+    """Return how many characters are removed at the beginning of `text`."""
     found = _TRIMMED.match(text)
     return found.end() if found else 0
 
 
 def has_invisible(text: str) -> bool:
-    """Whether `text` holds an invisible mark, a control character that is not white space, or a surrogate."""
+    """Whether `text` has an invisible mark, a control character that is not white space, or a surrogate."""
     return _INVISIBLE.search(text) is not None
 
 
 def has_control(text: str) -> bool:
-    """Whether `text` holds what `has_invisible` finds, or a tab or line break."""
+    """Whether `text` has a character that `has_invisible` finds, or a tab or line break."""
     return _CONTROL.search(text) is not None
 
 
-# --- One sign for those that people cannot tell apart: whatever a text processor put for `-`, a blank or `@` ---
+# --- One sign for those that look alike, such as those of a word processor for `-`, a blank or `@` ---
 
 # Hyphens, dashes, bars and minus signs that NFKC leaves as they are. The soft hyphen is an invisible character.
 _DASHES: Final = re.compile("[‐‑‒–—―⁃−⸺⸻\u058a\u30a0]")
 
 
 def plain_signs(text: str) -> str:
-    """`text` in NFKC, every dash as `-`: for looking at it, never for sending."""
+    """Return `text` in NFKC with every dash as `-`, for checks only, never for sending."""
     return text if text.isascii() else _DASHES.sub("-", in_form("NFKC", _DASHES.sub("-", text)))
 
 
-# --- Unicode's normal forms, of texts that are short enough for them ---
+# --- Unicode's normal forms, for texts that are short enough ---
 
 # To put the marks on one letter in order takes the square of their number: 2 seconds for a cell of the largest size.
 # Nothing that qualifies is as long: an address has 254 bytes, and four characters become one at most.
@@ -230,5 +230,5 @@ MAX_NORMALIZED: Final = 2_048  # characters
 
 
 def in_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
-    """`text` in that form; a longer one as it stands."""
+    """Return `text` in this Unicode form; a long text unchanged."""
     return unicodedata.normalize(form, text) if len(text) <= MAX_NORMALIZED else text

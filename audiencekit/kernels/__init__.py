@@ -1,1 +1,1 @@
-"""The door to the compiled kernels. Each function of theirs is called by the code that has its use (`*kernels.py`)."""
+"""The access to the compiled kernels. The code that uses a kernel calls it (`*kernels.py`)."""

@@ -1,4 +1,4 @@
-"""The arguments of kernels, laid out as `kernels/src/door.rs` reads it."""
+"""The arguments of kernels, in the memory layout that `kernels/src/door.rs` reads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ _DONE: Final = 0
 
 
 def address(array: npt.NDArray[Any]) -> int:
-    """Where the values of `array` begin. Its attribute `ctypes` tells so, too, and takes twenty times as long."""
+    """Return the address of the first value of `array`.
+
+    The attribute `ctypes` of the array takes twenty times as long.
+    """
     address: int = array.__array_interface__["data"][0]
     return address
 
 
 class KernelStructure(ctypes.Structure):
-    """A structure that the library reads. It points into arrays, and keeps them as long as it lives."""
+    """A structure that the library reads. It points into arrays, and holds a reference to them."""
 
     _kept: tuple[Any, ...]
 
@@ -37,7 +40,7 @@ class Slice(KernelStructure):
 
     @classmethod
     def of(cls, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> Slice:
-        # The library is told of places and counts only: it would read values of another size beyond their end.
+        # The library gets addresses and counts only: it would read values of another size beyond their end.
         if array.dtype != dtype or not array.flags.c_contiguous or not array.flags.aligned:
             raise ValueError("a kernel takes values of one size that stand one behind the other")
         made = cls(address(array), array.size)
@@ -46,14 +49,14 @@ class Slice(KernelStructure):
 
     @classmethod
     def to_fill(cls, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> Slice:
-        """The same, where the library may write."""
+        """Return a slice that the library may write to."""
         if not array.flags.writeable:
             raise ValueError("a kernel writes only where writing is allowed")
         return cls.of(array, dtype)
 
     @classmethod
     def of_all(cls, laid_out: Sequence[KernelStructure], layout: type[KernelStructure]) -> Slice:
-        """All of `laid_out`, which are of one `layout`."""
+        """Return a slice of `laid_out`, structures of one `layout`."""
         together = (layout * len(laid_out))(*laid_out)
         made = cls(ctypes.addressof(together), len(laid_out))
         made._kept = (together, laid_out)
@@ -79,18 +82,18 @@ class Words:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Words:
-        """Those of `words`, none of them twice."""
+        """Return the list of `words`, which are distinct."""
         encoded = sorted({word.encode() for word in words})
         ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
         return cls(ends, np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
-    def laid_out(self) -> Texts:
-        """The same as the library reads it."""
+    def to_structure(self) -> Texts:
+        """Return the structure that the library reads."""
         return Texts.of(self.ends, self.content)
 
 
-def room_in(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
-    """Where the library may write, and how many values."""
+def output_slice(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> tuple[ctypes.c_void_p, ctypes.c_size_t]:
+    """Return the address that the library may write to, and the number of values."""
     whole = Slice.to_fill(array, dtype)
     return ctypes.c_void_p(whole.data), ctypes.c_size_t(whole.count)
 

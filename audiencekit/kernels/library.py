@@ -1,7 +1,7 @@
-"""The library of the compiled kernels: loops over whole columns that do not hold the interpreter.
+"""The library of the compiled kernels: loops over whole columns that release the interpreter.
 
-It stands beside the package, and an installation without a compiler does not have it; the columnar rules do the same
-without it, slower.
+The library is a file beside the package. An installation without a compiler does not have it; the columnar rules then
+do the same, slower.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
 
 @cache
 def find_library() -> ctypes.CDLL | None:
-    """The library of this installation; None where it has none, or one that does not load.
+    """Return the library of this installation; None where there is none, or it does not load.
 
-    None with a warning where it has one of another version.
+    None, with a warning, for a library of another version.
     """
     for place in _places():
         spec = PathFinder.find_spec(LIBRARY, [place])
@@ -46,9 +46,9 @@ def find_library() -> ctypes.CDLL | None:
 
 
 def _places() -> Iterator[str]:
-    """The folder that holds the package; for an editable package, which lies elsewhere, those of installed ones.
+    """Return the folder that holds the package; for an editable installation the folders of installed packages.
 
-    Not the folders of `sys.path`: the working directory may be among them, and others may have filled it.
+    The folders of `sys.path` are not used: the working directory may be among them, and others may have filled it.
     """
     yield str(Path(__file__).parents[2])
     yield from dict.fromkeys(map(sysconfig.get_path, ("platlib", "purelib")))

@@ -1,1 +1,1 @@
-"""Pass one: the options of a run, its source read and judged, its plan, and the prepared directory."""
+"""Pass one: the options of a run, reading and judging its source, its plan, and the prepared directory."""

@@ -1,4 +1,4 @@
-"""The keyword arguments of all that reads a list, and their signatures as people see them."""
+"""The keyword arguments of all functions that read a list, and their signatures as people see them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from audiencekit.limits import (
 from audiencekit.settings import FewPeople
 from audiencekit.sources.files import FilePath
 
-# --- Signatures as people see them: `**keywords` written out, with types and defaults, and names that are not there
-# told ---
+# --- Signatures as people see them: `**keywords` written out, with types and defaults; unknown names are refused ---
 #
-# Checkers of types read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
+# Type checkers read `Unpack[Keywords]` by themselves; `help()`, notebooks and consoles ask for the signature.
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,11 +30,11 @@ _NO_MORE: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 def with_keywords(keywords: type, more: Mapping[str, object] = _NO_MORE) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator of a function whose `**keywords` are those of the TypedDict `keywords`.
+    """Decorate a function whose `**keywords` are those of the TypedDict `keywords`.
 
-    The signature and the docstring of what comes back say each of them. `more` are the defaults of keywords that are
-    not in `ABOUT`: the docstring of the function tells of them. It raises UsageError for a name that the
-    function does not know, with what it is called here, and TypeError for an argument that is missing.
+    The signature and the docstring of the decorated function list each of them. `more` are the defaults of keywords
+    that are not in `ABOUT`, which the docstring of the function explains itself. The function raises UsageError for an
+    unknown name, with the right name if there is one, and TypeError for a missing argument.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
@@ -58,7 +57,7 @@ def with_keywords(keywords: type, more: Mapping[str, object] = _NO_MORE) -> Call
 
 
 def refuse_unknown_keywords(given: Iterable[str], known: Collection[str], function: str = "this") -> None:
-    """Raises UsageError for a name of `given` that is not `known` to the `function`; says what it is called here."""
+    """Raise UsageError for a name of `given` that `function` does not know (`known`), with the right name."""
     for name in given:
         if name in known:
             continue
@@ -111,7 +110,7 @@ class SourceKeywords(TypedDict, total=False):
 
 
 class SyncKeywords(SourceKeywords, total=False):
-    """How to read a source that says who is to be in an audience, and when it is refused."""
+    """How to read a source that says who should be in an audience, and when to refuse it."""
 
     phone_validity: Literal["valid", "possible"]
     expires_at: Time | None
@@ -147,7 +146,7 @@ class Keywords(SyncKeywords, total=False):
 
 
 class Keyword(NamedTuple):
-    """The default of a keyword, and what it is, in a line. A default of None stands for what the line says."""
+    """The default of a keyword, and one line about it. For a default of None the line says what applies."""
 
     default: Any
     text: str

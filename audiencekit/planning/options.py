@@ -1,4 +1,4 @@
-"""The options of a plan; those that fit neither the source, nor the destination, nor each other are refused."""
+"""The options of a plan; options that do not fit the source, the destination or each other are refused."""
 
 from __future__ import annotations
 
@@ -36,45 +36,7 @@ from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.addresses import is_stored_whole, stored_address
 
-# --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
-
-
-def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
-    """Raises UsageError for options that cannot be together, with the destination, or with these paths."""
-    if not destination.suppresses and (options.suppress or options.consent is not None):
-        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
-    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
-        raise UsageError("standard input is named twice, and can be read only once")
-
-
-def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
-    """Raises MappingRefused, which names them, for columns whose kind the destination does not take."""
-    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
-        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
-        kinds = [kind.value for kind in Kind if kind in destination.kinds]
-        raise MappingRefused(
-            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
-            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
-        )
-
-
-def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
-    """Raises UsageError when the rejections would be written over a file that is read, or over any but rejections."""
-    if rejections is None:
-        return
-    if any(_is_same_file(path, rejections) for path in read):
-        raise UsageError("the rejections would be written over the source", hint="give them another name")
-    refuse_other_file(Path(rejections))
-
-
-def _is_same_file(one: FilePath, other: FilePath) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
-
-
-# --- The keywords of `check`, `prepare` and `upload`, checked once. The door to `keywords` and `signatures`, too ---
+# --- The keywords of `check`, `prepare` and `upload`, checked once ---
 
 _TEXTS: Final = (
     *("country", "country_column", "operation_column", "split_cells", "encoding", "delimiter", "sheet"),
@@ -92,8 +54,8 @@ _ABOUT_LISTS: Final = tuple(name for name in Keywords.__annotations__ if name.st
 class Options:
     """Checked keywords: how the source is read, by which rules, and what its rows mean.
 
-    `lists` says how the sources of `suppress` are read, and `unread_share` of the rows of each may be unreadable.
-    `consent` is what `fold_consent` makes of the word that says it; None when no column does.
+    `lists` says how the sources of `suppress` are read; the share `unread_share` of the rows of each may be unreadable.
+    `consent` is the word of consent after `fold_consent`; None when no column holds consent.
     """
 
     source: SourceOptions
@@ -130,7 +92,7 @@ class Options:
 
 
 def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") -> Keywords:
-    """The keywords that were given, as JSON can hold them: pairs and kinds as lists, and paths that mean one file.
+    """Return the given keywords as JSON can hold them: pairs and kinds as lists, files by absolute paths.
 
     `few_people` is the setting.
     """
@@ -150,7 +112,7 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
 
 
 def read_keywords(keywords: SourceKeywords, profile: Profile, *, few_people: FewPeople = "tell") -> Options:
-    """The keywords as options. Raises UsageError for those that are invalid, alone or together.
+    """Return the keywords as options. Raises UsageError for invalid ones, alone or together.
 
     `few_people` is the setting.
     """
@@ -210,7 +172,7 @@ def _read_share(given: Mapping[str, Any], name: str) -> float:
 
 
 def _read_size(given: Mapping[str, Any], name: str, least: int = 1, most: int | None = None) -> int | None:
-    """A size of requests; None where none is asked for. Raises UsageError."""
+    """Return a size of requests; None if no size is given. Raises UsageError."""
     size: int | None = given[name]
     if size is None:
         return None
@@ -222,7 +184,7 @@ def _read_size(given: Mapping[str, Any], name: str, least: int = 1, most: int | 
 
 
 def _check_types(given: Mapping[str, Any]) -> None:
-    """Raises UsageError for keywords of few words, numbers or truths that are something else."""
+    """Raise UsageError for a keyword of the wrong type: a choice, a number or a boolean."""
     if given["phone_validity"] not in ("valid", "possible"):
         raise UsageError("phone_validity must be valid or possible")
     if given["few_people"] not in (None, *FEW_PEOPLE_RULES):
@@ -236,7 +198,10 @@ def _check_types(given: Mapping[str, Any]) -> None:
 
 
 def _whole_path(path: FilePath) -> str:
-    """A suppression source, which a run must find again. Raises UsageError for an address that is not kept whole."""
+    """Return the path of a suppression source, so that a resumed run finds it.
+
+    Raises UsageError for a shortened address.
+    """
     if not is_stored_whole(stored_address(path)):
         raise UsageError(
             "a suppression source is an address with a query, which is not kept",
@@ -246,14 +211,14 @@ def _whole_path(path: FilePath) -> str:
 
 
 def _time_text(name: str, given: Time | None) -> str | None:
-    """A time as text in ISO 8601. Raises UsageError for a datetime that may mean any of several moments."""
+    """Return a time as text in ISO 8601. Raises UsageError for an ambiguous datetime."""
     if isinstance(given, datetime) and given.utcoffset() is None:
         raise UsageError(f"{name} is a datetime without a time zone", hint="for example datetime.now(UTC)")
     return given.isoformat() if isinstance(given, date) else given
 
 
 def _read_shared(given: Any) -> int | None:
-    """The people that a value may stand for; None for any number. Raises UsageError."""
+    """Return the number of people that may share a value; None for any number. Raises UsageError."""
     if given == KEEP_SHARED:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
@@ -262,14 +227,14 @@ def _read_shared(given: Any) -> int | None:
 
 
 def _suppress_paths(given: Any) -> tuple[str, ...]:
-    """The paths that were given; none for None and for an empty list. Raises UsageError for anything else."""
+    """Return the given paths; none for None and for an empty list. Raises UsageError for anything else."""
     if given is None or (isinstance(given, Sequence) and not given):
         return ()
     return tuple(map(_whole_path, paths_of(given)))
 
 
 def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The suppression sources. Raises UsageError for options about them where there are none."""
+    """Return the suppression sources. Raises UsageError for options about them where there are none."""
     if paths := _suppress_paths(given["suppress"]):
         return paths
     if about := [name for name in _ABOUT_LISTS if given[name] not in (ABOUT[name].default, (), [], {})]:
@@ -280,7 +245,7 @@ def _read_suppress(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _read_consent(given: str | None) -> tuple[str | None, str | None]:
-    """The column and the folded word of NAME=VALUE. Raises UsageError: a word that is blank would be no consent."""
+    """Return column and folded word of NAME=VALUE. Raises UsageError, also for a blank word: it would be no consent."""
     if given is None:
         return None, None
     name, _, word = given.partition("=") if isinstance(given, str) else ("", "", "")
@@ -309,7 +274,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
 
 @contextmanager
 def about_lists() -> Iterator[None]:
-    """Errors raised inside say that they are about a suppression source."""
+    """A context manager that adds to errors that they are about a suppression source."""
     try:
         yield
     except (UsageError, Refused, InputOutputFailed) as error:
@@ -319,7 +284,7 @@ def about_lists() -> Iterator[None]:
 
 @about_lists()
 def _list_options(given: Mapping[str, Any], country: str | None) -> SourceOptions:
-    """How suppression sources are read: for what they are compared with, in every form."""
+    """Return how suppression sources are read: by which rules, and in every form."""
     return SourceOptions(
         columns=_read_columns(given["suppress_columns"]),
         country=country,
@@ -342,7 +307,7 @@ def _ignored_names(given: Mapping[str, Any]) -> list[str]:
 
 
 def _texts(given: Any, *, wrong: str, hint: str) -> list[str]:
-    """The texts that a keyword gives, one or several. Raises UsageError, which says `wrong`, for anything else."""
+    """Return the texts of a keyword, one or several. Raises UsageError with the message `wrong` for anything else."""
     several = given or ()
     texts = [several] if isinstance(several, str) else list(several) if isinstance(several, Iterable) else [several]
     if not all(isinstance(text, str) for text in texts):
@@ -351,7 +316,7 @@ def _texts(given: Any, *, wrong: str, hint: str) -> list[str]:
 
 
 def _pairs(columns: Any) -> list[tuple[str, str]]:
-    """Pairs of kind and column. Raises UsageError for anything else."""
+    """Return pairs of kind and column. Raises UsageError for anything else."""
     given = columns.items() if isinstance(columns, Mapping) else columns or ()
     pairs = list(given) if isinstance(given, Iterable) else [given]
     texts = [pair for pair in pairs if isinstance(pair, tuple | list) and all(isinstance(part, str) for part in pair)]
@@ -365,7 +330,7 @@ def _read_columns(columns: Any) -> tuple[tuple[Kind, str], ...]:
 
 
 def read_kind(name: str) -> Kind:
-    """The kind called `name`. Raises UsageError for an unknown one."""
+    """Return the kind with this name. Raises UsageError for an unknown one."""
     if name not in set(Kind):
         # An identifier in the place of its kind is not shown.
         known = (
@@ -375,3 +340,41 @@ def read_kind(name: str) -> Kind:
         )
         raise UsageError(known, hint=f"choose one of: {', '.join(Kind)}")
     return Kind(name)
+
+
+# --- Options that fit neither the source, nor the destination, nor each other: refused before a row is read ---
+
+
+def refuse_options(options: Options, paths: tuple[str, ...], destination: Destination) -> None:
+    """Raise UsageError for options that exclude each other, or do not fit the destination or these paths."""
+    if not destination.suppresses and (options.suppress or options.consent is not None):
+        raise UsageError(f"a {destination.words.noun} keeps people out: suppression has no meaning for it")
+    if [*paths, *options.suppress].count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input is named twice, and can be read only once")
+
+
+def refuse_other_kinds(mapping: ColumnMapping, destination: Destination) -> None:
+    """Raise MappingRefused, with their names, for columns whose kind the destination does not take."""
+    if alien := [column for column in mapping.columns if column.kind not in destination.kinds]:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in alien)
+        kinds = [kind.value for kind in Kind if kind in destination.kinds]
+        raise MappingRefused(
+            f"a {destination.words.noun} takes {' and '.join(kinds)} only, and other columns are mapped: {named}",
+            hint=f"name the columns to be sent: {option('columns', dict.fromkeys(kinds, 'COLUMN'))}",
+        )
+
+
+def refuse_written_over(read: tuple[str, ...], rejections: FilePath | None) -> None:
+    """Raise UsageError when the rejections would overwrite a file that is read, or any file but rejections."""
+    if rejections is None:
+        return
+    if any(_is_same_file(path, rejections) for path in read):
+        raise UsageError("the rejections would be written over the source", hint="give them another name")
+    refuse_other_file(Path(rejections))
+
+
+def _is_same_file(one: FilePath, other: FilePath) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

@@ -22,7 +22,7 @@ from audiencekit.optiontext import option
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Origin, ReadSource
 from audiencekit.planning.shared_values import SharedOutcome
 from audiencekit.planning.suppression import ReadList
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore
 
 
-# --- The requests of a plan: the records that each of them has, and their bodies, made from the sealed spool ---
+# --- The requests of a plan: the records of each, and their bodies, made from the sealed spool ---
 
 
 @dataclass(slots=True, kw_only=True)
 class PlannedRequests:
-    """The requests, and the sealed spool that their bodies are made from. Close it with the stack it came from."""
+    """The requests, and the sealed spool from which their bodies are made. It is closed by the stack that opened it."""
 
     layout: SelectionLayout
     requests: list[PlannedRequest]
@@ -57,16 +57,16 @@ class PlannedRequests:
     form: RequestForm
 
     def chosen_records(self, batch: int) -> tuple[HashedRecords, Indices]:
-        """One batch of the layout, and the places of the records that are sent. May be called from any thread."""
+        """Return one batch of the layout, and the places of its records that are sent. For any thread."""
         return self.batches.find(batch, np.flatnonzero(self.layout.sent(batch)))
 
     @property
     def users_of(self) -> UsersOf:
-        """The encoded Updates and Deletes of each request. To be called from any thread."""
+        """The encoded Updates and Deletes of each request. For any thread."""
         return RequestRecords(self.layout, self.batches, self.profile).users_of
 
     def packed(self, is_wanted: Callable[[int], bool]) -> Iterator[PackedRequest]:
-        """The requests whose number is wanted, in order, with their bodies."""
+        """Return the wanted requests, in order, with their bodies."""
         wanted = (request for request in self.requests if is_wanted(request.number))
         return pack_requests(wanted, self.users_of, self.form)
 
@@ -76,7 +76,7 @@ class PlannedRequests:
 
 @dataclass(slots=True, kw_only=True)
 class PlannedRun(PlannedRequests):
-    """The plan of one run, as it was judged."""
+    """The plan of one run, with its refusals."""
 
     source: Origin
     options: Options
@@ -92,12 +92,12 @@ class PlannedRun(PlannedRequests):
 
     @property
     def mapping(self) -> ColumnMapping:
-        """Which columns carried what."""
+        """The mapping from columns to kinds."""
         return self.source.mapping
 
     @property
     def operation(self) -> str:
-        """The operation on the rows, in words; the records of a prepared source say it themselves."""
+        """The operation on the rows, in words; the records of a prepared source have it themselves."""
         if self.mapping.operation is None or self.options.source.operation_column is not None:
             return self.options.operation
         done = {
@@ -108,7 +108,7 @@ class PlannedRun(PlannedRequests):
 
     @property
     def records(self) -> int:
-        """Records that the plan sends."""
+        """The number of records that the plan sends."""
         return self.selection.chosen.count()
 
     @property
@@ -118,12 +118,12 @@ class PlannedRun(PlannedRequests):
 
     @property
     def warnings(self) -> tuple[Loss, ...]:
-        """Losses that the owner of the source would want to hear of, the most values first."""
+        """Losses that the owner of the source should know, the most values first."""
         return find_losses(self.tally, self.mapping)
 
     @property
     def plan_notes(self) -> tuple[str, ...]:
-        """Notes to read before anything is sent: causes of lost matches, and effects that sending does not have."""
+        """Notes to read before anything is sent: causes of lost matches, and effects that people may not expect."""
         updates, deletes = (sum(getattr(request, verb) for request in self.requests) for verb in ("updates", "deletes"))
         done = self.destination.notes(updates=updates, deletes=deletes, suppressing=self.options.suppresses)
         return self.suppression_notes + self.small_losses + self.few_notes + done
@@ -135,12 +135,12 @@ class PlannedRun(PlannedRequests):
 
     @property
     def few_refusals(self) -> list[Refused]:
-        """A refusal in its place, for an owner who wants none."""
+        """A refusal in place of this note, if the setting refuses small changes."""
         return refuse_few(self.people_changed, self.options, self.destination)
 
     @property
     def small_losses(self) -> tuple[str, ...]:
-        """Notes on numbers and rows that an option would save, too few for a warning; and on shared values."""
+        """Notes on shared values, and on losses that an option would save, too few for a warning."""
         shared = () if self.shared is None else self.shared.notes
         return small_losses(self.tally, self.mapping, self.warnings) + shared
 
@@ -150,7 +150,7 @@ class PlannedRun(PlannedRequests):
         return {}
 
     def row_counts(self, *, sent: int = 0, refused: int = 0) -> RowCounts:
-        """Where every row is when `sent` records were confirmed and the service refused others one by one."""
+        """Return where every row is when `sent` records were confirmed and the service refused others one by one."""
         return RowCounts(
             read=self.tally.rows_read,
             sent=sent,
@@ -162,17 +162,17 @@ class PlannedRun(PlannedRequests):
         )
 
     def fill_ratio(self) -> float | None:
-        """Bytes of all bodies but the last over what they could hold; None for one request, and without a limit."""
+        """The bytes of all bodies but the last, divided by their limit; None for one request, or without a limit."""
         full, most = [request.body_bytes for request in self.requests[:-1]], self.destination.max_body_bytes
         return sum(full) / (len(full) * most) if full and most else None
 
     def minutes(self) -> float | None:
-        """The shortest time that the rate of the service allows; None where it has none."""
+        """The shortest time that the rate of the service allows; None without a rate."""
         rate = self.destination.requests_per_minute
         return len(self.requests) / rate if rate else None
 
 
-# --- The members of an audience under sync, which its snapshot knows: they are asked before people are taken out ---
+# --- The members of an audience under sync, in its snapshot: they are checked before people are taken out ---
 
 _HINT: Final = (
     "leave the column of these identifiers out (`ignore=`), or say `shared_values='keep'` to take out all who have one;"
@@ -181,7 +181,7 @@ _HINT: Final = (
 
 
 def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
-    """The snapshot of the target; None for one that is not under sync from this state directory."""
+    """Return the snapshot of the target; None if the target is not under sync from this state directory."""
     if not target.destination.can_sync:
         return None
     from audiencekit.snapshots.store import SnapshotStore
@@ -193,8 +193,8 @@ def known_members(target: Target, settings: Settings) -> SnapshotStore | None:
     return SnapshotStore(settings.state_dir, account_id, target.id, key)
 
 
-def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: Terms) -> list[Refused]:
-    """The refusal of Deletes by a value that more members share than the terms allow."""
+def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms: PlanTerms) -> list[Refused]:
+    """Return the refusal of Deletes by a value that more members share than the terms allow."""
     members, most = terms.members, terms.options.shared_people
     if members is None or most is None or not selection.deletes.count():
         return []
@@ -208,7 +208,7 @@ def refuse_shared_by_members(gathered: BatchResults, selection: Selection, terms
 
 
 def _taken_out(gathered: BatchResults, selection: Selection) -> Iterator[HashedRecords]:
-    """The records that are to be taken out, batch by batch."""
+    """Yield the records to be taken out, batch by batch."""
     layout, start = SelectionLayout(selection, gathered.batch_records), 0
     for number, count in enumerate(gathered.batch_records):
         chosen = layout.sent(number) & selection.deletes.slice(start, start + count)
@@ -226,7 +226,7 @@ def _those(records: HashedRecords, chosen: Bools) -> HashedRecords:
 
 
 def to_plan(planned: PlannedRun) -> Plan:
-    """Return the document of the plan. Of its records only counts are in it."""
+    """Return the document of the plan. It has counts of records only."""
     warnings = planned.warnings
     ready: Verdict = "ready_with_warnings" if warnings else "ready"
     verdict: Verdict = "refused" if planned.refusals else ready if planned.requests else "empty"
@@ -259,7 +259,7 @@ def to_plan(planned: PlannedRun) -> Plan:
 
 
 def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
-    """Return the document `plan` of the plan, with the sizes of each request, as `prepare` writes it."""
+    """Return the document `plan` with the sizes of each request, as `prepare` writes it."""
     listed = [
         {
             "number": request.number,
@@ -277,26 +277,26 @@ def to_manifest(planned: PlannedRun, plan: Plan) -> dict[str, Any]:
 
 
 def few_note(people: int, options: Options, destination: Destination) -> tuple[str, ...]:
-    """A note on a change of few people, whose reach can tell about each of them."""
+    """Return a note on a change of few people: the reach before and after it can tell about each of them."""
     if not 0 < people < FEW_PEOPLE:
         return ()
     return (of_few(people, destination) + (": allowed by `few_people=`" if options.few_people == "allow" else ""),)
 
 
 def of_few(people: int, destination: Destination) -> str:
-    """Say that a plan changes so few people."""
+    """Return a sentence that a plan changes so few people."""
     return destination.words.few_people.format(people="1 person" if people == 1 else f"{people} people")
 
 
 def small_losses(tally: Tally, mapping: ColumnMapping, warnings: Sequence[Loss]) -> tuple[str, ...]:
-    """Numbers and rows that an option would save, too few for one of the `warnings`, in words."""
+    """Return notes on numbers and rows that an option would save, and that are too few for one of the `warnings`."""
     warned = {loss.column for loss in warnings if loss.code == Reason.NO_COUNTRY}
     rows = () if any(loss.code == Reason.ENCODING for loss in warnings) else _lost_rows(tally)
     return _lost_numbers(tally, mapping, warned) + rows
 
 
 def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | None]) -> tuple[str, ...]:
-    """Columns whose phone numbers are lost because nothing says their country, in words, unless `warned` of."""
+    """Return notes on columns of phone numbers without a country, unless they are `warned` about."""
     found = []
     for column in (column for column in mapping.columns if column.name not in warned):
         seen = tally.columns.get(column.position)
@@ -309,7 +309,7 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
 
 
 def _lost_rows(tally: Tally) -> tuple[str, ...]:
-    """Rows that another encoding would save, in words."""
+    """Return a note on rows that another encoding would save."""
     count = tally.reasons["encoding"]
     if not count:
         return ()
@@ -320,8 +320,11 @@ def _lost_rows(tally: Tally) -> tuple[str, ...]:
 # --- Reasons not to send a plan, found when its source was read to the end ---
 
 
-def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
-    """People who are to be taken out must not be put in because an option was forgotten; `is_revised` for a sync."""
+def ignored_operation(source: ReadSource, options: Options, *, is_revised: bool) -> list[Refused]:
+    """Refuse a source that names an operation which the options ignore: a forgotten option must not put people in.
+
+    `is_revised` is True for a sync.
+    """
     if source.operation_hint is None or options.operation_was_given:
         return []
     name = source.operation_hint
@@ -334,7 +337,7 @@ def unheeded_operation(source: ReadSource, options: Options, *, is_revised: bool
 
 
 def no_records_left(selection: Selection, options: Options) -> list[Refused]:
-    """Refuse a source of which all records are suppressed: it is more likely a mistake than not."""
+    """Refuse a source if all its records are suppressed: this is probably a mistake."""
     if not selection.suppressed or selection.chosen.count() or options.bounds.allow_empty:
         return []
     causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
@@ -345,7 +348,7 @@ def no_records_left(selection: Selection, options: Options) -> list[Refused]:
 
 
 def refuse_few(people: int, options: Options, destination: Destination) -> list[Refused]:
-    """Refuse a change of few people, for an owner who wants none."""
+    """Refuse a change of few people, if the setting says so."""
     if options.few_people != "refuse" or not 0 < people < FEW_PEOPLE:
         return []
     hint = f"collect at least {FEW_PEOPLE} people for a run, or say `few_people='allow'`"
@@ -353,15 +356,15 @@ def refuse_few(people: int, options: Options, destination: Destination) -> list[
 
 
 def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime) -> list[Refused]:
-    """Refuse entries that have expired: they add no one, and the sender would not notice."""
+    """Refuse entries that have expired: they would add no one, and the sender would not notice."""
     if not times.is_over(now) or not any(request.updates for request in requests):
         return []
-    told = f"the entries would have expired on {format_time(times.end)}: they would add no one"
-    return [PlanRefused(told, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
+    message = f"the entries would have expired on {format_time(times.end)}: they would add no one"
+    return [PlanRefused(message, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
 
 
 def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:
-    """Refusals in the place of warnings, for an owner who wants none."""
+    """Return refusals in place of warnings, if the options say so."""
     again = "or leave out `fail_on_warnings=True`"
     return [
         PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (`rejections=FILE`)'}; {again}")

@@ -1,4 +1,4 @@
-"""The inputs of a plan besides its source: the terms that decide it, and the means that it is made with."""
+"""The inputs of a plan besides its source: the terms that decide it, and the resources for making it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _SILENT: Final = NoProgress()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """The terms of a plan: the same terms and the same rows make the same requests. Make it with `pinned`.
+class PlanTerms:
+    """The terms of a plan: the same terms and the same rows give the same requests. Make them with `pinned`.
 
-    `now` is when the run began. Records with a key that one of `memories` holds are kept out of an audience. Deletes
-    by a value that many of its `members` share are refused; None where they are not known.
+    `now` is when the run began. Records with a key in one of `memories` are kept out of an audience. Deletes by a value
+    that many of the `members` share are refused; None where the members are not known.
     """
 
     options: Options
@@ -58,7 +58,7 @@ class Terms:
         destination: Destination = AUDIENCE,
         memories: tuple[KeyMemory, ...] = (),
     ) -> Self:
-        """Terms with all times written out. Raises UsageError for invalid times."""
+        """Return terms with all times fixed. Raises UsageError for invalid times."""
         plan_time = pin_plan_time(options.plan_time, now)
         times = destination.pin(plan_time, now, options)
         memories = memories if destination.suppresses else ()
@@ -68,7 +68,7 @@ class Terms:
     def of(
         cls, keywords: SourceKeywords, settings: Settings, *, now: datetime, destination: Destination = AUDIENCE
     ) -> Self:
-        """The terms that `keywords` and settings give. Raises as `read_keywords`, `read_forgotten` and `pinned`."""
+        """Return the terms of `keywords` and settings. Raises as `read_keywords`, `memories_of` and `pinned`."""
         options = read_keywords(keywords, settings.profile, few_people=settings.few_people)
         memories = memories_of(settings)
         return cls.pinned(options, settings.profile, now=now, destination=destination, memories=memories)
@@ -80,13 +80,13 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """The means to make a plan. `stack` closes the files that it opens; records lie in `spool_dir`, sealed.
+class PlanResources:
+    """The resources for making a plan. `stack` closes the files that it opens; records are in `spool_dir`, sealed.
 
-    `rejections` is where these are written. `on_records` is called with the records of every batch, in the order of
-    the source, and with who of them refuses; `on_suppressed` with those of suppression sources. `keep`, an empty spool,
-    is to hold all that `plan_kept` needs of the source. Without `keeps_records` the plan is made to be looked at, and
-    its records cannot be had: not even their hashes are written then, where the plan can be made from less.
+    Rejections are written to `rejections`. `on_records` is called with the records of every batch, in the order of the
+    source, and with the places of those without consent; `on_suppressed` with the records of suppression sources.
+    `kept_spool`, an empty spool, is filled with all that `plan_kept` needs of the source. Without `keeps_records` the
+    plan is only looked at: its records are not stored, nor their hashes where the plan can be made without them.
     """
 
     stack: ExitStack
@@ -95,9 +95,9 @@ class Means:
     rejections: FilePath | None = None
     on_records: OnRecords | None = None
     on_suppressed: Callable[[RecordChunk], None] = lambda chunk: None
-    keep: KeptSpool | None = None
+    kept_spool: KeptSpool | None = None
     keeps_records: bool = True
 
     def reading(self, source: Source) -> ReadingProgress:
-        """The progress of reading `source`, which begins now."""
+        """Return the progress of reading `source`, which begins now."""
         return ReadingProgress(self.progress, source)

@@ -1,4 +1,4 @@
-"""Pass one, from options to a plan: it is begun, read, and requests are made of all that was gathered."""
+"""Pass one: read a source, or a kept spool, to its end and plan every request. Nothing is sent here."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from audiencekit.planning.options import refuse_options, refuse_other_kinds, ref
 from audiencekit.planning.plan import (
     PlannedRun,
     expired,
+    ignored_operation,
     no_records_left,
     refuse_few,
     refuse_losses,
     refuse_shared_by_members,
     to_plan,
-    unheeded_operation,
 )
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.reading import (
     BatchResults,
-    Keeping,
-    KeptReading,
     Listeners,
     ReadSource,
+    SpoolReader,
+    SpoolWriter,
     WholeBatches,
     read_batches,
 )
@@ -45,7 +45,127 @@ from audiencekit.sources.files import AnySource, FilePath, Item, paths_among
 from audiencekit.sources.source import open_source
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
-# --- The end of pass one: requests are made of all that was gathered, and reasons not to send them are found ---
+# --- Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent ---
+
+# Makes the plan of a source, as `plan_run` does.
+Planner: TypeAlias = Callable[[tuple[Item, ...], PlanTerms, PlanResources], PlannedRun]
+
+
+def plan_run(
+    source: AnySource,
+    terms: PlanTerms,
+    resources: PlanResources,
+    *,
+    tagger: Tagger | None = None,
+    revise: Revise | None = None,
+) -> PlannedRun:
+    """Read the source to its end and plan every request.
+
+    `revise` may choose other records to be sent, and add records that are not in the source; `tagger` makes the tags
+    that it compares. Raises SourceRefused for a source that cannot be read to its end. A source that was read but must
+    not be sent gives a plan with `refusals`.
+    """
+    paths = tuple(os.fspath(path) for path in paths_among(source))
+    refuse_options(terms.options, paths, terms.destination)
+    refuse_written_over((*paths, *terms.options.suppress), resources.rejections)
+    opened = open_source(source, terms.options.source)
+    refuse_other_kinds(opened.mapping, terms.destination)
+    gathered, lists = begin_plan(opened.mapping, terms, resources, spool=resources.kept_spool, tagger=tagger)
+    spool_writer = None if resources.kept_spool is None else SpoolWriter(resources.kept_spool, gathered.scratch)
+    with Listeners(resources.rejections, resources.on_records) as listeners:
+        batches = read_batches(
+            opened, terms.options, terms.form, gathered.keysets, gathered.spool,
+            with_chunks=resources.on_records is not None,
+        )  # fmt: skip
+        reading = resources.reading(opened)
+        for batch in batches:
+            gathered.add(batch)
+            listeners.on_batch(batch)
+            if spool_writer is not None:
+                spool_writer.add(batch)
+            reading.step(gathered.tally.rows_read)
+        found = ReadSource.of(opened)
+        if spool_writer is not None:
+            spool_writer.finish(found)
+        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners)
+    return assemble(found, gathered, shared, terms, lists, revise=revise)
+
+
+def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
+    """Return the plan that `plan_run` made when it filled `spool`, given the same terms. The source is not read.
+
+    Suppression sources are read again: they are not in the spool.
+    """
+    spool_reader = SpoolReader(spool)
+    gathered, lists = begin_plan(spool_reader.source.mapping, terms, resources, spool=spool)
+    with Listeners(resources.rejections, resources.on_records) as listeners:
+        batches = spool_reader.batches(terms.form, gathered.keysets, with_chunks=resources.on_records is not None)
+        for number, batch in enumerate(batches, 1):
+            gathered.add(batch)
+            listeners.on_batch(batch)
+            resources.progress.step("reading what was kept", number, spool_reader.batch_count, unit="batches")
+        shared = leave_out_shared_values(gathered, spool_reader.source.mapping, terms, listeners)
+    return assemble(spool_reader.source, gathered, shared, terms, lists)
+
+
+# --- A preview: pass one without storing the records; no files are left ---
+
+
+def preview(source: AnySource, terms: PlanTerms, *, rejections: FilePath | None, progress: Progress) -> Plan:
+    """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
+    with ExitStack() as stack:
+        resources = PlanResources(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
+        plan = to_plan(plan_run(source, terms, resources))
+    give_back()
+    return plan
+
+
+# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
+
+
+def begin_plan(
+    mapping: ColumnMapping,
+    terms: PlanTerms,
+    resources: PlanResources,
+    *,
+    spool: SealedFile | None,
+    tagger: Tagger | None = None,
+) -> tuple[BatchResults, tuple[ReadList, ...]]:
+    """Return the results, without batches yet but with all suppressed people, and the facts of the suppression sources.
+
+    The records go into `spool`, or a new one.
+    """
+    scratch = resources.stack.enter_context(Spool(resources.spool_dir))
+    most = terms.options.shared_people
+    keysets = KeySets(
+        scratch, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
+        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(scratch, most),
+    )  # fmt: skip
+    people = SuppressedPeople(scratch)
+
+    def on_forms(forms: Sequence[RecordChunk]) -> None:
+        for chunk in forms:
+            resources.on_suppressed(chunk)
+        if most is not None:
+            people.add(forms)
+
+    lists = read_lists(terms.options, keysets, progress=resources.progress, on_records=on_forms)
+    records = resources.stack.enter_context(Spool(resources.spool_dir)) if spool is None else spool
+    keeps = _keeps_records(mapping, terms, resources)
+    return BatchResults(records, scratch, keysets, terms.form, people, keeps_records=keeps), lists
+
+
+def _keeps_records(mapping: ColumnMapping, terms: PlanTerms, resources: PlanResources) -> bool:
+    """Whether the plan needs the records themselves, not only their tags.
+
+    Where values are shared, erased people are found by their hashes, and users with texts are measured again. Members
+    of an audience are compared by hashes, too.
+    """
+    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
+    return resources.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
+
+
+# --- The end of pass one: requests are made of all that was gathered, and refusals are found ---
 
 # Chooses what is sent of what was gathered, in the place of what pass one chose.
 Revise: TypeAlias = Callable[[BatchResults, Selection, PlanTimes], Selection]
@@ -55,12 +175,12 @@ def assemble(
     source: ReadSource,
     gathered: BatchResults,
     shared: SharedOutcome | None,
-    terms: Terms,
+    terms: PlanTerms,
     lists: tuple[ReadList, ...],
     *,
     revise: Revise | None = None,
 ) -> PlannedRun:
-    """The plan of all that was gathered, the `shared` values left out of it."""
+    """Return the plan of all that was gathered, without the `shared` values."""
     options, times = terms.options, terms.times
     selection = gathered.keysets.select()
     alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
@@ -69,7 +189,7 @@ def assemble(
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
     refusals = [
-        *unheeded_operation(source, options, is_revised=revise is not None),
+        *ignored_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(shared.refusals(options) if shared is not None else ()),
         *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
@@ -98,116 +218,6 @@ def assemble(
     )
 
 
-def _memory_notes(terms: Terms, selection: Selection) -> tuple[str, ...]:
-    """Of memories that held a key; where all of these are to be taken out, nothing is suppressed."""
+def _memory_notes(terms: PlanTerms, selection: Selection) -> tuple[str, ...]:
+    """Return the notes of memories that held a key. Nothing is suppressed where all records are Deletes."""
     return tuple(memory.note for memory in terms.memories if memory.note and selection.suppressed)
-
-
-# --- The beginning of pass one: spools, key sets, and the people of suppression sources, before the first row is read
-
-
-def begin_plan(
-    mapping: ColumnMapping, terms: Terms, means: Means, *, spool: SealedFile | None, tagger: Tagger | None = None
-) -> tuple[BatchResults, tuple[ReadList, ...]]:
-    """The results, without batches yet but with all who are suppressed, and what was read of these.
-
-    The records go into `spool`, or a new one.
-    """
-    aside = means.stack.enter_context(Spool(means.spool_dir))
-    most = terms.options.shared_people
-    keysets = KeySets(
-        aside, mixed=mapping.operation is not None, suppressing=terms.options.suppresses,
-        memories=terms.memories, tagger=tagger, search=None if most is None else SharedValueSearch(aside, most),
-    )  # fmt: skip
-    people = SuppressedPeople(aside)
-
-    def hear(forms: Sequence[RecordChunk]) -> None:
-        for chunk in forms:
-            means.on_suppressed(chunk)
-        if most is not None:
-            people.add(forms)
-
-    lists = read_lists(terms.options, keysets, progress=means.progress, on_records=hear)
-    records = means.stack.enter_context(Spool(means.spool_dir)) if spool is None else spool
-    keeps = _keeps_records(mapping, terms, means)
-    return BatchResults(records, aside, keysets, terms.form, people, keeps_records=keeps), lists
-
-
-def _keeps_records(mapping: ColumnMapping, terms: Terms, means: Means) -> bool:
-    """Whether the plan needs the records themselves, beside their tags.
-
-    Where values are shared, erased people are known by their hashes, and users that hold texts are measured again. The
-    members of an audience are compared by hashes, too.
-    """
-    holds_texts = any(not column.kind.is_hashed for column in mapping.columns)
-    return means.keeps_records or bool(terms.memories) or terms.members is not None or holds_texts
-
-
-# --- A plan that is only looked at: pass one without the records themselves, and nothing of it left behind ---
-
-
-def preview(source: AnySource, terms: Terms, *, rejections: FilePath | None, progress: Progress) -> Plan:
-    """Return the plan of `source` for people and programs. Raises what `plan_run` raises."""
-    with ExitStack() as stack:
-        means = Means(stack=stack, progress=progress, rejections=rejections, keeps_records=False)
-        plan = to_plan(plan_run(source, terms, means))
-    give_back()
-    return plan
-
-
-# --- Pass one: source -> text -> records -> plan. Everything is read and judged here; nothing is sent ---
-
-# Makes the plan of a source, as `plan_run` does.
-Planner: TypeAlias = Callable[[tuple[Item, ...], Terms, Means], PlannedRun]
-
-
-def plan_run(
-    source: AnySource, terms: Terms, means: Means, *, tagger: Tagger | None = None, revise: Revise | None = None
-) -> PlannedRun:
-    """Read the source to its end and plan every request.
-
-    `revise` may choose others to be sent, and add records that are not of the source; `tagger` makes the tags that it
-    compares. Raises SourceRefused for what cannot be read to the end; what was read but must not be sent stands in
-    `refusals`.
-    """
-    paths = tuple(os.fspath(path) for path in paths_among(source))
-    refuse_options(terms.options, paths, terms.destination)
-    refuse_written_over((*paths, *terms.options.suppress), means.rejections)
-    opened = open_source(source, terms.options.source)
-    refuse_other_kinds(opened.mapping, terms.destination)
-    gathered, lists = begin_plan(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
-    keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)
-    with Listeners(means.rejections, means.on_records) as listeners:
-        batches = read_batches(
-            opened, terms.options, terms.form, gathered.keysets, gathered.spool,
-            with_chunks=means.on_records is not None,
-        )  # fmt: skip
-        reading = means.reading(opened)
-        for batch in batches:
-            gathered.add(batch)
-            listeners.hear(batch)
-            if keeping is not None:
-                keeping.add(batch)
-            reading.step(gathered.tally.rows_read)
-        found = ReadSource.of(opened)
-        if keeping is not None:
-            keeping.finish(found)
-        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners)
-    return assemble(found, gathered, shared, terms, lists, revise=revise)
-
-
-def plan_kept(spool: KeptSpool, terms: Terms, means: Means) -> PlannedRun:
-    """The plan that `plan_run` made when it kept `spool`, given the same terms. The source is not touched.
-
-    Suppression sources are: what they say is not kept.
-    """
-    reading = KeptReading(spool)
-    gathered, lists = begin_plan(reading.source.mapping, terms, means, spool=spool)
-    with Listeners(means.rejections, means.on_records) as listeners:
-        batches = reading.batches(terms.form, gathered.keysets, with_chunks=means.on_records is not None)
-        for number, batch in enumerate(batches, 1):
-            gathered.add(batch)
-            listeners.hear(batch)
-            means.progress.step("reading what was kept", number, reading.batch_count, unit="batches")
-        shared = leave_out_shared_values(gathered, reading.source.mapping, terms, listeners)
-    return assemble(reading.source, gathered, shared, terms, lists)

@@ -16,11 +16,11 @@ from typing import Final
 import orjson
 import pyarrow.parquet as pq
 
-from audiencekit.destinations.requests.packing import BodyRoom, pack_request
+from audiencekit.destinations.requests.packing import BodyBuffer, pack_request
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.personal import guarded
 from audiencekit.planning.plan import PlannedRun, to_manifest, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.process.memory import give_back, giving_back
 from audiencekit.process.workers import one_ahead
@@ -33,7 +33,7 @@ from audiencekit.state.directory import make_missing
 from audiencekit.state.files import explained, make_room, open_new, write_file
 from audiencekit.state.locks import locked
 
-# --- The prepared directory: what `upload` would send, on disk ---
+# --- The prepared directory: the records and bodies of an `upload`, on disk ---
 #
 # records.parquet PREPARED_SCHEMA, one line a record that would be sent, in row order. Hashes are personal data.
 # manifest.json what the records came from, the plan and its times, each request's sizes rejections.csv row, column,
@@ -45,16 +45,16 @@ _UNWRITTEN: Final = "what is prepared cannot be written"
 _OURS: Final = re.compile(r"records\.parquet|manifest\.json|rejections\.csv|requests/[0-9]{6}\.json")
 
 
-def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool, progress: Progress) -> Plan:
-    """Plan the run and write its directory; a refused plan leaves `rejections.csv` only.
+def write_prepared(source: AnySource, terms: PlanTerms, out: Path, *, requests: bool, progress: Progress) -> Plan:
+    """Plan the run and write its directory; of a refused plan only `rejections.csv` is written.
 
-    Raises UsageError when `out` holds files that are not of an earlier `prepare`, InputOutputFailed when it cannot be
-    written, or another `prepare` is writing to it.
+    Raises UsageError when `out` holds files that no earlier `prepare` wrote, InputOutputFailed when it cannot be
+    written, or another `prepare` writes to it.
     """
     with ExitStack() as stack:
         staging = stack.enter_context(_staging(out, (*paths_among(source), *terms.options.suppress)))
-        means = Means(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
-        planned = plan_run(source, terms, means)
+        resources = PlanResources(stack=stack, progress=progress, spool_dir=staging, rejections=staging / REJECTIONS)
+        planned = plan_run(source, terms, resources)
         give_back()
         plan = to_plan(planned)
         if not planned.refusals:
@@ -65,9 +65,9 @@ def write_prepared(source: AnySource, terms: Terms, out: Path, *, requests: bool
 
 @contextmanager
 def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
-    """A directory inside `out` to write in, so that what stands there stays whole until the new is.
+    """Make a directory inside `out` to write to, so that the earlier files stay until the new ones are complete.
 
-    Raises UsageError when `out` holds what no `prepare` wrote, or the source; InputOutputFailed while another
+    Raises UsageError when `out` holds files that no `prepare` wrote, or the source; InputOutputFailed while another
     `prepare` writes to it.
     """
     with explained(_UNWRITTEN, out, hint=""):
@@ -92,7 +92,7 @@ def _staging(out: Path, sources: Sequence[FilePath]) -> Iterator[Path]:
 
 @contextmanager
 def _alone_in(out: Path) -> Iterator[None]:
-    """While it lasts no other `prepare` of this host writes to `out`. Raises InputOutputFailed while one does."""
+    """Keep other `prepare` of this host out of `out` meanwhile. Raises InputOutputFailed while one writes to it."""
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(out, wait=False, is_directory=True))
@@ -110,7 +110,7 @@ def _lies_in(source: FilePath, out: Path) -> bool:
 
 
 def _entries(out: Path) -> Iterator[str]:
-    """Names in `out` and in its requests directory, those of a killed `prepare` left out."""
+    """Return the names in `out` and in its requests directory, without those of a killed `prepare`."""
     for entry in out.iterdir():
         if entry.name == REQUESTS and entry.is_dir():
             yield from (f"{REQUESTS}/{child.name}" for child in entry.iterdir())
@@ -119,7 +119,7 @@ def _entries(out: Path) -> Iterator[str]:
 
 
 def _replace(out: Path, staging: Path) -> None:
-    """The files of `staging` in place of those of an earlier `prepare`; the manifest goes first and comes last."""
+    """Move the files of `staging` over those of an earlier `prepare`: the manifest goes first and comes last."""
     with explained(_UNWRITTEN, out, hint=""):
         for name in (MANIFEST, RECORDS, REJECTIONS):
             (out / name).unlink(missing_ok=True)
@@ -142,7 +142,7 @@ def _write_all(staging: Path, planned: PlannedRun, plan: Plan, *, requests: bool
 
 
 def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) -> None:
-    """The records in a thread of their own: one alone can write them, and takes as long as another for all bodies."""
+    """Write the records in a thread, at the same time as the bodies: each takes about as long as the other."""
     halted = Event()
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         records = pool.submit(write_records, staging / RECORDS, planned, halted)
@@ -157,9 +157,6 @@ def _write_side_by_side(staging: Path, planned: PlannedRun, progress: Progress) 
             raise
 
 
-# --- records.parquet: each record that would be sent, in row order, its hashes as text ---
-
-
 # --- requests/000001.json and so on: each body, byte for byte ---
 
 _GIVE_BACK_EVERY: Final = 8  # bodies; twice as often would take twice as many faults, and save 10 MB
@@ -170,12 +167,12 @@ _COPY_SECONDS: Final = 0.01  # that a body takes into fresh pages of the cache
 def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Generator[None, None, None]:
     """Make the directory, write the bodies, and yield after each.
 
-    The disk fetches one past the cache while the next is packed. When it is busy, the next goes through the cache.
+    The disk writes one body past the cache while the next is packed. When it is busy, the next goes through the cache.
     Nothing is written any more when this is closed.
     """
     directory.mkdir(mode=0o700)
     largest = max((request.body_bytes for request in planned.requests), default=0)
-    room, fetched = BodyRoom(make_room(largest)), BodyRoom(make_room(largest))
+    room, fetched = BodyBuffer(make_room(largest)), BodyBuffer(make_room(largest))
     fetching: Future[None] | None = None
     with ThreadPoolExecutor(1, "audiencekit") as pool:
         for request in giving_back(planned.requests, every=_GIVE_BACK_EVERY):
@@ -193,12 +190,15 @@ def write_bodies(directory: Path, planned: PlannedRun, progress: Progress) -> Ge
 
 
 def _is_done(fetching: Future[None]) -> bool:
-    """Whether it is by the time that another way would take. Raises OSError when it failed."""
+    """Whether the write is done by the time that another way would take. Raises OSError when it failed."""
     try:
         fetching.result(_COPY_SECONDS)
     except TimeoutError:
         return False
     return True
+
+
+# --- records.parquet: each record to send, in row order, its hashes as text ---
 
 
 @guarded

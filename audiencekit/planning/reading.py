@@ -1,4 +1,4 @@
-"""Pass one over a source: each batch is prepared, counted, and kept until the plan is made."""
+"""Pass one over a source: each batch is prepared, counted, and stored until the plan is made."""
 
 from __future__ import annotations
 
@@ -39,11 +39,76 @@ from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart
 from audiencekit.state.spool import KeptSpool, SealedFile, Spool
 
+# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
+# order ---
+
+# Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
+OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatch:
+    """One batch of the source: all that the plan needs of it.
+
+    `user_bytes` are the bytes of each user without its comma. `chunk` has its records if a listener wants them; they
+    are in the spool, too. `refusing` says of each record whether it is put in without consent; None where no column
+    holds consent.
+    """
+
+    chunk: RecordChunk | None
+    rejections: pa.RecordBatch
+    tally: Tally
+    user_bytes: Sizes = field(repr=False)
+    tagged: TaggedBatch
+    refusing: Bools | None = field(default=None, repr=False)
+
+
+def read_batches(
+    source: Source,
+    options: Options,
+    form: RequestForm,
+    keysets: KeySets,
+    spool: BatchSpool,
+    *,
+    with_chunks: bool = False,
+    workers: int | None = None,
+) -> Iterator[ReadBatch]:
+    """Return all batches, in the order of the source, prepared by `workers` threads (by default one a core).
+
+    The n-th batch is chunk n of `spool`. It has its records only `with_chunks`.
+    """
+    numbers = count()
+
+    def work(item: tuple[int, TextBatch]) -> ReadBatch:
+        number, batch = item
+        del item
+        prepared = prepare_batch(
+            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
+            examine=examine if options.examines else None,
+        )  # fmt: skip
+        del batch  # every thread has a batch: what it is not needed for any more would be there as often
+        sizes = form.measure(prepared.records)
+        tagged = keysets.tag(prepared.records, prepared.refusing)
+        chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
+        rows, tagged = tagged.rows, replace(tagged, rows=None)
+        read = ReadBatch(
+            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
+        )
+        del prepared
+        spool.seal(number, chunk, rows)
+        return read
+
+    def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
+        return next(numbers), batch
+
+    return in_order(work, map(numbered, source.batches()), workers=workers or cores())
+
+
 # --- The results of pass one for every batch: counts, bits and sizes for the plan, lines for the rejections ---
 
 
 class Listeners:
-    """The listeners of every batch, in order: the file of rejections, and the caller that wants the records."""
+    """The listeners of every batch, in order: the file of rejections, and the caller's function for the records."""
 
     def __init__(self, rejections: str | os.PathLike[str] | None, on_records: OnRecords | None) -> None:
         self._file = RejectionsFile(Path(rejections)) if rejections else None
@@ -58,14 +123,14 @@ class Listeners:
         if self._file:
             self._file.__exit__(*exception)
 
-    def hear(self, batch: ReadBatch) -> None:
-        """Tell them of the next batch."""
-        self.hear_rejections(batch.rejections)
+    def on_batch(self, batch: ReadBatch) -> None:
+        """Pass the next batch on."""
+        self.on_rejections(batch.rejections)
         if self._on_records and batch.chunk is not None:
             self._on_records(batch.chunk, batch.refusing)
 
-    def hear_rejections(self, rejections: pa.RecordBatch) -> None:
-        """Tell the file of more rejections (REJECTION_SCHEMA)."""
+    def on_rejections(self, rejections: pa.RecordBatch) -> None:
+        """Write more rejections (REJECTION_SCHEMA) to the file."""
         if self._file:
             self._file.add(rejections)
 
@@ -73,28 +138,28 @@ class Listeners:
 class BatchResults:
     """The results of pass one, batch by batch. Records are in `spool`, bits and counts in memory.
 
-    Tags and sizes are put `aside`, sealed.
+    Tags and sizes are in `scratch`, sealed.
     """
 
     def __init__(
         self,
         spool: SealedFile,
-        aside: Spool,
+        scratch: Spool,
         keysets: KeySets,
         form: RequestForm,
         people: SuppressedPeople | None = None,
         *,
         keeps_records: bool = True,
     ) -> None:
-        self.keysets, self.tally, self.aside, self.people = keysets, Tally(), aside, people
-        self.spool = BatchSpool(spool, aside, keeps_records=keeps_records)
+        self.keysets, self.tally, self.scratch, self.people = keysets, Tally(), scratch, people
+        self.spool = BatchSpool(spool, scratch, keeps_records=keeps_records)
         self.batch_records: list[int] = []
         self._form = form
-        self._sizes: list[int] = []  # chunks of `aside`, one a batch
+        self._sizes: list[int] = []  # chunks of `scratch`, one a batch
         self._refusing = Bits()  # of every record, where a column says consent
 
     def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
-        """Where the chosen records stand, and the requests that hold them."""
+        """Return where the chosen records are, and the requests that hold them."""
         layout = SelectionLayout(selection, self.batch_records)
 
         def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
@@ -104,117 +169,117 @@ class BatchResults:
         return layout, self._form.plan(selection.waves(), sizes_of)
 
     def append(self, records: HashedRecords) -> None:
-        """Add records that are not of the source, as the next batch."""
+        """Add records that are not from the source, as the next batch."""
         self.spool.seal(len(self.batch_records), to_chunk(records))
         sizes = self._form.measure(records)
         self.batch_records.append(len(sizes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(sizes)))
+        self._sizes.append(self.scratch.append(sizes_to_bytes(sizes)))
 
     def add(self, batch: ReadBatch) -> None:
-        """Take in the next batch."""
+        """Add the next batch."""
         self.tally.add(batch.tally)
         self.keysets.add(batch.tagged)
         self.batch_records.append(len(batch.user_bytes))
-        self._sizes.append(self.aside.append(sizes_to_bytes(batch.user_bytes)))
+        self._sizes.append(self.scratch.append(sizes_to_bytes(batch.user_bytes)))
         if batch.refusing is not None:
             self._refusing.append(batch.refusing)
 
     def refusing_of(self, batch: int) -> Bools | None:
-        """Of each record of `batch`, whether it would be put in without consent; None where no column says it."""
+        """Return which records of `batch` are put in without consent; None where no column holds consent."""
         if not len(self._refusing):
             return None
         start = sum(self.batch_records[:batch])
         return self._refusing.slice(start, start + self.batch_records[batch])
 
     def change(self, batch: int, places: Indices, sizes: Sizes) -> None:
-        """Leave the values at `places` out of a batch (see `without_values`), whose users have these `sizes` then."""
+        """Leave the values at `places` out of a batch (see `without_values`); its users then have these `sizes`."""
         self.spool.leave_out(batch, places)
-        self._sizes[batch] = self.aside.append(sizes_to_bytes(sizes))
+        self._sizes[batch] = self.scratch.append(sizes_to_bytes(sizes))
 
     def sizes(self, batch: int) -> Sizes:
-        """Bytes of each user of `batch`, without its comma."""
-        return sizes_from_bytes(self.aside.read(self._sizes[batch]))
+        """Return the bytes of each user of `batch`, without its comma."""
+        return sizes_from_bytes(self.scratch.read(self._sizes[batch]))
 
 
-# --- The batches of pass one in the spool: their records, or their tags where nothing more is asked of them ---
+# --- The batches of pass one in the spool: their records, or only their tags where these suffice ---
 
 
 class BatchSpool:
     """Batches by number in `file`, one chunk each. Any thread may read or write.
 
-    Without `keeps_records` a chunk holds the tags of a batch, if shared values are looked for, or else there is none.
-    Which values of a batch are left out is put `aside`.
+    Without `keeps_records` a chunk holds the tags of a batch, if shared values are searched, and is missing otherwise.
+    The places of values that are left out are in `scratch`.
     """
 
-    def __init__(self, file: SealedFile, aside: Spool, *, keeps_records: bool = True) -> None:
-        self._file, self._aside, self.keeps_records = file, aside, keeps_records
-        self._left_out: dict[int, int] = {}  # of batches without some of their values, chunks of `aside`
+    def __init__(self, file: SealedFile, scratch: Spool, *, keeps_records: bool = True) -> None:
+        self._file, self._scratch, self.keeps_records = file, scratch, keeps_records
+        self._left_out: dict[int, int] = {}  # of batches without some of their values, chunks of `scratch`
 
     @guarded
     def seal(self, number: int, chunk: RecordChunk | None, rows: TaggedRows | None = None) -> None:
-        """Put a batch into the file: its records, `chunk`, or its tags, `rows`."""
+        """Write a batch into the file: its records, `chunk`, or its tags, `rows`."""
         if self.keeps_records and chunk is not None:
             self._file.append(chunk.unwrap(), number)
         elif rows is not None:
             self._file.append(taggedrows.to_chunk(rows), number)
 
     def unseal(self, number: int) -> HashedRecords:
-        """The records of a batch, RECORD_SCHEMA. Raises Bug where they were not kept."""
+        """Return the records of a batch, RECORD_SCHEMA. Raises Bug if they were not stored."""
         if not self.keeps_records:
             raise Bug(f"the records of batch {number} were not kept: the plan was made to be looked at")
         records = from_chunk(RecordChunk(self._file.read(number)))
         if number not in self._left_out:
             return records
-        places = np.frombuffer(self._aside.read(self._left_out[number]), dtype="<u4").astype(np.int64)
+        places = np.frombuffer(self._scratch.read(self._left_out[number]), dtype="<u4").astype(np.int64)
         return without_values(records, places)
 
     def leave_out(self, number: int, places: Indices) -> None:
-        """From now on unseal a batch without the values at `places` (see `without_values`)."""
-        self._left_out[number] = self._aside.append(places.astype("<u4").tobytes())
+        """From now on return a batch without the values at `places` (see `without_values`)."""
+        self._left_out[number] = self._scratch.append(places.astype("<u4").tobytes())
 
     def look(self, number: int, slots: Slots, places: Places, tagger: Tagger) -> tuple[Candidates, Pairs]:
-        """The values at some places of a batch with these `slots`, as `candidates_at`."""
+        """Return the values at some places of a batch with these `slots`, as `candidates_at` does."""
         if self.keeps_records:
             return candidates_in_records(self.unseal(number), tagger, places)
         return candidates_at(places, taggedrows.from_chunk(self._file.read(number), slots))
 
 
 class WholeBatches:
-    """BatchesOfRecords: the first `count` batches of `spool`, each unsealed once for the requests that share it."""
+    """BatchesOfRecords: the first `count` batches of `spool`. Each is unsealed once for the requests that share it."""
 
     def __init__(self, spool: BatchSpool, count: int) -> None:
         self._unseal = Memo(spool.unseal, most=NEIGHBOURS, end=count)
 
     def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
-        """All records of `batch`, and the same places."""
+        """Return all records of `batch`, and the same places."""
         return self._unseal(batch), places
 
 
-# --- The facts of a source that was read to its end: names of columns, forms of files. Never a value ---
+# --- The facts of a source that was read to its end: names of columns, formats of files. Never a value ---
 
 
 class Origin(Protocol):
-    """The origin of the records of a plan: a source, or the spool that was kept of one."""
+    """The origin of the records of a plan: a source, or a spool that was kept of one."""
 
     @property
     def description(self) -> Description:
-        """Its format and size, for people."""
+        """The format and size, for people."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on it, for people."""
+        """Notes on the source, for people."""
 
     @property
     def parts(self) -> tuple[SourcePart, ...]:
-        """Its files."""
+        """The files."""
 
     @property
     def mapping(self) -> ColumnMapping:
-        """Which columns carry what."""
+        """The mapping from columns to kinds."""
 
     @property
     def repeatable(self) -> bool:
-        """Whether all of it can be read again."""
+        """Whether the source can be read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +295,7 @@ class ReadSource:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Those of `source`, all of whose batches were read."""
+        """Return the facts of `source`, all of whose batches were read."""
         return cls(
             mapping=source.mapping,
             description=source.description,
@@ -241,12 +306,12 @@ class ReadSource:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON has them."""
+        """Return the facts as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The facts whose `to_json` is `document`."""
+        """Return the facts that `to_json` wrote."""
         facts = dict(document)
         mapping = dict(facts.pop("mapping"))
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
@@ -260,29 +325,29 @@ class ReadSource:
 # the last is what the source was found to be.
 
 
-class Keeping:
-    """Completes a kept spool that takes the records by itself; what comes behind them waits in `aside`."""
+class SpoolWriter:
+    """Complete a kept spool. The records are written to it directly; the rest waits in `scratch` and follows them."""
 
-    def __init__(self, spool: KeptSpool, aside: Spool) -> None:
-        self._spool, self._aside = spool, aside
+    def __init__(self, spool: KeptSpool, scratch: Spool) -> None:
+        self._spool, self._scratch = spool, scratch
         self._waiting: list[int] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Take the counts and rejections of the next batch."""
+        """Add the counts and rejections of the next batch."""
         refusing = None if batch.refusing is None else np.flatnonzero(batch.refusing).tolist()
         document = {"tally": batch.tally, "rejections": batch.rejections.to_pydict(), "refusing": refusing}
-        self._waiting.append(self._aside.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
+        self._waiting.append(self._scratch.append(orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)))
 
     def finish(self, source: ReadSource) -> None:
-        """Put everything into the spool, which can be opened from now on. Raises InputOutputFailed."""
+        """Write everything into the spool, which can be opened from then on. Raises InputOutputFailed."""
         for number in self._waiting:
-            self._spool.append(self._aside.read(number))
+            self._spool.append(self._scratch.read(number))
         self._spool.append(orjson.dumps(source.to_json()))
         self._spool.finish()
 
 
-class KeptReading:
-    """The reading that a finished spool holds. Raises ResumeRefused for one that this version did not write."""
+class SpoolReader:
+    """Read a finished spool as the source was read. Raises ResumeRefused for a spool of another version."""
 
     def __init__(self, spool: KeptSpool) -> None:
         self._spool = spool
@@ -297,7 +362,7 @@ class KeptReading:
             ) from None
 
     def batches(self, form: RequestForm, keysets: KeySets, *, with_chunks: bool = False) -> Iterator[ReadBatch]:
-        """The batches that `read_batches` gave when the source was read."""
+        """Return the batches that `read_batches` returned when the source was read."""
 
         def work(number: int) -> ReadBatch:
             chunk = RecordChunk(self._spool.read(number))
@@ -317,7 +382,7 @@ class KeptReading:
 
 
 def _bits(places: list[int] | None, size: int) -> Bools | None:
-    """Which of `size` records stand at `places`."""
+    """Return one bit for each of `size` records, set at `places`."""
     if places is None:
         return None
     bits = np.zeros(size, dtype=bool)
@@ -356,67 +421,3 @@ def _bare_numbers(document: dict[str, Any]) -> BareNumbers:
 
 def _personal_shapes(document: dict[str, Any]) -> PersonalShapes:
     return PersonalShapes(**document | {name: Counter(document[name]) for name in ("shapes", "readings")})
-
-
-# --- The first half of pass one: every batch of a source prepared, measured, tagged and sealed, side by side, in
-# order ---
-
-# Hears of the records of a batch, and of each of them whether it refuses, as in `ReadBatch`.
-OnRecords: TypeAlias = Callable[[RecordChunk, Bools | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadBatch:
-    """One batch of the source, all that the plan needs of it. `user_bytes` are those of each user without its comma.
-
-    `chunk` are its records, where a listener wants them; they are in the spool, too. `refusing` says of each
-    record whether it would be put in without consent; None where no column says it.
-    """
-
-    chunk: RecordChunk | None
-    rejections: pa.RecordBatch
-    tally: Tally
-    user_bytes: Sizes = field(repr=False)
-    tagged: TaggedBatch
-    refusing: Bools | None = field(default=None, repr=False)
-
-
-def read_batches(
-    source: Source,
-    options: Options,
-    form: RequestForm,
-    keysets: KeySets,
-    spool: BatchSpool,
-    *,
-    with_chunks: bool = False,
-    workers: int | None = None,
-) -> Iterator[ReadBatch]:
-    """All batches, in the order of the source, prepared by `workers` threads (one a core by default).
-
-    The n-th batch is chunk n of `spool`, and its records go with it only `with_chunks`.
-    """
-    numbers = count()
-
-    def work(item: tuple[int, TextBatch]) -> ReadBatch:
-        number, batch = item
-        del item
-        prepared = prepare_batch(
-            batch, source.mapping, rules=options.rules, operation_type=options.operation_type, consent=options.consent,
-            examine=examine if options.examines else None,
-        )  # fmt: skip
-        del batch  # every thread has a batch: what it is not needed for any more would be there as often
-        sizes = form.measure(prepared.records)
-        tagged = keysets.tag(prepared.records, prepared.refusing)
-        chunk = to_chunk(prepared.records) if spool.keeps_records or with_chunks else None
-        rows, tagged = tagged.rows, replace(tagged, rows=None)
-        read = ReadBatch(
-            chunk if with_chunks else None, prepared.rejections, prepared.tally, sizes, tagged, prepared.refusing
-        )
-        del prepared
-        spool.seal(number, chunk, rows)
-        return read
-
-    def numbered(batch: TextBatch) -> tuple[int, TextBatch]:  # `enumerate` would hold one that was given away
-        return next(numbers), batch
-
-    return in_order(work, map(numbered, source.batches()), workers=workers or cores())

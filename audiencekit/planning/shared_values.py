@@ -1,4 +1,4 @@
-"""Values that are those of more people than a household: they are left out of all records before the plan is made."""
+"""Values that more people than a household share: they are left out of all records before the plan is made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import Options
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.planning.reading import BatchResults, Listeners
 from audiencekit.process.workers import one_ahead
 from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn
@@ -41,7 +41,7 @@ SHARED: Final = Reason.SHARED.value
 
 
 def leave_out_shared_values(
-    gathered: BatchResults, mapping: ColumnMapping, terms: Terms, listeners: Listeners
+    gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, listeners: Listeners
 ) -> SharedOutcome | None:
     """Find the shared values among all records, and leave them out of what was gathered; None without any."""
     if (search := gathered.keysets.search) is None:
@@ -51,9 +51,9 @@ def leave_out_shared_values(
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
         return None
-    stripping = _Stripping(gathered, mapping, terms, shared)
+    stripping = _SharedValueRemoval(gathered, mapping, terms, shared)
     for rejections in stripping.run(candidates):
-        listeners.hear_rejections(rejections)
+        listeners.on_rejections(rejections)
     if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
         stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
     return stripping.outcome
@@ -61,10 +61,11 @@ def leave_out_shared_values(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _LeftOut:
-    """The shared values of a batch, `found`, in the order of their records; `places` of them, ascending.
+    """The shared values of a batch, `found`, in the order of their records, and their ascending `places`.
 
-    `records` are those that have one, and `owners` which of these each value is of. Of each record: its key set without
-    them, its shapes before and after, and whether it has nothing else.
+    `records` are the records with a shared value, and `owners` says for each value which of these records has it. The
+    other fields are about each of these records: its key set without the values, its shapes before and after, and
+    whether it has nothing else.
     """
 
     found: Candidates
@@ -78,7 +79,7 @@ class _LeftOut:
 
     @classmethod
     def of(cls, found: Candidates) -> Self:
-        """Of the values of a batch that are `found`, in the order of their places."""
+        """Return the values of a batch that are `found`, in the order of their places."""
         places = found["place"].astype(np.int64)
         found = found.take(np.argsort(found["record"], kind="stable"))
         owners, at = np.cumsum(begins := _begins(found["record"])) - 1, np.flatnonzero(begins)
@@ -93,10 +94,10 @@ class _LeftOut:
         return cls(found, places, owners, of_records["record"], key_sets, Shapes.of(before), after, is_gone)
 
 
-class _Stripping:
-    """Leaves shared values out of what was gathered: of key sets, sizes and counts, and of records as they are read."""
+class _SharedValueRemoval:
+    """Remove shared values from key sets, sizes and counts, and from records when they are read."""
 
-    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: Terms, shared: SharedValues) -> None:
+    def __init__(self, gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, shared: SharedValues) -> None:
         self._gathered, self._terms, self._shared = gathered, terms, shared
         self._columns = {kind: [column for column in mapping.columns if column.kind is kind] for kind in Kind}
         self._main = {kind: self._main_column(kind) for kind in Kind if self._columns[kind]}
@@ -105,7 +106,7 @@ class _Stripping:
         self.puts_in = False  # whether a record to be put in had a shared value
 
     def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
-        """Change all batches, whose candidates stand in these chunks, one each; the rejections of each that has any."""
+        """Change all batches; each of these chunks has the candidates of one. Yield the rejections of each."""
         self._gathered.keysets.drop_keys(self._shared.tags)
         first = 0
         of_batches = zip(one_ahead(self._find, candidates), self._gathered.batch_records, strict=True)
@@ -115,14 +116,14 @@ class _Stripping:
             first += records
 
     def _find(self, chunk: int) -> _LeftOut | None:
-        """The shared values among the candidates in `chunk`; None without any."""
+        """Return the shared values among the candidates in `chunk`; None without any."""
         if chunk == NO_CHUNK:
             return None
-        found = self._shared.among(np.frombuffer(self._gathered.aside.read(chunk), dtype=CANDIDATE))
+        found = self._shared.among(np.frombuffer(self._gathered.scratch.read(chunk), dtype=CANDIDATE))
         return _LeftOut.of(found) if len(found) else None
 
     def _change(self, number: int, first: int, left_out: _LeftOut) -> pa.RecordBatch:
-        """Leave values out of one batch, whose records are counted from `first`."""
+        """Leave values out of one batch. Its records are counted from `first`."""
         records, is_gone, places = left_out.records, left_out.is_gone, left_out.places
         shapes = left_out.before, left_out.after
         self._recombine(*shapes)
@@ -138,7 +139,7 @@ class _Stripping:
         return self._reject(left_out.found, is_gone[left_out.owners])
 
     def _recombine(self, before: Shapes, after: Shapes) -> None:
-        """Count records by the kinds that they have now, no longer by those of before."""
+        """Count records by the kinds that they have now instead of those before."""
         for shapes, sign in ((before, -1), (after, 1)):
             for kinds, records in zip(shapes.kinds(), shapes.records.tolist(), strict=True):
                 if kinds:
@@ -146,7 +147,7 @@ class _Stripping:
 
     @property
     def _asks(self) -> bool:
-        """Whether a shared value that suppresses is to be decided by the user."""
+        """Whether the user must decide about shared values that suppress."""
         return self._terms.options.shared_suppression == "stop"
 
     def _count(self, number: int, first: int, gone: Indices) -> None:
@@ -156,7 +157,7 @@ class _Stripping:
             self.outcome.refusing += int(np.count_nonzero(refusing[gone]))
 
     def _ask(self, number: int, first: int, found: Candidates) -> None:
-        """Count values of erased people among those that are left out of records to be put in: no others matter."""
+        """Count values of erased people among those left out of Updates; in other records they do not matter."""
         owners = found["record"].astype(np.int64) + first
         places = found["place"][~self._gathered.keysets.deletes_of(owners)].astype(np.int64)
         self.puts_in = self.puts_in or bool(len(places))
@@ -165,12 +166,12 @@ class _Stripping:
             self.outcome.remembered += count_remembered(records, places, self._terms.memories)
 
     def _main_column(self, kind: Kind) -> MappedColumn:
-        """Of the columns of `kind` the one with most values: a record does not say from which each came."""
+        """Return the column of `kind` with most values: a record does not say from which column each value came."""
         counts = self._gathered.tally.columns
         return max(self._columns[kind], key=lambda column: counts.get(column.position, ColumnTally()).valid)
 
     def _reject(self, found: Candidates, is_gone: Bools) -> pa.RecordBatch:
-        """Count the values left out; of each its row and its column, or the columns that it may have come from.
+        """Count the values left out, and return row and column of each, or the columns that it may have come from.
 
         `is_gone` says of each whether its record has nothing else.
         """
@@ -194,7 +195,7 @@ class _Stripping:
 
 
 def _begins(records: npt.NDArray[np.uint32]) -> Bools:
-    """Of each of `records`, which ascend, whether it differs from the one before."""
+    """Return for each of the ascending `records` whether it differs from the one before."""
     begins = np.ones(len(records), dtype=bool)
     begins[1:] = records[1:] != records[:-1]
     return begins
@@ -209,7 +210,7 @@ _KIND_BITS: Final = 63 // len(Kind)  # of a number that stands for a shape
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The distinct lines of some counts, a column for each kind; which of them each line is, and how often it came."""
+    """The `distinct` rows of a table of counts by kind, `which` of them each row is, and how often each occurs."""
 
     distinct: Counts = field(repr=False)
     which: Indices = field(repr=False)
@@ -217,7 +218,7 @@ class Shapes:
 
     @classmethod
     def of(cls, counts: Counts) -> Self:
-        """Those of `counts`. Few records have other shapes than most: to sort a number for each costs least."""
+        """Return the shapes of `counts`. Most records have the same shape: sorting one number for each is cheapest."""
         if counts.max(initial=0) >= 2**_KIND_BITS:
             distinct, which, records = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
             return cls(distinct, which.reshape(-1), records)
@@ -226,20 +227,20 @@ class Shapes:
         return cls(numbers[:, None] >> shifts & 2**_KIND_BITS - 1, np.searchsorted(numbers, found), records)
 
     def kinds(self) -> list[int]:
-        """The kinds of each distinct shape, a bit for each in their order, as in `Tally.combinations`."""
+        """Return the kinds of each distinct shape, a bit for each kind in their order, as in `Tally.combinations`."""
         found: list[int] = ((self.distinct > 0) @ (1 << np.arange(len(Kind)))).tolist()
         return found
 
 
 class LengthsOfShapes:
-    """The bytes of users by their shapes: a hash is as long as any other. Each shape is measured once."""
+    """The bytes of users by their shapes: all hashes have one length. Each shape is measured once."""
 
     def __init__(self, measure: Callable[[HashedRecords], Sizes]) -> None:
         self._measure = measure
         self._known: dict[bytes, int] = {}
 
     def of(self, shapes: Shapes) -> Indices:
-        """The bytes of each record of `shapes`, whose values are hashes."""
+        """Return the bytes of each record of `shapes`, whose values are hashes."""
         keys = [shape.tobytes() for shape in shapes.distinct]
         unknown = [place for place, key in enumerate(keys) if key not in self._known]
         if unknown:
@@ -249,7 +250,7 @@ class LengthsOfShapes:
 
 
 def _records_of(shapes: Counts) -> HashedRecords:
-    """A batch of records with so many values of each kind; which they are does not matter."""
+    """Return a batch of records with so many values of each kind. Which values does not matter."""
     lists = []
     for counts, (kind, value_type) in zip(shapes.T, VALUE_TYPES.items(), strict=True):
         size = int(counts.sum())
@@ -270,11 +271,11 @@ _ALL_OR_NONE: Final = (
 
 @dataclass(slots=True)
 class SharedOutcome:
-    """The effects of the values that more people share than are few.
+    """The effects of values that too many people share.
 
-    `left_out` counts by kind, in records; `kept_in` are rows that had nothing else, and whose people were to be taken
-    out, or kept out. `unidentified` and `refusing` rows of suppression sources, and `remembered` values of
-    erased people, say no other person than all who share the value.
+    `left_out` counts them by kind, in records. `kept_in` counts rows of people to be taken out, or kept out, that had
+    no other value. `unidentified` and `refusing` count rows of suppression sources, and `remembered` counts values of
+    erased people, that identify no single person.
     """
 
     values: int
@@ -287,14 +288,14 @@ class SharedOutcome:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The effect in words."""
+        """The effects in words."""
         values = "1 value is" if self.values == 1 else f"{self.values:,} values are"
         counts = " and ".join(f"{count:,} of {kind}" for kind, count in self.left_out.items())
         what = f"{values} shared by more people than one household, the most by {self.people:,}: left out of records"
         return (f"{what} ({counts}); `shared_values='keep'` sends them",)
 
     def refusals(self, options: Options) -> list[Refused]:
-        """Refusals to send although the values were left out."""
+        """Return refusals: cases in which leaving the values out is not enough."""
         found: list[Refused] = []
         shared = f"values that more than {options.shared_people} people of the source share"
         if self.kept_in:

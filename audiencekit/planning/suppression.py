@@ -30,103 +30,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from audiencekit.state.spool import Spool
 
-# --- The people of suppression sources, kept until it is known which of their values many share ---
-
-
-class SuppressedPeople:
-    """The records of all suppression sources, put aside: who they are besides their shared values is asked later."""
-
-    def __init__(self, aside: Spool) -> None:
-        self._aside = aside
-        self._batches: list[list[int]] = []
-
-    def add(self, forms: Sequence[RecordChunk]) -> None:
-        """Take the records of the next batch, in all their forms."""
-        self._batches.append([self._aside.append(chunk.unwrap()) for chunk in forms])
-
-    def unidentified(self, shared: SharedValues, keysets: KeySets) -> int:
-        """How many of their rows have one of the values in `shared`, and no other value that a record has."""
-        found = 0
-        for numbers in self._batches:
-            forms = [from_chunk(RecordChunk(self._aside.read(number))) for number in numbers]
-            sharing, rows, tags = find_sharing_rows(forms, shared, keysets.tagger)
-            if len(sharing):
-                found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))
-        return found
-
-
-# --- A batch of a suppression source: read in every form that its identifiers could be sent in ---
-
-# Reasons of cells that name no person, and of those that are read in another form.
-_HARMLESS: Final = frozenset(
-    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
-)
-_FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionForm:
-    """One way to read a batch: which columns, hashed already or not, by which rules."""
-
-    mapping: ColumnMapping
-    rules: Rules
-
-
-@dataclass(frozen=True, slots=True)
-class SuppressionBatch:
-    """The contents of one batch: tags and records of each form, the count of its rows, and of those that are usable.
-
-    `unread` says why some were not read to their end (REJECTION_SCHEMA).
-    """
-
-    tagged: list[OrderedTags | None] = field(repr=False)
-    chunks: list[RecordChunk]
-    rows: int
-    usable_rows: int
-    unread: pa.RecordBatch
-
-
-def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
-    """The forms that the values in the columns of `mapping` could have been sent in."""
-    plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
-    yield SuppressionForm(mapping, plain)
-    if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
-        other = replace(plain, phone_form="digits", device_id_case="as_given")
-        yield SuppressionForm(replace(mapping, columns=formed), other)
-    if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
-        yield SuppressionForm(replace(mapping, columns=hashed), plain)
-
-
-def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
-    """The people of `batch` in each of `forms`. To be called from any thread."""
-    prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
-    usable = _usable_rows([each.records for each in prepared])
-    return SuppressionBatch(
-        tagged=[keysets.tag_suppressed(each.records) for each in prepared],
-        chunks=[to_chunk(each.records) for each in prepared],
-        rows=prepared[0].tally.rows_read,
-        usable_rows=len(usable),
-        unread=_unread(prepared[0].rejections, usable),
-    )
-
-
-@guarded
-def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
-    """The rows of which anything qualified, in whichever form."""
-    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
-
-
-def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
-    """The `rejections` by which a person may be missed.
-
-    A cell without an identifier, or with a hash, is none of them where something else of its row qualified.
-    """
-    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
-    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
-    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
-
-
-# --- Read suppression sources: people to keep out, in every form that their identifiers could be sent in ---
+# --- Reading suppression sources: people to keep out, in every form in which their identifiers could be sent ---
 #
 # A person who cannot be read from such a source could be put in unnoticed: it is read to its end or the run is refused.
 # So it is with a row of it that cannot be read, unless a share of these was accepted. Its columns are recognised, or
@@ -138,9 +42,9 @@ _MOST_NAMED: Final = 5  # unread cells that a message names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadList:
-    """The facts of one suppression source: which columns, how many rows, and how many of them not to their end.
+    """The facts of one suppression source: its columns, the number of its rows, and of the unread ones.
 
-    `unread` rows hold a value that cannot be read, or no usable identifier. `notes` are what was found on the way.
+    `unread` rows hold a value that cannot be read, or no usable identifier. `notes` are remarks on the source.
     """
 
     name: str
@@ -152,7 +56,7 @@ class ReadList:
 
 @dataclass(slots=True)
 class _Unread:
-    """Rows that were not read to their end, over all batches: how many, the first of them, and the reasons."""
+    """Rows that were not read completely, over all batches: how many, the first of them, and the reasons."""
 
     rows: int = 0
     first: list[dict[str, Any]] = field(default_factory=list)
@@ -164,7 +68,7 @@ class _Unread:
         self.first += rejections.slice(0, _MOST_NAMED - len(self.first)).to_pylist()
 
     def in_words(self) -> str:
-        """The first of them, one by one."""
+        """List the first of them in words."""
         named = [f"row {one['row']}{_of_column(one['column'])}: {one['reason']}" for one in self.first]
         return "; ".join(named) + (" …" if self.rows > len(named) else "")
 
@@ -175,8 +79,8 @@ def read_lists(
     """Gather in `keysets` all people in the suppression sources of `options`; return the facts of each source.
 
     `on_records` gets the records of every batch, in order, in each of their forms. Raises SourceRefused for a source
-    that cannot be read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one of which
-    too many rows cannot be read, and UsageError or MappingRefused for what is said of these sources and fits none.
+    that cannot be read to its end, MappingRefused for one without a column of identifiers, PlanRefused for one with too
+    many unreadable rows, and UsageError or MappingRefused for options that fit none of the sources.
     """
     with about_lists():
         opened = [open_source(path, options.lists) for path in options.suppress]
@@ -185,7 +89,7 @@ def read_lists(
 
 
 def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
-    """Notes on the sources, for people."""
+    """Return notes on the sources, for people."""
     unread = [
         f"suppression source {one.name}: {one.unread:,} of {one.rows:,} rows could not be read to their end; the"
         " people in them could be sent"
@@ -201,7 +105,7 @@ def _batches(opened: Source) -> Iterator[TextBatch]:
 
 
 def _refuse_unfit(opened: list[Source], options: SourceOptions) -> None:
-    """Raises UsageError for an option, and MappingRefused for a column, that no source has a use for."""
+    """Raise UsageError for an option, and MappingRefused for a column, that fits no source."""
     if not opened:
         return
     formats = " and ".join(dict.fromkeys(str(one.description["format"]) for one in opened)).split(" and ")
@@ -245,7 +149,7 @@ def _read_list(
 
 
 def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:
-    """Raises PlanRefused when more rows than allowed are unread: the people in them could be sent."""
+    """Raise PlanRefused when more rows than allowed are unread: the people in them could be sent."""
     if unread.rows <= allowed_share * rows:
         return
     country = "; give `country=` for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
@@ -258,3 +162,99 @@ def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) 
 
 def _of_column(name: str | None) -> str:
     return f", column {name}" if name else ""
+
+
+# --- A batch of a suppression source: read in every form in which its identifiers could be sent ---
+
+# Reasons of cells that name no person, and of those that are read in another form.
+_HARMLESS: Final = frozenset(
+    {Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER, Reason.ALREADY_HASHED}
+)
+_FORMED: Final = frozenset({Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # kinds that profiles write in different forms
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionForm:
+    """One way to read a batch: which columns, hashed or not, by which rules."""
+
+    mapping: ColumnMapping
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionBatch:
+    """The contents of one batch: tags and records of each form, the number of its rows, and of the usable ones.
+
+    `unread` says why some were not read completely (REJECTION_SCHEMA).
+    """
+
+    tagged: list[OrderedTags | None] = field(repr=False)
+    chunks: list[RecordChunk]
+    rows: int
+    usable_rows: int
+    unread: pa.RecordBatch
+
+
+def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[SuppressionForm]:
+    """Return the forms in which the values in the columns of `mapping` may have been sent."""
+    plain = Rules(default_country=country, phone_validity="possible", phone_form="e164", device_id_case="lower")
+    yield SuppressionForm(mapping, plain)
+    if formed := tuple(column for column in mapping.columns if column.kind in _FORMED):
+        other = replace(plain, phone_form="digits", device_id_case="as_given")
+        yield SuppressionForm(replace(mapping, columns=formed), other)
+    if hashed := tuple(replace(column, hashed=True) for column in mapping.columns if column.kind.is_hashed):
+        yield SuppressionForm(replace(mapping, columns=hashed), plain)
+
+
+def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
+    """Return the people of `batch` in each of `forms`. For any thread."""
+    prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
+    usable = _usable_rows([each.records for each in prepared])
+    return SuppressionBatch(
+        tagged=[keysets.tag_suppressed(each.records) for each in prepared],
+        chunks=[to_chunk(each.records) for each in prepared],
+        rows=prepared[0].tally.rows_read,
+        usable_rows=len(usable),
+        unread=_unread(prepared[0].rejections, usable),
+    )
+
+
+@guarded
+def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
+    """Return the rows in which any value qualified, in any form."""
+    return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
+
+
+def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:
+    """Return the `rejections` because of which a person may be missed.
+
+    A cell without an identifier, or with a hash, is ignored if something else in its row qualified.
+    """
+    is_harmless = pc.is_in(rejections.column("reason"), pa.array(sorted(_HARMLESS)))
+    is_usable = pc.is_in(rejections.column("row"), arrow_array(usable_rows))
+    return rejections.filter(pc.invert(pc.and_(is_harmless, is_usable)))
+
+
+# --- The people of suppression sources, stored until it is known which of their values many share ---
+
+
+class SuppressedPeople:
+    """The records of all suppression sources, in scratch: later it is checked which other values these people have."""
+
+    def __init__(self, scratch: Spool) -> None:
+        self._scratch = scratch
+        self._batches: list[list[int]] = []
+
+    def add(self, forms: Sequence[RecordChunk]) -> None:
+        """Add the records of the next batch, in all their forms."""
+        self._batches.append([self._scratch.append(chunk.unwrap()) for chunk in forms])
+
+    def unidentified(self, shared: SharedValues, keysets: KeySets) -> int:
+        """Return how many of their rows have a value in `shared`, and no other value of a record."""
+        found = 0
+        for numbers in self._batches:
+            forms = [from_chunk(RecordChunk(self._scratch.read(number))) for number in numbers]
+            sharing, rows, tags = find_sharing_rows(forms, shared, keysets.tagger)
+            if len(sharing):
+                found += len(sharing) - len(np.unique(rows[keysets.has_values(tags)]))
+        return found

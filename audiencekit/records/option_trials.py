@@ -12,7 +12,7 @@ import phonenumbers
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.email import ROLES, THROWAWAY, meant_provider
+from audiencekit.identifiers.email import ROLES, THROWAWAY, likely_provider
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.optiontext import option
 from audiencekit.records.batches import MappedColumn
@@ -127,6 +127,6 @@ def _count_dubious(texts: Any) -> Counter[tuple[str, str]]:
     found[ROLE, ""] = pc.sum(pc.is_in(offices, pa.array(ROLES))).as_py() or 0
     found[THROWAWAY_MAILBOX, ""] = pc.sum(pc.is_in(domains, pa.array(THROWAWAY))).as_py() or 0
     for entry in pc.value_counts(domains).to_pylist():
-        if (provider := meant_provider(entry["values"])) is not None:
+        if (provider := likely_provider(entry["values"])) is not None:
             found[TYPING_ERROR, provider] += entry["counts"]
     return +found

@@ -1,4 +1,4 @@
-"""Reports, plans and progress in a notebook, which shows HTML. Needs no package: a notebook brings its own display."""
+"""Reports, plans and progress in a notebook, as HTML. It needs no package: a notebook has its own display."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Show = Callable[[dict[str, str]], None]
 
 
 class _Display(Protocol):
-    """A place in the output of a cell, of IPython."""
+    """A display in the output of a cell, of IPython."""
 
     def update(self, data: dict[str, str], *, raw: bool) -> None:
-        """Put `data`, by media type, in the place of what is there."""
+        """Replace the content by `data`, given by media type."""
 
 
 def find_display() -> Show | None:
-    """A function that shows data in the output of this cell, always in one place; None outside of a notebook."""
+    """Return a function that shows data in the output of this cell, always in one place; None outside of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if getattr(shell, "kernel", None) is None:  # IPython on a terminal shows no HTML
         return None
@@ -54,7 +54,7 @@ def find_display() -> Show | None:
 
 
 class NotebookProgress:
-    """A bar a stage in the output of a cell, and the last messages below."""
+    """One bar for each stage in the output of a cell, and the last messages below."""
 
     def __init__(self, show: Show, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._show, self._monotonic = show, monotonic
@@ -63,7 +63,7 @@ class NotebookProgress:
         self._drawn = -DRAW_EVERY_SECONDS
 
     def tell(self, message: str) -> None:
-        """Show the message, and those before it."""
+        """Show the message below the earlier ones."""
         self._messages.append(shown_lines(message))
         self._draw(self._monotonic())
 
@@ -77,14 +77,14 @@ class NotebookProgress:
 
     def _draw(self, now: float) -> None:
         self._drawn = now
-        lines = [(stage, last, self._told(stage, now)) for stage, (_, _, last) in self._stages.items()]
-        bars = [f"<tr><th>{escape(stage)}</th><td>{_bar(last)}</td><td>{escape(told)}</td></tr>"
-                for stage, last, told in lines]  # fmt: skip
+        lines = [(stage, last, self._amount_text(stage, now)) for stage, (_, _, last) in self._stages.items()]
+        bars = [f"<tr><th>{escape(stage)}</th><td>{_bar(last)}</td><td>{escape(text)}</td></tr>"
+                for stage, last, text in lines]  # fmt: skip
         messages = [f"<div>{escape(message)}</div>" for message in self._messages]
-        plain = [*(f"{stage}: {told}" for stage, _, told in lines), *self._messages]
+        plain = [*(f"{stage}: {text}" for stage, _, text in lines), *self._messages]
         self._show({"text/html": f"<table>{''.join(bars)}</table>{''.join(messages)}", "text/plain": "\n".join(plain)})
 
-    def _told(self, stage: str, now: float) -> str:
+    def _amount_text(self, stage: str, now: float) -> str:
         first, started, last = self._stages[stage]
         pace = [*last.rates(first, now - started), last.left(first, now - started)]
         return ", ".join(filter(None, [last.amount(), *pace]))
@@ -96,20 +96,20 @@ def _bar(position: Position) -> str:
 
 
 def report_html(document: Document) -> str:
-    """The report as HTML: the parts of its page, with pictures where the extra `html` is installed."""
+    """Return the report as HTML: the parts of its page, with pictures if the extra `html` is installed."""
     title = f"{document['operation'].capitalize()} of {Target.from_json(document['target'])}: {document['state']}"
     return _fragment(title, document, report_parts(document), render_report(document))
 
 
 def plan_html(document: Document) -> str:
-    """The same of a plan."""
+    """Return the plan as HTML, like `report_html`."""
     return _fragment(
         f"Plan: {code_in_words(document['verdict'])}", document, list_parts(document), render_plan(document)
     )
 
 
 def _fragment(title: str, document: Document, parts: Sequence[Section], text: str) -> str:
-    template = files("audiencekit.reporting.webpage").joinpath("notebook.html").read_text("utf-8")
+    template = files("audiencekit.reporting.page").joinpath("notebook.html").read_text("utf-8")
     return Template(template).substitute(
         title=escape(shown(title)),
         body=problems(document, shown) + sections(parts, _draw),
@@ -118,7 +118,7 @@ def _fragment(title: str, document: Document, parts: Sequence[Section], text: st
 
 
 def _draw(pictures: Sequence[Picture]) -> Sequence[str]:
-    """Empty ones where the extra is not installed, or its process fails: the tables have the same numbers."""
+    """Draw the pictures; empty ones if the extra is missing or its process fails: the tables have the same numbers."""
     with suppress(InputOutputFailed):
         if draws():
             return draw(pictures)

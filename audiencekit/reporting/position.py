@@ -1,4 +1,4 @@
-"""A place in a stage of long work, and the words for amounts, rates and the time left."""
+"""A position in a stage of long work, and words for amounts, rates and the time left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MINUTES_FROM_SECONDS: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in a stage: `done` of `total` units, and so many of other units, by their names."""
+    """A position in a stage: `done` of `total` units, and `also` counts of other units, by their names."""
 
     done: int
     total: int
@@ -25,7 +25,7 @@ class Position:
         return ", ".join([_share(self.done, self.total, self.unit), *others])
 
     def rates(self, since: Position, seconds: float) -> list[str]:
-        """`18.9 MB/s` and `210,000 rows/s`, when it was at `since` so many seconds ago; none where nothing was done."""
+        """Return `18.9 MB/s` and `210,000 rows/s` since the position `since`; empty if nothing was done."""
         if seconds <= 0 or self.done <= since.done:
             return []
         gained = {self.unit: self.done - since.done}
@@ -35,7 +35,7 @@ class Position:
         return [f"{measured(count / seconds, unit)}/s" for unit, count in gained.items()]
 
     def left(self, since: Position, seconds: float) -> str:
-        """`84 s left`, or empty where it is not known."""
+        """Return `84 s left`, or an empty text if it is not known."""
         if seconds <= 0 or self.done <= since.done or self.total <= self.done:
             return ""
         left = (self.total - self.done) * seconds / (self.done - since.done)

@@ -1,4 +1,4 @@
-"""Progress of long work: its protocol, and the bar of a terminal with amounts, rates and the time left."""
+"""Progress of long work: its protocol, and a bar for terminals with amounts, rates and the time left."""
 
 from __future__ import annotations
 
@@ -22,99 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import TaskID
 
-
-# --- Progress on a terminal: a bar a stage, with amounts, rates and the time left ---
-
-_RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
-
-
-@dataclass(slots=True)
-class _Glide:
-    """The way of a bar from one step to the next, which is as long as the last one was."""
-
-    task: TaskID
-    started: float
-    first: Position
-    last: Position
-    stepped: float
-
-    def step(self, position: Position, now: float) -> None:
-        """The work is there now."""
-        if position.done > self.last.done:
-            self.stepped = now
-        self.last = position
-
-    def done(self, now: float) -> float:
-        """Where the bar stands: by the pace so far, never beyond the step that is under way nor at the end."""
-        if self.stepped <= self.started or self.last.done >= self.last.total:
-            return self.last.done
-        pace = (self.last.done - self.first.done) / (self.stepped - self.started)
-        ahead = pace * min(now - self.stepped, self.stepped - self.started)
-        return min(self.last.done + ahead, max(self.last.total * 0.99, self.last.done))
-
-
-class BarProgress:
-    """A bar a stage on a terminal. Between two steps it moves on at the pace so far."""
-
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        glide = self._glide
-
-        class Bars(Progress):
-            def get_renderables(self) -> Iterable[RenderableType]:
-                glide()
-                return super().get_renderables()
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
-        self._tasks: dict[str, _Glide] = {}
-        self._bars = Bars(*columns, console=console or Console(stderr=True), transient=False)
-
-    def tell(self, message: str) -> None:
-        """Print the message above the bars."""
-        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
-
-    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """Move the bar of the stage. Until something is done it only shows that work is under way."""
-        now, position = time.monotonic(), Position(done, total, unit, dict(also or {}))
-        if (glide := self._tasks.get(stage)) is None:
-            task = self._bars.add_task(stage, total=None, told="")
-            glide = self._tasks[stage] = _Glide(task, now, position, position, now)
-        glide.step(position, now)
-        seconds = now - glide.started
-        pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
-        told = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
-        self._bars.update(
-            glide.task, completed=done, total=total if done and total else None, told="  ".join(filter(None, told))
-        )
-
-    def _glide(self) -> None:
-        now = time.monotonic()
-        for glide in list(self._tasks.values()):
-            self._bars.tasks[self._bars.task_ids.index(glide.task)].completed = glide.done(now)
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._bars.stop()
-
-
-def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
-    """A bar on a terminal, lines otherwise, at most one of a sort in `every_seconds`; LINE_EVERY_SECONDS by default.
-
-    They go to stderr. A bar is coloured unless the environment has NO_COLOR.
-    """
-    if sys.stderr.isatty():
-        from rich.console import Console
-
-        return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
-    return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)
-
-
-# --- The progress of long work: its listeners, and one that writes a plain line now and then ---
+# --- The progress of long work: its protocol, and one that writes a plain line now and then ---
 
 LINE_EVERY_SECONDS: Final = 5.0
 ALIVE_EVERY_SECONDS: Final = 60.0  # without any other line, as in a long wait
@@ -141,10 +49,10 @@ class NoProgress:
     """A progress that shows nothing."""
 
     def tell(self, message: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class LoggedProgress(NoProgress):
@@ -155,8 +63,8 @@ class LoggedProgress(NoProgress):
         _LOG.info("%s", message)
 
 
-def heard_by(progress: Progress | None) -> Progress:
-    """`progress`, which may be a list that is still empty; for None bars in a notebook, and a log elsewhere."""
+def progress_or_default(progress: Progress | None) -> Progress:
+    """Return `progress`, also when its bool is false; for None return bars in a notebook, and a log elsewhere."""
     if progress is not None:
         return progress
     if "IPython" not in sys.modules:
@@ -168,17 +76,17 @@ def heard_by(progress: Progress | None) -> Progress:
 
 
 class Stoppable:
-    """Passes on what it is told until it is stopped; then the work that tells is ended, from any thread."""
+    """Pass steps and messages on until it is stopped, from any thread; then end the work that reports them."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._stopped = progress, threading.Event()
 
     def stop(self) -> None:
-        """The next step is the last."""
+        """End the work at its next step."""
         self._stopped.set()
 
-    def go_on(self) -> None:
-        """Raises NotFinished once it was stopped."""
+    def raise_if_stopped(self) -> None:
+        """Raise NotFinished once it was stopped."""
         if self._stopped.is_set():
             raise NotFinished("interrupted")
 
@@ -188,14 +96,14 @@ class Stoppable:
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
         """Pass the step on. Raises NotFinished once it was stopped."""
-        self.go_on()
+        self.raise_if_stopped()
         self._progress.step(stage, done, total, unit=unit, also=also)
 
 
 class ReadingProgress:
-    """Tells how far a source is read: its bytes and its rows. The stage begins at once.
+    """Report how far a source is read: its bytes and its rows. The stage begins at once.
 
-    Blocks are read ahead of the rows that are prepared: their bytes count when these rows do.
+    Blocks are read ahead of the rows that are prepared: their bytes count when their rows do.
     """
 
     def __init__(self, progress: Progress, source: Source, stage: str = "reading") -> None:
@@ -203,7 +111,7 @@ class ReadingProgress:
         self.step(0)
 
     def step(self, rows: int) -> None:
-        """So many rows of the source are prepared."""
+        """Report that so many rows of the source are prepared."""
         source = self._source
         if not source.bytes_total:
             self._progress.step(self._stage, rows, 0, unit="rows")
@@ -216,7 +124,7 @@ class ReadingProgress:
 class LineProgress:
     """One plain line when a stage starts, every few seconds, and when it ends; never the same twice.
 
-    As a context manager it writes a line a minute, too, while nothing else is said: a job that is silent looks dead.
+    As a context manager it also writes a line each minute without other output: a silent job looks dead.
     """
 
     def __init__(
@@ -231,18 +139,20 @@ class LineProgress:
         self._first = self._last = Position(0, 0, "", {})
         self._written = 0.0
         self._over = threading.Event()
-        self._told: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
+        self._written_at: dict[str, deque[float]] = {}  # when, by what the message is without its numbers
 
     def tell(self, message: str) -> None:
         """Write the message, unless several that differ only in their numbers were written just now.
 
-        A storm of one sort fills no log, and silences no other: a wait of minutes is told once.
+        Many messages of one sort neither fill a log nor hide others: a wait of minutes is reported once.
         """
         now = self._monotonic()
-        self._told = {sort: told for sort, told in self._told.items() if now - told[-1] < self._every_seconds}
-        told = self._told.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
-        if len(told) < MESSAGES_AT_ONCE or now - told[0] >= self._every_seconds:
-            told.append(now)
+        self._written_at = {
+            sort: times for sort, times in self._written_at.items() if now - times[-1] < self._every_seconds
+        }
+        times = self._written_at.setdefault(_NUMBER.sub("", message), deque(maxlen=MESSAGES_AT_ONCE))
+        if len(times) < MESSAGES_AT_ONCE or now - times[0] >= self._every_seconds:
+            times.append(now)
             self._write(shown_lines(message), now)
 
     def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
@@ -255,8 +165,8 @@ class LineProgress:
         self._spoken, self._last = now, position
         seconds = now - self._started
         pace = [*position.rates(self._first, seconds), position.left(self._first, seconds)]
-        told = ", ".join(filter(None, pace))
-        self._write(f"{stage}: {position.amount()}" + (f" ({told})" if told else ""), now)
+        pace_text = ", ".join(filter(None, pace))
+        self._write(f"{stage}: {position.amount()}" + (f" ({pace_text})" if pace_text else ""), now)
 
     def say_alive(self) -> None:
         """Write that the work goes on, and how far it is, if nothing was written for ALIVE_EVERY_SECONDS."""
@@ -281,3 +191,97 @@ class LineProgress:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._over.set()
+
+
+# --- Progress on a terminal: one bar for each stage, with amounts, rates and the time left ---
+
+_RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
+
+
+@dataclass(slots=True)
+class _Glide:
+    """The movement of a bar from one step to the next, at the pace of the last one."""
+
+    task: TaskID
+    started: float
+    first: Position
+    last: Position
+    stepped: float
+
+    def step(self, position: Position, now: float) -> None:
+        """Note the new position of the work."""
+        if position.done > self.last.done:
+            self.stepped = now
+        self.last = position
+
+    def done(self, now: float) -> float:
+        """Return the position of the bar, at the pace so far but never beyond the present step or at the end."""
+        if self.stepped <= self.started or self.last.done >= self.last.total:
+            return self.last.done
+        pace = (self.last.done - self.first.done) / (self.stepped - self.started)
+        ahead = pace * min(now - self.stepped, self.stepped - self.started)
+        return min(self.last.done + ahead, max(self.last.total * 0.99, self.last.done))
+
+
+class BarProgress:
+    """One bar for each stage on a terminal. Between two steps it moves on at the pace so far."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        glide = self._glide
+
+        class Bars(Progress):
+            def get_renderables(self) -> Iterable[RenderableType]:
+                glide()
+                return super().get_renderables()
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amounts]}"))
+        self._tasks: dict[str, _Glide] = {}
+        self._bars = Bars(*columns, console=console or Console(stderr=True), transient=False)
+
+    def tell(self, message: str) -> None:
+        """Print the message above the bars."""
+        self._bars.console.print(shown_lines(message), markup=False, highlight=False)
+
+    def step(self, stage: str, done: int, total: int, *, unit: str, also: Mapping[str, int] | None = None) -> None:
+        """Move the bar of the stage. Until something is done it only shows that work is under way."""
+        now, position = time.monotonic(), Position(done, total, unit, dict(also or {}))
+        if (glide := self._tasks.get(stage)) is None:
+            task = self._bars.add_task(stage, total=None, amounts="")
+            glide = self._tasks[stage] = _Glide(task, now, position, position, now)
+        glide.step(position, now)
+        seconds = now - glide.started
+        pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
+        amounts = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
+        self._bars.update(
+            glide.task,
+            completed=done,
+            total=total if done and total else None,
+            amounts="  ".join(filter(None, amounts)),
+        )
+
+    def _glide(self) -> None:
+        now = time.monotonic()
+        for glide in list(self._tasks.values()):
+            self._bars.tasks[self._bars.task_ids.index(glide.task)].completed = glide.done(now)
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._bars.stop()
+
+
+def progress_for(*, every_seconds: float | None = None, is_coloured: bool = True) -> BarProgress | LineProgress:
+    """Return a bar on a terminal, otherwise lines: of each sort at most one in `every_seconds` (LINE_EVERY_SECONDS).
+
+    They go to stderr. A bar is coloured unless the environment has NO_COLOR.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        return BarProgress(Console(stderr=True, no_color=None if is_coloured else True))
+    return LineProgress(sys.stderr, every_seconds=LINE_EVERY_SECONDS if every_seconds is None else every_seconds)

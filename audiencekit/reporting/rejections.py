@@ -24,7 +24,7 @@ HEADER = ("row", "column", "reason")
 
 
 def refuse_other_file(path: Path) -> None:
-    """Raises UsageError when another file than rejections stands at `path`, such as a list given in a wrong place."""
+    """Raise UsageError when `path` is a file that is not a file of rejections, such as a list."""
     beginning = ",".join(HEADER).encode()
     try:
         if not path.is_file():  # what is no file is refused when it would be written
@@ -38,7 +38,7 @@ def refuse_other_file(path: Path) -> None:
 
 
 class RejectionsFile:
-    """Writes rejections as they come, readable by the owner only; appears under its name when it is whole."""
+    """Write rejections as they come, for the owner only. The file gets its name when it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,7 +56,7 @@ class RejectionsFile:
         return self
 
     def _check_target(self) -> None:
-        """Only a file of ours may be replaced: no link, device, pipe or directory."""
+        """Refuse to replace a file that is not ours: a link, device, pipe or directory."""
         try:
             mode = self.path.lstat().st_mode
         except OSError:
@@ -80,7 +80,7 @@ class RejectionsFile:
             raise self._failure(error) from None
 
     def copy_old(self) -> None:
-        """Begin with what stands under the name already, its header left out."""
+        """Copy the rows of the existing file first, without its header."""
         try:
             self._file.flush()
             with open(self.path, "rb") as old:
@@ -108,14 +108,14 @@ class RejectionsFile:
 
 
 def append_refused(path: Path, rows: Iterable[int]) -> None:
-    """Put `rows`, which the service refused, at the end of the file at `path`, which stays whole at every moment."""
+    """Append `rows`, which the service refused, to the file at `path`, which stays complete at every moment."""
     with RejectionsFile(path) as file:
         file.copy_old()
         file.add_rows((row, None, Reason.REFUSED_BY_SERVICE.value) for row in rows)
 
 
 def _lines(rejections: Any) -> bytes:
-    """The rows as CSV: only columns need quotes, and there are few of them."""
+    """Return the rows as CSV: only columns need quotes, and there are few of them."""
     rows, columns, reasons = rejections.columns
     names = columns.dictionary_encode(null_encoding="encode")
     cells = pa.array([_cell(name) for name in names.dictionary.to_pylist()], pa.string()).take(names.indices)
@@ -131,5 +131,5 @@ def _cell(column: str | None) -> str:
 
 
 def _as_text(column: str | None) -> str:
-    """A name that a spreadsheet does not run as a formula."""
+    """Return a name that a spreadsheet does not run as a formula."""
     return f"'{column}" if column and column[0] in "=+-@\t\r" else column or ""

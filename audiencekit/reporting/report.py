@@ -47,9 +47,9 @@ class RowCounts:
 
 
 def rows_among(waves: Sequence[int], done: int) -> int:
-    """How many of the first `done` records of a sync are rows, where `waves` count the records of each wave.
+    """Return how many of the first `done` records of a sync are rows; `waves` has the records of each wave.
 
-    Wave by wave, Updates of rows take turns with Deletes, which are not of the source.
+    Wave by wave, Updates of rows alternate with Deletes, which are not from the source.
     """
     rows = 0
     for number, records in enumerate(waves):
@@ -71,7 +71,7 @@ def identifier_counts(tally: Tally, mapping: ColumnMapping) -> dict[str, dict[st
 
 
 def combination_counts(tally: Tally) -> tuple[dict[str, Any], ...]:
-    """The rows by the kinds that they have a valid value of: `kinds` and `rows` each, the most rows first."""
+    """Return the rows by the kinds of which they have a valid value: `kinds` and `rows` each, the most rows first."""
     named = ((_kinds_of(bits), rows) for bits, rows in tally.combinations.items() if rows)
     return tuple({"kinds": kinds, "rows": rows} for kinds, rows in sorted(named, key=lambda each: (-each[1], each[0])))
 
@@ -80,7 +80,7 @@ def _kinds_of(bits: int) -> list[str]:
     return [kind.value for place, kind in enumerate(Kind) if bits >> place & 1]
 
 
-# --- The plan as people and programs read it: what `check` found and what `upload` would send ---
+# --- The plan as people and programs read it: the result of `check`, and the requests of an `upload` ---
 
 Verdict = Literal["ready", "ready_with_warnings", "empty", "refused"]
 
@@ -173,7 +173,7 @@ class Plan:
         }
 
 
-# --- The report of a run: counts, never people. It says no better than the truth ---
+# --- The report of a run: counts, never people ---
 
 State = Literal["complete", "incomplete", "refused"]
 _LISTS: Final = (

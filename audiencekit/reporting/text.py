@@ -10,114 +10,6 @@ from audiencekit.destinations.destination import DestinationWords
 from audiencekit.destinations.target import Target
 from audiencekit.shown import shown
 
-# --- How long something took, for people ---
-
-_MINUTE: Final = 60
-_HOUR: Final = 3_600
-
-
-def seconds_of(document: Mapping[str, Any]) -> int | None:
-    """The seconds from `started_at` to `finished_at` of a report; None where it has not ended."""
-    started, finished = document.get("started_at"), document.get("finished_at")
-    if not started or not finished:
-        return None
-    return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds())
-
-
-def in_short(seconds: int) -> str:
-    """`3 s`, `4:05 min`, `2:07 h`."""
-    if seconds < _MINUTE:
-        return f"{seconds} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
-    return f"{seconds // _HOUR}:{seconds % _HOUR // _MINUTE:02} h"
-
-
-# --- The list of runs and erasures as a table for people ---
-
-_JOURNALS: Final = {
-    "no_journal": "never begun",
-    "not_begun": "never begun",
-    "damaged": "the journal is damaged: what was confirmed is not known",
-    "key": "the journal is of another state key, or was changed: what was confirmed is not known",
-    "unreadable": "the journal cannot be read: what was confirmed is not known",
-}
-_HEADINGS: Final = ("run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows", "")
-_NUMBERS: Final = frozenset({"took", "sent", "of rows"})
-_LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is cut
-
-
-def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    """A line each, under a heading."""
-    table = [_HEADINGS, *map(_cells, runs)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return "\n".join(_line(cells, widths) for cells in table)
-
-
-def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same for programs, each with its `seconds`; null for one that has not ended."""
-    return [{**run, "seconds": seconds_of(run)} for run in runs]
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    placed = (
-        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
-        for name, cell, width in zip(_HEADINGS, cells, widths, strict=True)
-    )
-    return "  ".join(placed).rstrip()
-
-
-def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
-    rows = run.get("rows") or {}
-    seconds = seconds_of(run)
-    return (
-        run["run_id"],
-        run["state"],
-        _moment(run.get("started_at")),
-        "" if seconds is None else in_short(seconds),
-        run.get("operation") or "",
-        _target(run),
-        _lists(run.get("source_names") or ()),
-        _run_count(rows.get("sent")),
-        _run_count(rows.get("read")),
-        _remark(run),
-    )
-
-
-def _moment(text: str | None) -> str:
-    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M") if text else ""
-
-
-def _run_count(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
-
-
-def _lists(names: Sequence[str]) -> str:
-    told = shown(", ".join(names))
-    return told if len(told) <= _LONGEST_LIST else f"{told[: _LONGEST_LIST - 1]}…"
-
-
-def _target(run: Mapping[str, Any]) -> str:
-    """The target of the run, where it is known: a run that was killed early does not say it."""
-    if "audiences" in run:
-        return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
-    if "target" not in run:
-        return ""
-    target, name = Target.from_json(run["target"]), run.get("audience_name")
-    return f"{shown(repr(name))} ({target.id})" if name else str(target)
-
-
-def _remark(run: Mapping[str, Any]) -> str:
-    """Whether it goes on, or can, and why it cannot when its journal is the reason; until when it is kept."""
-    until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
-    if "journal" in run:
-        why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
-        return ", ".join(filter(None, (why, until)))
-    if "unknown_destination" in run and not run["running"]:
-        return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
-    return "running" if run["running"] else "resumable" if run["resumable"] else until
-
-
 # --- Reports and plans as text for people ---
 
 Lines = list[str]
@@ -126,7 +18,7 @@ NOT_INSTALLED = "the destination {} is not installed"
 
 
 def render_report(document: Mapping[str, Any]) -> str:
-    """A run's report; the last line always names the state."""
+    """Return a run's report as text; the last line always names the state."""
     requests, target = document["requests"], Target.from_json(document["target"])
     words = target.destination.words
     lines = [*_heading(document, target), ""]
@@ -159,7 +51,7 @@ def render_report(document: Mapping[str, Any]) -> str:
 
 
 def _heading(document: Mapping[str, Any], target: Target) -> Lines:
-    """Which run it is: of which list, to which audience, when, and how long it took."""
+    """Return the first line: list, audience, time and duration of the run."""
     name = document.get("audience_name")
     named = f"{target.destination.words.noun} {shown(repr(name))} ({target.id})" if name else str(target)
     lines = [f"Run {document['run_id']}: {document['operation']} {named}"]
@@ -168,7 +60,7 @@ def _heading(document: Mapping[str, Any], target: Target) -> Lines:
     if names := document.get("source_names"):
         lines.append(f"  list      {shown(', '.join(names))}")
     seconds = seconds_of(document)
-    took = "" if seconds is None else f", took {in_short(seconds)}"
+    took = "" if seconds is None else f", took {short_duration(seconds)}"
     return [*lines, f"  started   {document['started_at']}{took}"]
 
 
@@ -183,7 +75,7 @@ def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -
 
 
 def render_plan(document: Mapping[str, Any]) -> str:
-    """The counts of a plan as text; the last line always names the verdict."""
+    """Return the counts of a plan as text; the last line always names the verdict."""
     planned, changes = document["plan"], document["changes"]
     lines = [f"Source: {', '.join(_described(document))}", *_sources(document["sources"]), ""]
     lines += _columns(document["columns"]) + _rows(document["rows"], planned=True) + _changes(changes)
@@ -194,17 +86,17 @@ def render_plan(document: Mapping[str, Any]) -> str:
         f"  {_number(planned, 'records')} in {_operations(planned)}{_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
-        f"  {how_resumable(planned['resumable'], again='the same command' if changes else '')}",
+        f"  {describe_resumption(planned['resumable'], again='the same command' if changes else '')}",
     ]
     lines += _findings(document["findings"]) + _remarks(document)
     lines += ["", f"verdict: {document['verdict'].replace('_', ' ')}"]
     return "\n".join(lines)
 
 
-def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
-    """Whether a run that is ended early can be resumed, and what it takes, in words.
+def describe_resumption(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
+    """Return a sentence on whether the run can be resumed after an interruption, and what it needs.
 
-    `again` is the command that goes on with one that is never resumed: a sync or a renewal.
+    `again` is the command to use for a sync or a renewal, which is repeated instead of resumed.
     """
     if again:
         return f"if the run is interrupted, {again} continues it"
@@ -219,7 +111,7 @@ def how_resumable(is_repeatable: bool, *, keeps_spool: bool = False, again: str 
 
 
 def _described(document: Mapping[str, Any]) -> Iterator[str]:
-    """The name of the only file, and what it was found to be: `list.csv`, `delimited`, `header`, `12 columns`."""
+    """Return the name of the only file, and its form: `list.csv`, `delimited`, `header`, `12 columns`."""
     if len(document["sources"]) == 1:
         yield shown(document["sources"][0]["name"])
     for name, value in document["source"].items():
@@ -234,7 +126,7 @@ def _described(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sources(sources: Sequence[Mapping[str, Any]]) -> Lines:
-    """Which rows are of which file, where there are several."""
+    """Return which rows are from which file, if there are several."""
     width = max((len(source["name"]) for source in sources), default=0)
     lines = [
         f"  {source['name']:<{width}}  rows {source['first_row']:,} to {source['first_row'] + source['rows'] - 1:,}"
@@ -258,7 +150,7 @@ def _rows(rows: Mapping[str, int | None], *, planned: bool = False) -> Lines:
 
 
 def _changes(changes: Mapping[str, Any]) -> Lines:
-    """The changes of a sync in the audience."""
+    """Return the changes of a sync in the audience."""
     if not changes:
         return []
     shown = {name: changes[name] for name in ("additions", "renewals", "removals", "returned", "unchanged")}
@@ -283,7 +175,7 @@ def _rejections(rejections: Mapping[str, int]) -> Lines:
 
 
 def _suppression(sources: Sequence[Mapping[str, Any]]) -> Lines:
-    """Of each suppression source which columns were read, and how many of its rows."""
+    """Return for each suppression source which columns were read, and how many of its rows."""
     return ["suppression sources", *(f"  {_suppression_line(source)}" for source in sources)] if sources else []
 
 
@@ -300,7 +192,7 @@ def _remarks(document: Mapping[str, Any]) -> Lines:
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Lines:
-    """Each cause of a loss, and what saves how many."""
+    """Return each cause of a loss, and what would save how many values."""
     lines = []
     for each in findings:
         lost = f"; {_people(each['people'])} lost" if each["people"] else ""
@@ -343,16 +235,124 @@ def _fill(ratio: float | None) -> str:
 
 
 def _operations(planned: Mapping[str, Any]) -> str:
-    """How many they are, and ` in `; empty for a destination whose requests have none."""
+    """Return the number of operations and ` in `; an empty text for a destination without operations."""
     has_none = planned["requests"] and not planned["operations"]
     return "" if has_none else f"{_number(planned, 'operations')} in "
 
 
 def _minutes(minutes: float | None) -> str:
-    """The shortest time that the pace allows; empty where it does not matter."""
+    """Return the shortest time that the pace allows; an empty text if it does not matter."""
     if minutes is None:
         return ""
     if minutes >= 1:
         return f", at least {minutes:.1f} minutes"
     seconds = round(minutes * 60)
     return f", at least {seconds} second{'' if seconds == 1 else 's'}" if seconds else ""
+
+
+# --- The list of runs and erasures as a table for people ---
+
+_JOURNALS: Final = {
+    "no_journal": "never begun",
+    "not_begun": "never begun",
+    "damaged": "the journal is damaged: what was confirmed is not known",
+    "key": "the journal is of another state key, or was changed: what was confirmed is not known",
+    "unreadable": "the journal cannot be read: what was confirmed is not known",
+}
+_HEADINGS: Final = ("run", "state", "started (UTC)", "took", "what", "to", "list", "sent", "of rows", "")
+_NUMBERS: Final = frozenset({"took", "sent", "of rows"})
+_LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is cut
+
+
+def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line for each run, under a heading."""
+    table = [_HEADINGS, *map(_cells, runs)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(_line(cells, widths) for cells in table)
+
+
+def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the same for programs, each with its `seconds`; null for one that has not ended."""
+    return [{**run, "seconds": seconds_of(run)} for run in runs]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    placed = (
+        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
+        for name, cell, width in zip(_HEADINGS, cells, widths, strict=True)
+    )
+    return "  ".join(placed).rstrip()
+
+
+def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:
+    rows = run.get("rows") or {}
+    seconds = seconds_of(run)
+    return (
+        run["run_id"],
+        run["state"],
+        _moment(run.get("started_at")),
+        "" if seconds is None else short_duration(seconds),
+        run.get("operation") or "",
+        _target(run),
+        _lists(run.get("source_names") or ()),
+        _run_count(rows.get("sent")),
+        _run_count(rows.get("read")),
+        _remark(run),
+    )
+
+
+def _moment(text: str | None) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M") if text else ""
+
+
+def _run_count(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
+def _lists(names: Sequence[str]) -> str:
+    listed = shown(", ".join(names))
+    return listed if len(listed) <= _LONGEST_LIST else f"{listed[: _LONGEST_LIST - 1]}…"
+
+
+def _target(run: Mapping[str, Any]) -> str:
+    """Return the target of the run; empty for a run that was killed early."""
+    if "audiences" in run:
+        return f"{run['audiences']['settled']:,} of {run['audiences']['known']:,} audiences"
+    if "target" not in run:
+        return ""
+    target, name = Target.from_json(run["target"]), run.get("audience_name")
+    return f"{shown(repr(name))} ({target.id})" if name else str(target)
+
+
+def _remark(run: Mapping[str, Any]) -> str:
+    """Return whether the run is at work or can be resumed, why its journal prevents it, and how long it is kept."""
+    until = f"kept until {run['kept_until']}" if run.get("kept_until") else ""
+    if "journal" in run:
+        why = _JOURNALS.get(run["journal"], "the journal cannot be trusted: see `audiencekit report`")
+        return ", ".join(filter(None, (why, until)))
+    if "unknown_destination" in run and not run["running"]:
+        return ", ".join(filter(None, (NOT_INSTALLED.format(run["unknown_destination"]), until)))
+    return "running" if run["running"] else "resumable" if run["resumable"] else until
+
+
+# --- How long something took, for people ---
+
+_MINUTE: Final = 60
+_HOUR: Final = 3_600
+
+
+def seconds_of(document: Mapping[str, Any]) -> int | None:
+    """Return the seconds from `started_at` to `finished_at` of a report; None if it has not ended."""
+    started, finished = document.get("started_at"), document.get("finished_at")
+    if not started or not finished:
+        return None
+    return round((datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds())
+
+
+def short_duration(seconds: int) -> str:
+    """`3 s`, `4:05 min`, `2:07 h`."""
+    if seconds < _MINUTE:
+        return f"{seconds} s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
+    return f"{seconds // _HOUR}:{seconds % _HOUR // _MINUTE:02} h"

@@ -1,1 +1,1 @@
-"""One execution of a plan: from the source to the report, and what is kept of it."""
+"""One execution of a plan: from the source to the report, and the files of it that are stored."""

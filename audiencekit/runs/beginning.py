@@ -1,4 +1,4 @@
-"""How a process comes to a run: it starts a new one, or opens one again that was begun before."""
+"""The beginning of a run in a process: a new run is started, or an earlier one is opened again."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT, JournalFile, without_key
-from audiencekit.runs.purge import let_expire, remove
+from audiencekit.runs.purge import purge_expired, remove
 from audiencekit.runs.reports import known_of, paces_of, read_report
 from audiencekit.runs.run import Run, RunArguments, settings_of
 from audiencekit.runs.start import (
-    given_again,
     refuse_another_service,
     refuse_changes,
     refuse_unknown_destination,
-    refuse_what_came_once,
+    refuse_unrepeatable,
+    with_full_urls,
 )
-from audiencekit.runs.store import RunStore, Succession, TargetLock, new_run_id
+from audiencekit.runs.store import RunOrder, RunStore, TargetLock, new_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.state.keys import SPOOL, existing_state_key, find_state_key
 
 
 def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
-    """A new run, under the given id or a new one; `stack` gives up its lock and its journal.
+    """Start a new run, under the given id or a new one; `stack` releases its lock and closes its journal.
 
-    Runs past the retention are purged first. When `stack` is left with a UsageError, nothing is kept of the run.
-
-    Raises AudienceBusy, and InputOutputFailed when the state directory cannot be written.
+    Runs past the retention are purged first. When `stack` ends with a UsageError, nothing of the run is kept. Raises
+    AudienceBusy, and InputOutputFailed when the state directory cannot be written.
     """
     target, now, settings = arguments.target, datetime.now(UTC), arguments.options.settings
     run_id, store = arguments.options.run_id or new_run_id(now.timestamp()), RunStore(settings.state_dir)
-    note = let_expire(settings.state_dir, settings.retention, now=now)
+    note = purge_expired(settings.state_dir, settings.retention, now=now)
     stack.enter_context(TargetLock(settings.state_dir, settings.require_account(), target, run_id))
     state_key = find_state_key(settings.state_dir, settings.key)
     directory = store.create(run_id)
@@ -69,22 +68,21 @@ def start_run(arguments: RunArguments, stack: ExitStack) -> Run:
 def _leave_nothing_of(
     directory: Path, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
 ) -> None:
-    """Remove the new run in `directory` after a UsageError: such a run is none, and cannot be resumed."""
+    """Remove the new run in `directory` after a UsageError: such a run cannot be resumed."""
     if not isinstance(error, UsageError):
         return
     error.document = None
     try:
-        remove(directory, Succession(directory.parents[1]).forget)
+        remove(directory, RunOrder(directory.parents[1]).forget)
     except InputOutputFailed as failure:
         error.hint = "; ".join(filter(None, (error.hint, str(failure))))
 
 
 def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[FilePath, ...] = ()) -> Run:
-    """A run that was begun before, its journal checked. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
+    """Open a run that was begun before, and check its journal. Raises ResumeRefused, AudienceBusy, InputOutputFailed.
 
-    `given` are its sources once more, for addresses of which the journal does not keep all.
-
-    What is known of a run that may have sent something is the document of what is raised.
+    `given` are its sources once more, for addresses that the journal does not store completely. The known facts of a
+    run that may have sent something are the document of the error.
     """
     store = RunStore(settings.state_dir)
     failure: AudiencekitError
@@ -102,7 +100,7 @@ def reopen_run(run_id: str, settings: Settings, stack: ExitStack, given: tuple[F
 
 
 def _known_report(store: RunStore, run_id: str, settings: Settings) -> dict[str, Any]:
-    """The report of a run with what its journal says, if that can be trusted."""
+    """Return the report of a run with the facts of its journal, if that can be trusted."""
     with suppress(AudiencekitError):
         if state_key := existing_state_key(settings.state_dir, settings.key):
             return read_report(settings.state_dir, run_id, state_key)
@@ -125,8 +123,8 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
         settings = settings_of(facts, settings)
         # How far it came is looked at under the lock only: until then another process may be writing.
         stack.enter_context(TargetLock(settings.state_dir, facts.account_id, facts.target, run_id))
-        sources = given_again(facts.sources, given)
-        refuse_what_came_once(facts, directory, is_planned=journal.plan() is not None, sources=sources)
+        sources = with_full_urls(facts.sources, given)
+        refuse_unrepeatable(facts, directory, is_planned=journal.plan() is not None, sources=sources)
         store.note_resumed(run_id)
     return Run(
         facts=facts, store=store, directory=directory, journal=journal, key=key,
@@ -136,7 +134,7 @@ def _reopened(run_id: str, store: RunStore, settings: Settings, stack: ExitStack
 
 
 def refuse_other_settings(run: Run, settings: Settings, *, new_address: bool = False) -> None:
-    """Raises ResumeRefused where `settings` name another account or address than those that `run` was begun at."""
+    """Raise ResumeRefused when `settings` name another account or address than those at which `run` was begun."""
     facts = run.facts
     named = replace(settings, profile=run.settings.profile)
     refuse_another_service(

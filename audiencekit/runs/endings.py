@@ -1,4 +1,4 @@
-"""How a run ends: complete, refused for good, or early; its report is stored, and is the document of the error."""
+"""The end of a run: complete, refused for good, or early. Its report is stored, and is the document of the error."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ended(run: Run) -> Report | None:
 
 
 def conclude(run: Run, planned: PlannedRun, sent: Sent) -> Report:
-    """End the run after its second pass; the report of a complete one. Raises the error of another."""
+    """End the run after its second pass; return the report of a complete run, raise the error of any other."""
     failure = sent.failure
     try:
         _list_refused(run, sent.sums, planned.tally.rows_read)
@@ -61,7 +61,7 @@ def conclude(run: Run, planned: PlannedRun, sent: Sent) -> Report:
 
 
 def complete(run: Run, report: Report) -> Report:
-    """Store the report of a complete run, end the journal, and give the report back."""
+    """Store the report of a complete run, end the journal, and return the report."""
     failure: InputOutputFailed
     try:
         store_report(run, report)
@@ -76,7 +76,7 @@ def complete(run: Run, report: Report) -> Report:
 
 
 def refuse(run: Run, error: AudiencekitError, planned: PlannedRun | None = None) -> AudiencekitError:
-    """`error`, with the report of a run that ended before it sent anything in this process as its document."""
+    """Return `error`; its document is the report of a run that ended before it sent anything in this process."""
     if run.plan is None:
         report = report_of(run, planned, rows_read=getattr(error, "rows_read", None))
         return fail(run, error, report, run.earlier)
@@ -86,7 +86,7 @@ def refuse(run: Run, error: AudiencekitError, planned: PlannedRun | None = None)
 
 
 def leave_untouched(run: Run, error: E) -> E:
-    """`error`, with the stored report of the run as its document; nothing of the run is changed."""
+    """Return `error`; its document is the stored report of the run. The run is not changed."""
     with suppress(InputOutputFailed):  # killed before there was a report
         error.document = updated(check_report(run.store.read(run.facts.run_id)), run.earlier)
         if not isinstance(error, ResumeRefused):
@@ -96,7 +96,7 @@ def leave_untouched(run: Run, error: E) -> E:
 
 @contextmanager
 def untouched(run: Run) -> Iterator[None]:
-    """Errors raised inside, before the run was touched, carry its stored report as their document."""
+    """Add the stored report of the run, as document, to errors that are raised before the run was changed."""
     failure: AudiencekitError
     try:
         yield
@@ -107,7 +107,7 @@ def untouched(run: Run) -> Iterator[None]:
 
 
 def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
-    """`error`, with `report` stored and as its document; a disk that fails as well does not hide the error."""
+    """Return `error`; its document is `report`, which is stored. If the disk fails, too, the error is the same."""
     final = isinstance(error, Refused | UsageError) and not sums.is_touched
     state: State = "refused" if final else "incomplete"
     problems = report.problems or ({"message": str(error), "hint": error.hint},)
@@ -127,16 +127,16 @@ def fail(run: Run, error: E, report: Report, sums: Sums) -> E:
 
 
 def _list_refused(run: Run, sums: Sums, rows_read: int) -> None:
-    """Put the rows that the service refused at the end of the rejections. Raises InputOutputFailed."""
+    """Append the rows that the service refused to the rejections. Raises InputOutputFailed."""
     refused = [each.row for each in sums.refused if each.row <= rows_read]
     if refused:
         append_refused(run.rejections, refused)
 
 
 def _how_to_resume(run: Run) -> str:
-    return run.facts.going_on(names_account=run.settings.has_own_account)
+    return run.facts.continue_command(names_account=run.settings.has_own_account)
 
 
 def _continuation(run: Run) -> dict[str, str]:
-    """The key of an unfinished run beside those of its report: the command that goes on with it."""
+    """Return the additional key in the report of an unfinished run: the command that continues it."""
     return {CONTINUE_WITH: _how_to_resume(run).strip("`")}

@@ -1,4 +1,4 @@
-"""One run from its source to its report: read, plan, have the plan journalled, send what is not yet confirmed."""
+"""One run from its source to its report: read, plan, store the plan in the journal, send what is not confirmed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.endings import conclude, refuse
 from audiencekit.runs.first_pass import Accept, ReadPlan, accept_plan, read_and_plan
 from audiencekit.runs.run import Run, RunClock
-from audiencekit.runs.second_pass import send_plan, tell_of_plan
+from audiencekit.runs.second_pass import announce_plan, send_plan
 
 
 async def execute(
@@ -28,9 +28,9 @@ async def execute(
     accept: Accept | None = None,
     time: RunClock | None = None,
 ) -> Report:
-    """The report of the complete run. What is less than complete is raised, as `pipeline.upload_async` says.
+    """Return the report of the complete run. Raises for any other, as `pipeline.upload_async` says.
 
-    `accept` comes before the first request; by default the session of the target begins then.
+    `accept` is called before the first request; by default the session of the target begins then.
     """
     time = time or RunClock()
     accept = accept or functools.partial(_begin, run, session, time, progress)
@@ -43,7 +43,7 @@ async def execute(
         if isinstance(read, ReadPlan) and not read.planned.refusals:
             refusal = await accept_plan(run, read, accept, time, progress)
             if refusal is None:
-                tell_of_plan(run, read.planned, progress)
+                announce_plan(run, read.planned, progress)
                 return conclude(run, read.planned, await send_plan(run, read.planned, session, limiter, time, progress))
             raise refusal
     # Raised outside the handlers of what went wrong, whose frames hold records.
@@ -53,4 +53,4 @@ async def execute(
 async def _begin(run: Run, session: Session, time: RunClock, progress: Progress, planned: PlannedRun) -> None:
     if run.earlier.confirmed < len(planned.requests):
         removes = any(request.deletes for request in planned.requests)
-        await session.begin(removes=removes, policy=time.retry_policy(), tell=progress.tell)
+        await session.begin(removes=removes, policy=time.retry_policy(), notify=progress.tell)

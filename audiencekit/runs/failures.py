@@ -1,4 +1,4 @@
-"""The error of a run that ended early, with the exit code that fits what is known of it."""
+"""The error of a run that ended early, with the exit code that fits the known facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audiencekit.runs.journal.facts import RunFacts, Sums
 
 
 def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
-    """The error of a delivery that ended early, with the exit code that fits what is known of it."""
+    """Return the error of a delivery that ended early, with the exit code that fits the known facts."""
     error = delivered.error or NotFinished("the upload was stopped before everything was sent")
     confirmed = "1 request is" if sums.confirmed == 1 else f"{sums.confirmed:,} requests are"
     facts = f"{confirmed} confirmed, {sums.unknown:,} unknown: {error}"
@@ -40,7 +40,7 @@ def failure_of(delivered: Delivered, sums: Sums) -> AudiencekitError:
 
 
 def unreconciled(sums: Sums, target: Target) -> Bug | None:
-    """The error of a delivery that ended well, and whose three sums are not one number; None when they are."""
+    """Return the error of a delivery that ended well, but whose three sums differ; None when they are equal."""
     if sums.is_reconciled:
         return None
     words = target.destination.words
@@ -51,7 +51,7 @@ def unreconciled(sums: Sums, target: Target) -> Bug | None:
 
 
 def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime) -> None:
-    """Raises ResumeRefused when what is left to be sent would put people in until a time that is over by now."""
+    """Raise ResumeRefused when the rest would put people in until a time that is over by now."""
     left = any(request.updates for request in planned.requests if request.number not in confirmed)
     if left and planned.times.is_over(now):
         raise ResumeRefused(
@@ -62,12 +62,12 @@ def refuse_expired(planned: PlannedRun, confirmed: frozenset[int], now: datetime
         )
 
 
-def where_to_look(facts: RunFacts) -> str:
-    """The hint for a run whose target the service does not find."""
+def not_found_hint(facts: RunFacts) -> str:
+    """Return the hint for a run whose target the service does not find."""
     return facts.target.destination.words.not_found.format(account=facts.account_id, place=facts.target)
 
 
 def cannot_resume(reason: str, message: str) -> ResumeRefused:
-    """The refusal of a run that is not what it was, `reason` in one word."""
+    """Return the refusal of a run that was changed; `reason` is one word."""
     hint = "restore what was there and resume; or upload what is there now as a new run"
     return ResumeRefused(f"{message}: nothing more was sent", reason=reason, hint=hint)

@@ -1,4 +1,4 @@
-"""Pass one of a run: it is checked, what earlier runs left in doubt is found, the plan is made and accepted."""
+"""Pass one of a run: it is checked, requests of earlier runs in doubt are found, the plan is made and accepted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
 from audiencekit.personal import guarded, short_of_memory
 from audiencekit.planning.plan import PlannedRun, known_members
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import Planner, plan_kept, plan_run
 from audiencekit.planning.reading import OnRecords
 from audiencekit.profile import Profile
@@ -39,140 +39,7 @@ from audiencekit.runs.start import has_kept_spool, kept_spool, new_spool, whole_
 from audiencekit.runs.store import RUN_ID, RUNS
 from audiencekit.sources.bytes.files import WAIT_ON
 
-# --- Requests of earlier runs that may still be applied to a target, because their answers were lost ---
-
-_WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
-# A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
-_LONG_AGO: Final = timedelta(days=7).total_seconds()
-# An entry that expires this much earlier than it should makes no difference.
-_SAME_END: Final = timedelta(days=1)
-
-# Seconds until nothing that was sent to a target before can be applied any more.
-Doubts = Callable[[Target], float]
-
-
-class EarlierRuns:
-    """The journals under a state directory, of the runs of one account; `except_run` is the run that asks.
-
-    To be asked under the lock of the target, when no other run can be at work on it. `now` is in epoch seconds.
-    """
-
-    def __init__(
-        self,
-        state_dir: Path,
-        account_id: str,
-        *,
-        now: Callable[[], float],
-        moment: Callable[[], Moment],
-        except_run: str | None = None,
-    ) -> None:
-        self._runs, self._account_id, self._except = state_dir / RUNS, account_id, except_run
-        self._now, self._moment = now, moment
-
-    def seconds_left(self, target: Target, plan: PlanFacts | None = None) -> float:
-        """Seconds until no request of another run can be applied to `target` any more and undo what `plan` sends.
-
-        Without a `plan`, until none can be applied at all. A journal that cannot be read may hide any request.
-        """
-        return max((self._left(path, target, plan) for path in self._journals()), default=0.0)
-
-    async def wait(
-        self,
-        target: Target,
-        plan: PlanFacts | None,
-        sleep: Callable[[float], Awaitable[None]],
-        tell: Callable[[str], None],
-    ) -> None:
-        """Returns when no request of another run can undo what `plan` sends to `target`; says how long it takes."""
-        if plan is not None and plan.requests and (seconds := self.seconds_left(target, plan)) > 0:
-            tell(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
-            await sleep(seconds)
-
-    def _journals(self) -> list[Path]:
-        try:
-            entries = list(os.scandir(self._runs))
-        except FileNotFoundError:
-            return []
-        runs = (entry for entry in entries if entry.name != self._except and RUN_ID.fullmatch(entry.name))
-        return [Path(entry.path) / JOURNAL for entry in runs]
-
-    def _left(self, path: Path, target: Target, plan: PlanFacts | None) -> float:
-        try:
-            # Of a clock that was ahead then, or is behind now, nothing is heard: it was just now.
-            age = max(0.0, self._now() - (path if path.exists() else path.parent).stat().st_mtime)
-        except OSError:
-            return 0.0
-        if age > _LONG_AGO:
-            return 0.0
-        try:
-            with opened_journal(path.parent) as journal:
-                facts, earlier, departures = journal.facts(), journal.plan(), journal.departures()
-        except ResumeRefused as refusal:
-            return 0.0 if refusal.reason in NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
-        except InputOutputFailed:
-            return max(0.0, SETTLE_SECONDS - age)
-        # A destination that is not known here may be another name of the same place.
-        is_known = facts.target.is_known
-        if facts.account_id != self._account_id or earlier is None or (is_known and facts.target != target):
-            return 0.0
-        plan = plan if is_known else None
-        left = [moment for number, moment in departures.items() if plan is None or _undoes(earlier, number, plan)]
-        if not left:
-            return 0.0
-        # Of another start of the machine a departure tells nothing; but it stands in the journal before bytes leave,
-        # so that none left later than the file was written.
-        elapsed = seconds_in_the_past(left, self._moment()) or age - EXCHANGE_TIMEOUT_SECONDS
-        return max(0.0, SETTLE_SECONDS - max(0.0, elapsed))
-
-
-def _undoes(earlier: PlanFacts, number: int, plan: PlanFacts) -> bool:
-    """Whether request `number` of `earlier` would undo something of `plan`, were it applied after it.
-
-    A repeated Update or Delete changes nothing; but an Update with an earlier end makes people expire too soon.
-    """
-    verbs = earlier.verbs_of(number)
-    if (UPDATES in verbs and plan.sends(DELETES)) or (DELETES in verbs and plan.sends(UPDATES)):
-        return True
-    return UPDATES in verbs and plan.sends(UPDATES) and _lapses_sooner(earlier, plan)
-
-
-def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
-    ends = [each.rules["expires_at"] for each in (earlier, plan)]
-    if None in ends:
-        return ends[0] is not None
-    until, until_now = (parse_time(end, "the end of an entry") for end in ends)
-    return until < until_now - _SAME_END
-
-
-# --- Digests of what a run has read, by which a resumed run knows that its sources are the same ---
-
-
-class Fingerprints:
-    """Digests of all records that were read: those of the source, and those of suppression sources.
-
-    Of none when the run is begun again and not resumed: then nothing is compared with them.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
-        self._is_compared = not run.facts.again
-
-    @property
-    def on_records(self) -> OnRecords | None:
-        """Takes in the next batch of the source; None when nothing is to be compared with it."""
-        return self._records.add if self._is_compared else None
-
-    def add_suppressed(self, chunk: RecordChunk) -> None:
-        """Take in the next batch of a suppression source."""
-        if self._is_compared:
-            self._suppressed.add(chunk)
-
-    def finish(self) -> tuple[str, str]:
-        """Both, in hex."""
-        return self._records.finish(), self._suppressed.finish()
-
-
-# --- Pass one of a run: its sources read and planned on the terms that it was begun with ---
+# --- Pass one of a run: its sources are read and planned, with the terms of its beginning ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +53,7 @@ class ReadPlan:
 async def read_and_plan(
     run: Run, planner: Planner, progress: Progress, stack: ExitStack
 ) -> ReadPlan | AudiencekitError:
-    """Pass one; the error that ended it, which is NotFinished for a cancellation."""
+    """Return the result of pass one, or the error that ended it, which is NotFinished for a cancellation."""
     try:
         with short_of_memory():
             return await _plan(run, planner, progress, stack, rejections=run.rejections)
@@ -199,12 +66,12 @@ async def read_and_plan(
 async def _plan(
     run: Run, planner: Planner, progress: Progress, stack: ExitStack, *, rejections: Path | None
 ) -> ReadPlan:
-    """Plan the source on the terms that the run was begun with, in a thread of its own."""
+    """Plan the source with the terms of the run's beginning, in a thread."""
     stoppable, fingerprints = Stoppable(progress), Fingerprints(run)
-    terms = Terms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
+    terms = PlanTerms.of(run.keywords, run.settings, now=run.started_at, destination=run.facts.target.destination)
     if run.plan is None:  # a plan that was made is not judged by what has become known since
         terms = replace(terms, members=known_members(run.facts.target, run.settings))
-    means = Means(
+    resources = PlanResources(
         stack=stack,
         progress=stoppable,
         spool_dir=run.directory,
@@ -212,24 +79,26 @@ async def _plan(
         on_records=fingerprints.on_records,
         on_suppressed=fingerprints.add_suppressed,
     )
-    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, means)
+    work = functools.partial(_plan_from_spool_or_source, run, planner, terms, resources)
     planned = await in_thread(work, stoppable)
     return ReadPlan(planned, facts_for_journal(planned, fingerprints.finish()))
 
 
-def _plan_from_spool_or_source(run: Run, planner: Planner, terms: Terms, means: Means) -> PlannedRun:
-    """The plan, from the spool that the run kept of its sources, or from the sources."""
+def _plan_from_spool_or_source(run: Run, planner: Planner, terms: PlanTerms, resources: PlanResources) -> PlannedRun:
+    """Return the plan, from the spool that the run kept of its sources, or from the sources."""
     if has_kept_spool(run.facts, run.directory, is_planned=run.plan is not None):
-        spool = means.stack.enter_context(kept_spool(run.directory, run.spool_key))
+        spool = resources.stack.enter_context(kept_spool(run.directory, run.spool_key))
         with whole_spool():
-            return plan_kept(spool, terms, means)
+            return plan_kept(spool, terms, resources)
     if run.facts.keep_spool and run.journal.ending() is None:
-        means = replace(means, keep=means.stack.enter_context(new_spool(run.directory, run.spool_key)))
-    return planner(run.items, terms, means)
+        resources = replace(
+            resources, kept_spool=resources.stack.enter_context(new_spool(run.directory, run.spool_key))
+        )
+    return planner(run.items, terms, resources)
 
 
 async def is_unchanged(run: Run, progress: Progress) -> bool:
-    """Whether the source still gives the plan that the run was begun with. All of it is read, nothing is sent.
+    """Whether the source still gives the same plan as at the beginning of the run. All of it is read, nothing is sent.
 
     Raises SourceRefused when it cannot be read to its end any more, and NotFinished for a cancellation.
     """
@@ -239,43 +108,13 @@ async def is_unchanged(run: Run, progress: Progress) -> bool:
 
 
 async def plan_again(run: Run, progress: Progress, stack: ExitStack) -> ReadPlan:
-    """The plan of the source as it is now. Raises NotFinished for a cancellation."""
+    """Return the plan of the present source. Raises NotFinished for a cancellation."""
     with suppress(asyncio.CancelledError):
         return await _plan(run, plan_run, progress, stack, rejections=None)
     raise NotFinished("interrupted while the source was read: nothing was sent")
 
 
-# --- Work in a thread of its own, for those who await it: a cancellation stops it, and comes when it has ended ---
-
-T = TypeVar("T")
-
-
-async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
-    """Return the result of `work`, from a thread of its own.
-
-    A cancellation stops `stoppable`, at which `work` ends at its next step or while it waits for standard input, and
-    comes when it has ended.
-    """
-
-    def work_until_stopped() -> T:
-        if stoppable is not None:
-            WAIT_ON.set(stoppable.go_on)  # in the context of this thread, which is a copy
-        return work()
-
-    working = asyncio.ensure_future(asyncio.to_thread(work_until_stopped))
-    try:
-        return await asyncio.shield(working)
-    except asyncio.CancelledError:
-        if stoppable is not None:
-            stoppable.stop()
-        while not working.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([working])
-        working.exception()
-        raise
-
-
-# --- Between the passes: a plan is journalled, compared with the one before, and accepted, or the run ends here ---
+# --- Between the passes: a plan is stored in the journal, compared with the one before, and accepted or refused ---
 
 # The last step before the first request of a plan.
 Accept = Callable[[PlannedRun], Awaitable[None]]
@@ -284,9 +123,10 @@ Accept = Callable[[PlannedRun], Awaitable[None]]
 async def accept_plan(
     run: Run, read: ReadPlan, accept: Accept, time: RunClock, progress: Progress
 ) -> AudiencekitError | None:
-    """Put the plan into the journal, wait for earlier runs, and `accept` it; the error that ended the run instead.
+    """Store the plan in the journal, wait for earlier runs, and `accept` it; return the error that ended the run.
 
-    Such errors: the disk cannot keep the plan, it is not the one that the run was begun with, it is not accepted.
+    There is an error when the disk cannot store the plan, when it is not the plan of the run's beginning, and when it
+    is not accepted.
     """
     planned = read.planned
     try:
@@ -308,24 +148,24 @@ async def accept_plan(
 
 
 def _journal(run: Run, facts: PlanFacts) -> None:
-    """Put the plan into the journal; one that is there already must be the same, or ResumeRefused is raised."""
+    """Store the plan in the journal. If there is one already, it must be the same, or ResumeRefused is raised."""
     if run.plan is None:
-        run.journal.keep_plan(facts, run.key)
+        run.journal.store_plan(facts, run.key)
     elif difference := run.plan.difference(facts):
         raise cannot_resume(*difference)
 
 
 @guarded
 def _check_bodies(run: Run, planned: PlannedRun) -> None:
-    """Make the bodies that may have left before once more; raises ResumeRefused when one is other bytes."""
+    """Make the bodies that may have been sent before once more; raise ResumeRefused when one has other bytes."""
     known = run.journal.digests()
     for request in planned.packed(known.__contains__):
         if body_digest(request, run.key) != known[request.number]:
             raise other_bytes(request.number)
 
 
-def _earlier_runs(run: Run, time: RunClock) -> EarlierRuns:
-    return EarlierRuns(
+def _earlier_runs(run: Run, time: RunClock) -> PendingRequests:
+    return PendingRequests(
         run.store.state_dir, run.facts.account_id, now=time.clock.now, moment=time.moment, except_run=run.facts.run_id
     )
 
@@ -334,18 +174,21 @@ def _earlier_runs(run: Run, time: RunClock) -> EarlierRuns:
 
 
 def _fields_of(column: MappedColumn) -> dict[str, Any]:
-    """The fields that decide what is read of `column`."""
+    """Return the fields of `column` that decide what is read."""
     return {"kind": column.kind.value, "position": column.position, "name": column.name, "hashed": column.hashed}
 
 
 def _wire_names(columns: Iterable[MappedColumn], profile: Profile) -> dict[str, str]:
-    """The names of the kinds on the wire: of one that is not in FIRST_KINDS only where it is sent."""
+    """Return the names of the kinds on the wire; a kind that is not in FIRST_KINDS only if it is sent."""
     sent = {column.kind for column in columns}
     return {kind.value: profile.wire_name(kind.value) for kind in Kind if kind in FIRST_KINDS or kind in sent}
 
 
 def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str]) -> PlanFacts:
-    """Everything that must be the same when the run is resumed. `fingerprints`: of the records, of the suppressed."""
+    """Return everything that must be the same on resumption.
+
+    `fingerprints` are those of the records and the suppressed.
+    """
     mapping = planned.mapping
     fingerprint, suppression = fingerprints
     return PlanFacts(
@@ -374,3 +217,167 @@ def facts_for_journal(planned: PlannedRun, fingerprints: tuple[str, str]) -> Pla
         ),
         verbs=tuple(UPDATES * bool(request.updates) + DELETES * bool(request.deletes) for request in planned.requests),
     )
+
+
+# --- Requests of earlier runs that may still be applied to a target, because their answers were lost ---
+
+_WHY_WAIT: Final = "a request of an earlier run may still be applied, and would undo what is sent now"
+# A journal that was not written for so long is not opened. Steps of the wall clock are far smaller.
+_LONG_AGO: Final = timedelta(days=7).total_seconds()
+# An entry that expires this much earlier than it should makes no difference.
+_SAME_END: Final = timedelta(days=1)
+
+# Seconds until nothing that was sent to a target before can be applied any more.
+Doubts = Callable[[Target], float]
+
+
+class PendingRequests:
+    """Requests of other runs of one account that may still be applied, by the journals under a state directory.
+
+    `except_run` is the run that asks. Use it under the lock of the target, when no other run can be at work on it.
+    `now` is in epoch seconds.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path,
+        account_id: str,
+        *,
+        now: Callable[[], float],
+        moment: Callable[[], Moment],
+        except_run: str | None = None,
+    ) -> None:
+        self._runs, self._account_id, self._except = state_dir / RUNS, account_id, except_run
+        self._now, self._moment = now, moment
+
+    def seconds_left(self, target: Target, plan: PlanFacts | None = None) -> float:
+        """Return the seconds until no request of another run can still undo what `plan` sends to `target`.
+
+        Without a `plan`, until none can be applied at all. A journal that cannot be read may hide any request.
+        """
+        return max((self._left(path, target, plan) for path in self._journals()), default=0.0)
+
+    async def wait(
+        self,
+        target: Target,
+        plan: PlanFacts | None,
+        sleep: Callable[[float], Awaitable[None]],
+        notify: Callable[[str], None],
+    ) -> None:
+        """Wait until no request of another run can undo what `plan` sends to `target`; notify about the wait."""
+        if plan is not None and plan.requests and (seconds := self.seconds_left(target, plan)) > 0:
+            notify(f"waiting {math.ceil(seconds)} s: {_WHY_WAIT}")
+            await sleep(seconds)
+
+    def _journals(self) -> list[Path]:
+        try:
+            entries = list(os.scandir(self._runs))
+        except FileNotFoundError:
+            return []
+        runs = (entry for entry in entries if entry.name != self._except and RUN_ID.fullmatch(entry.name))
+        return [Path(entry.path) / JOURNAL for entry in runs]
+
+    def _left(self, path: Path, target: Target, plan: PlanFacts | None) -> float:
+        try:
+            # If the clock was ahead then, or is behind now, the file counts as written just now.
+            age = max(0.0, self._now() - (path if path.exists() else path.parent).stat().st_mtime)
+        except OSError:
+            return 0.0
+        if age > _LONG_AGO:
+            return 0.0
+        try:
+            with opened_journal(path.parent) as journal:
+                facts, earlier, departures = journal.facts(), journal.plan(), journal.departures()
+        except ResumeRefused as refusal:
+            return 0.0 if refusal.reason in NOTHING_SENT else max(0.0, SETTLE_SECONDS - age)
+        except InputOutputFailed:
+            return max(0.0, SETTLE_SECONDS - age)
+        # A destination that is not known here may be another name of the same place.
+        is_known = facts.target.is_known
+        if facts.account_id != self._account_id or earlier is None or (is_known and facts.target != target):
+            return 0.0
+        plan = plan if is_known else None
+        left = [moment for number, moment in departures.items() if plan is None or _undoes(earlier, number, plan)]
+        if not left:
+            return 0.0
+        # A departure before another start of the machine says nothing; but it is in the journal before bytes are sent,
+        # so that none were sent later than the file was written.
+        elapsed = seconds_in_the_past(left, self._moment()) or age - EXCHANGE_TIMEOUT_SECONDS
+        return max(0.0, SETTLE_SECONDS - max(0.0, elapsed))
+
+
+def _undoes(earlier: PlanFacts, number: int, plan: PlanFacts) -> bool:
+    """Whether request `number` of `earlier` would undo something of `plan` if it were applied after it.
+
+    A repeated Update or Delete changes nothing; but an Update with an earlier end lets people expire too soon.
+    """
+    verbs = earlier.verbs_of(number)
+    if (UPDATES in verbs and plan.sends(DELETES)) or (DELETES in verbs and plan.sends(UPDATES)):
+        return True
+    return UPDATES in verbs and plan.sends(UPDATES) and _lapses_sooner(earlier, plan)
+
+
+def _lapses_sooner(earlier: PlanFacts, plan: PlanFacts) -> bool:
+    ends = [each.rules["expires_at"] for each in (earlier, plan)]
+    if None in ends:
+        return ends[0] is not None
+    until, until_now = (parse_time(end, "the end of an entry") for end in ends)
+    return until < until_now - _SAME_END
+
+
+# --- Digests of the records of a run: a resumed run checks with them that its sources are the same ---
+
+
+class Fingerprints:
+    """Digests of all records that were read: those of the source, and those of suppression sources.
+
+    They are empty for a run that is begun again instead of resumed: then nothing is compared with them.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._records, self._suppressed = RecordsFingerprint(run.key), RecordsFingerprint(run.key, SUPPRESSION)
+        self._is_compared = not run.facts.repeat_command
+
+    @property
+    def on_records(self) -> OnRecords | None:
+        """The function for the next batch of the source; None when nothing is compared with it."""
+        return self._records.add if self._is_compared else None
+
+    def add_suppressed(self, chunk: RecordChunk) -> None:
+        """Add the next batch of a suppression source."""
+        if self._is_compared:
+            self._suppressed.add(chunk)
+
+    def finish(self) -> tuple[str, str]:
+        """Return both, in hex."""
+        return self._records.finish(), self._suppressed.finish()
+
+
+# --- Work in a thread that can be awaited: a cancellation stops it, and is raised when it has ended ---
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T], stoppable: Stoppable | None = None) -> T:
+    """Return the result of `work`, from a thread.
+
+    A cancellation stops `stoppable`: `work` ends at its next step, or while it waits for standard input. The
+    cancellation is raised when it has ended.
+    """
+
+    def work_until_stopped() -> T:
+        if stoppable is not None:
+            WAIT_ON.set(stoppable.raise_if_stopped)  # in the context of this thread, which is a copy
+        return work()
+
+    working = asyncio.ensure_future(asyncio.to_thread(work_until_stopped))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        if stoppable is not None:
+            stoppable.stop()
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([working])
+        working.exception()
+        raise

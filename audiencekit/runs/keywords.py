@@ -1,4 +1,4 @@
-"""The keywords of a run that are not about its source: their types and defaults, and the value that they become."""
+"""The keywords of a run that are not about its source: their types and defaults, and their checked form."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final, Self, TypedDict, Unpack, cast
 
 from audiencekit.delivery.rate_limiter import RateLimiter
 from audiencekit.planning.options import Keywords, SyncKeywords
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
 
 class PlanKeywords(TypedDict, total=False):
-    """How a plan is made, which is sent or not."""
+    """Keywords of a plan, whether it is sent or not."""
 
     settings: Settings | None
     rejections: FilePath | None
@@ -23,28 +23,28 @@ class PlanKeywords(TypedDict, total=False):
 
 
 class SendKeywords(PlanKeywords, total=False):
-    """How a run is made."""
+    """Keywords of a run."""
 
     limiter: RateLimiter | None
 
 
 class RunKeywords(SendKeywords, total=False):
-    """How a run is made that its caller may name, and whose records may be kept."""
+    """Keywords of a run with an id of the caller, and of a kept spool."""
 
     run_id: str | None
     keep_spool: bool
 
 
 class SyncPlanKeywords(PlanKeywords, SyncKeywords, total=False):
-    """How the plan of a sync is made, and of what."""
+    """Keywords of the plan of a sync, with those of its source."""
 
 
 class SyncRunKeywords(SendKeywords, SyncKeywords, total=False):
-    """How a sync is made, and of what."""
+    """Keywords of a sync, with those of its source."""
 
 
 class UploadKeywords(RunKeywords, Keywords, total=False):
-    """How an upload is made, and of what."""
+    """Keywords of an upload, with those of its source."""
 
 
 RUN_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
@@ -54,7 +54,7 @@ RUN_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The checked form of RunKeywords: with the settings of the environment and a listener where none were given."""
+    """The checked RunKeywords, with the settings of the environment and a progress where none were given."""
 
     settings: Settings
     progress: Progress
@@ -65,14 +65,14 @@ class RunOptions:
 
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> Self:
-        """The options that are `given`, with those of the class and of the environment for the others."""
+        """Return the `given` options, with defaults from the class and the environment."""
         settings, progress = given.pop("settings", None), given.pop("progress", None)
         own: dict[str, Any] = {**given}
-        return cls(settings=settings or load_settings(), progress=heard_by(progress), **own)
+        return cls(settings=settings or load_settings(), progress=progress_or_default(progress), **own)
 
     @classmethod
     def split(cls, given: UploadKeywords | SyncRunKeywords | SyncPlanKeywords) -> tuple[Self, Keywords]:
-        """The options of the run among all that was `given`, and the keywords about its source."""
+        """Return the options of the run among all that was `given`, and the keywords about its source."""
         own = {name: value for name, value in given.items() if name in RUN_DEFAULTS}
         about_source = {name: value for name, value in given.items() if name not in RUN_DEFAULTS}
         return cls.of(**cast("RunKeywords", own)), cast("Keywords", about_source)

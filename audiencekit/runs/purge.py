@@ -1,4 +1,4 @@
-"""The purge: which runs and erasures are old enough, how one goes, and the receipt of it."""
+"""The purge: which runs and erasures are old enough, how they are removed, and the receipt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from audiencekit.records.plan_times import format_time
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.runs.journal.file import JOURNAL, NOTHING_SENT
 from audiencekit.runs.reports import opened_journal, summary_of
-from audiencekit.runs.store import RUNS, RunStore, Succession, TargetLock, at_work, new_run_id, nothing_at_work
+from audiencekit.runs.store import RUNS, RunOrder, RunStore, TargetLock, at_work, new_run_id, nothing_at_work
 from audiencekit.state.directory import make_directory
 from audiencekit.state.files import encode_checked, explained, overwrite_file, replace_file, sync_directory
 from audiencekit.state.keys import StateKey
 from audiencekit.state.locks import taken
 from audiencekit.state.spool import destroy_spool
 
-# --- Which runs last changed before a time, and of what kind each is: by it a purge takes or leaves them ---
+# --- The runs that last changed before a time, and the kind of each: it decides whether they are purged ---
 
 COMPLETE, REFUSED, NOT_BEGUN, NOT_RESUMABLE = "complete", "refused", "not_begun", "not_resumable"
 RESUMABLE, DAMAGED, RUNNING, LEFT = "resumable", "damaged", "running", "leftovers"
@@ -37,7 +37,7 @@ UNFINISHED: Final = (RESUMABLE, DAMAGED)
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """A directory or file that is to go, its kind, and when it last changed, in epoch seconds (0 where unknown)."""
+    """A directory or file to remove, its kind, and when it last changed, in epoch seconds (0 if unknown)."""
 
     path: Path
     kind: str
@@ -46,7 +46,7 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class PurgeCandidates:
-    """The things that are to go, oldest first, and how many as old are kept, by kind."""
+    """The things to remove, oldest first, and how many as old are kept, by kind."""
 
     expired: list[Expired] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ def find_runs(
     unfinished: bool = False,
     is_over: Callable[[], bool] = lambda: False,
 ) -> PurgeCandidates:
-    """The runs that last changed before `before` (epoch seconds), and what a killed purge has left.
+    """Return the runs that last changed before `before` (epoch seconds), and the remains of a killed purge.
 
     With `key` the journals of unfinished ones are checked. The search ends early when `is_over`. Raises
     InputOutputFailed when the runs cannot be listed.
@@ -93,7 +93,7 @@ def kind_of(run: Mapping[str, Any]) -> str:
 
 
 def kept_until(state_dir: Path, run: Mapping[str, Any], retention: timedelta) -> str | None:
-    """When `run`, an entry in the list of runs, is past the retention; None for one that does not go by itself."""
+    """Return when `run`, an entry in the list of runs, passes the retention; None if it is not purged then."""
     directory = state_dir / RUNS / str(run["run_id"])
     if run.get("operation") == "forget" or kind_of(run) not in ENDED:
         return None
@@ -135,8 +135,8 @@ State = Literal["planned", "begun", "complete", "incomplete"]
 class PurgeReceipt:
     """The counts of one purge, by kind. `by` is the command or the retention.
 
-    `expired` was old enough and is to go, `removed` went, `bytes` in all; `kept` was old enough and stays.
-    `changes` are the last changes of all that is to go, in epoch seconds.
+    `expired` was old enough and is to be removed, `removed` was, with so many `bytes`; `kept` was old enough and stays.
+    `changes` are the last changes of all that is to be removed, in epoch seconds.
     """
 
     purge_id: str
@@ -153,12 +153,12 @@ class PurgeReceipt:
 
     @classmethod
     def of(cls, older_than: timedelta, now: datetime, by: Literal["command", "retention"]) -> PurgeReceipt:
-        """That of a purge at `now`, of which nothing is known yet."""
+        """Return the receipt of a purge at `now`, still without counts."""
         return cls(purge_id=PREFIX + new_run_id(now.timestamp()), by=by, started_at=now, older_than=older_than)
 
     @property
     def before(self) -> float:
-        """The time, in epoch seconds, before which the last change of something is to be that goes."""
+        """The time, in epoch seconds, before which something must have last changed to be removed."""
         return max(0.0, self.started_at.timestamp() - self.older_than.total_seconds())
 
     def count(self, found: PurgeCandidates) -> None:
@@ -168,7 +168,7 @@ class PurgeReceipt:
         self.kept += found.kept
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, with times as reports write them, and each kind, also those with none."""
+        """Return everything, with times as in reports, and each kind, also those with none."""
         return {
             "purge_id": self.purge_id,
             "state": self.state,
@@ -186,7 +186,7 @@ class PurgeReceipt:
         }
 
     def to_text(self) -> str:
-        """Some lines for people."""
+        """Return some lines for people."""
         is_plan = self.state == "planned"
         lines = _table("to be purged" if is_plan else "purged", self.expired if is_plan else self.removed)
         return "\n".join([f"last changed before {_time(self.before)}:", *lines, *_table("kept", self.kept)])
@@ -202,23 +202,23 @@ def _time(moment: float) -> str:
 
 
 def write_receipt(state_dir: Path, receipt: PurgeReceipt) -> None:
-    """Keep the receipt as it stands, whole at every moment. Raises InputOutputFailed."""
+    """Store the present receipt; the file is complete at every moment. Raises InputOutputFailed."""
     path = state_dir / PURGES / f"{receipt.purge_id}.json"
     with explained("the receipt of the purge cannot be written", path):
         replace_file(path, encode_checked(receipt.to_json(), FORM))
 
 
-# --- One purge: what was found goes, oldest first, between the two writings of its receipt ---
+# --- One purge: the candidates are removed, oldest first, between two writes of its receipt ---
 
 
 @contextmanager
 def only_purge(state_dir: Path) -> Iterator[None]:
-    """No other purge of this state directory is at work meanwhile. Raises AudienceBusy, and InputOutputFailed."""
+    """Keep other purges of this state directory out meanwhile. Raises AudienceBusy, and InputOutputFailed."""
     directory = make_directory(state_dir, PURGES)
-    told = "another purge is at work in this state directory: nothing was purged"
+    message = "another purge is at work in this state directory: nothing was purged"
     hint = "wait until it has ended; one that was killed holds nothing"
     what = "the directory of purges cannot be locked"
-    with taken(directory, what, lambda: AudienceBusy(told, hint=hint), is_directory=True):
+    with taken(directory, what, lambda: AudienceBusy(message, hint=hint), is_directory=True):
         with explained(what, directory):
             for left in directory.glob(f".{PREFIX}*"):  # by a kill, in the middle of a receipt
                 left.unlink()
@@ -227,7 +227,7 @@ def only_purge(state_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def receipted(state_dir: Path, receipt: PurgeReceipt) -> Iterator[list[InputOutputFailed]]:
-    """The list of failures, to be added to; the receipt is kept before and after. Raises the first of them."""
+    """Yield the list of failures, to be added to; store the receipt before and after. Raises the first failure."""
     failures: list[InputOutputFailed] = []
     receipt.state = "begun"
     pass_point("before order")
@@ -240,21 +240,21 @@ def receipted(state_dir: Path, receipt: PurgeReceipt) -> Iterator[list[InputOutp
     write_receipt(state_dir, receipt)
     pass_point("after end")
     if failures:
-        raise _told(failures, receipt)
+        raise _error_of(failures, receipt)
 
 
 def remove_all(
     state_dir: Path, receipt: PurgeReceipt, expired: Iterable[Expired], is_over: Callable[[], bool] = lambda: False
 ) -> list[InputOutputFailed]:
-    """The failures; one of them holds nothing else up. The first goes, however soon it `is_over`."""
-    failures, succession = list[InputOutputFailed](), Succession(state_dir)
+    """Return the failures; after one the others are still removed. The first is removed, however soon it `is_over`."""
+    failures, succession = list[InputOutputFailed](), RunOrder(state_dir)
     for number, each in enumerate(expired):
         if number and is_over():
             break
         try:
             with ExitStack() as stack:
                 if each.kind in UNFINISHED:
-                    stack.enter_context(run_alone(state_dir, each.path))
+                    stack.enter_context(hold_run(state_dir, each.path))
                 receipt.bytes += remove(each.path, succession.forget)
             receipt.removed[each.kind] += 1
         except AudienceBusy:
@@ -264,7 +264,7 @@ def remove_all(
     return failures
 
 
-def _told(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutputFailed:
+def _error_of(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutputFailed:
     first = failures[0]
     first.document = receipt.to_json()
     if more := len(failures) - 1:
@@ -272,7 +272,7 @@ def _told(failures: list[InputOutputFailed], receipt: PurgeReceipt) -> InputOutp
     return first.bare()
 
 
-# --- How one thing goes for good: out of sight in one step, then what opens its files, then the files ---
+# --- The removal of one directory: it is renamed, then its keys are destroyed, then its files ---
 #
 # After a kill it is whole, or no command sees it any more; the next purge removes what was left. Once the salts are
 # overwritten, no key opens what is sealed, and no digest in the journal can be compared with anything.
@@ -283,35 +283,35 @@ _HINT: Final = "make the directory and its files writable; `audiencekit purge` g
 
 
 def leftovers(home: Path) -> list[Path]:
-    """The directories in `home` that a killed purge has put out of sight."""
+    """Return the directories in `home` that a killed purge has renamed."""
     return sorted(home.glob(f"{ASIDE}*"))
 
 
 def name_of(aside: Path) -> str:
-    """The id of the run or erasure whose directory was put out of sight as `aside`."""
+    """Return the id of the run or erasure whose directory was renamed to `aside`."""
     return aside.name.removeprefix(ASIDE)
 
 
 def remove(path: Path, forget: Callable[[str], None]) -> int:
-    """The bytes of the files that went: of a directory, or one; 0 when it was gone. Raises InputOutputFailed.
+    """Remove a directory or a file; return its bytes, 0 when it was gone. Raises InputOutputFailed.
 
-    The name of a directory is given to `forget` once it is out of sight, and before anything in it goes.
+    The name of a directory is given to `forget` after it was renamed, and before its files are removed.
     """
     with explained("this cannot be purged", path, hint=_HINT):
         if not os.path.lexists(path):
             return 0
         if not path.is_dir():
             return _remove_file(path)
-        aside = path if path.name.startswith(ASIDE) else _put_aside(path)
+        aside = path if path.name.startswith(ASIDE) else _hide(path)
         forget(name_of(aside))
         return _remove_directory(aside)
 
 
 @contextmanager
-def run_alone(state_dir: Path, directory: Path) -> Iterator[None]:
-    """No process goes on with the run in `directory` meanwhile. Raises AudienceBusy when one is at work on its target.
+def hold_run(state_dir: Path, directory: Path) -> Iterator[None]:
+    """Keep processes from continuing the run in `directory` meanwhile. Raises AudienceBusy during work on its target.
 
-    Of a journal that does not say its target, no process can go on.
+    A run whose journal does not say its target cannot continue.
     """
     with ExitStack() as stack:
         if (facts := _facts_of(directory)) is not None:
@@ -321,7 +321,7 @@ def run_alone(state_dir: Path, directory: Path) -> Iterator[None]:
 
 
 def _lock_of(state_dir: Path, facts: RunFacts, run_id: str) -> AbstractContextManager[Any]:
-    """The lock of its target; all of them for a destination that is not installed, whose lock may have any name."""
+    """Return the lock of its target; all locks if its destination is not installed: the name is not known then."""
     if not facts.target.is_known:
         return nothing_at_work(state_dir)
     return TargetLock(state_dir, facts.account_id, facts.target, run_id)
@@ -335,7 +335,7 @@ def _facts_of(directory: Path) -> RunFacts | None:
         return None
 
 
-def _put_aside(directory: Path) -> Path:
+def _hide(directory: Path) -> Path:
     aside = directory.with_name(f"{ASIDE}{directory.name}")
     pass_point("before aside")
     os.rename(directory, aside)
@@ -366,26 +366,26 @@ def _remove_file(path: Path) -> int:
 
 
 def _destroy(path: Path) -> None:
-    """Leave nothing by which a sealed file could be opened, or a digest compared."""
+    """Remove everything by which a sealed file could be opened, or a digest compared."""
     if path.match(_SEALED):
         destroy_spool(path)
     elif path.name.startswith(JOURNAL):  # it holds the salt of its digests; what SQLite wrote beside it may, too
         overwrite_file(path)
 
 
-# --- The setting `retention`: runs that have ended go at the start of the next one, once they are old enough ---
+# --- The setting `retention`: old runs are removed at the start of the next one ---
 
 _MOST_SECONDS: Final = 1.0  # for all that goes at one start; the rest goes at the next
 
 
-def let_expire(
+def purge_expired(
     state_dir: Path,
     retention: timedelta | None,
     *,
     now: datetime,
     clock: Callable[[], float] = time.monotonic,
 ) -> str:
-    """A line on what went, empty when nothing did. It fails no run: what stands in the way is in the line."""
+    """Return a line on what was removed, empty if nothing was. It never fails the run: obstacles are in the line."""
     if retention is None:
         return ""
     until = clock() + _MOST_SECONDS

@@ -1,4 +1,4 @@
-"""The stored reports of runs: written, read, and brought up to date with their journals."""
+"""The stored reports of runs: written, read, and updated by their journals."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from audiencekit.runs.store import UNREADABLE, RunStore, at_work
 from audiencekit.sources.files import names_of
 from audiencekit.state.keys import StateKey
 
-# --- The stored reports of runs, brought up to date with their journals, and whether they can be resumed ---
+# --- The stored reports of runs, updated by their journals, and whether they can be resumed ---
 
 _MOST_LISTED: Final = 20  # runs in one message
 
 
 def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, Any]]:
-    """Every run, newest first: what sums it up, `resumable`, and `running` for one that is at work now.
+    """Return a summary of every run, newest first, with `resumable`, and `running` for one that is at work now.
 
-    `unknown_destination` is the name of its destination where this installation does not have it; nothing resumes it.
-    What its journal has confirmed is counted. `journal` is there, with the reason of the refusal, when that cannot be
-    trusted; then the counts that it would tell are None. With `key` the journals are checked as `resume` does.
+    `unknown_destination` is the name of a destination that is not installed; such a run cannot be resumed. The
+    confirmed requests of the journal are counted. If the journal cannot be trusted, `journal` has the reason, and its
+    counts are None. With `key` the journals are checked as `resume` does.
     """
     store = RunStore(state_dir)
     found = [summary_of(state_dir, run_id, key) for run_id in store.ids()]
@@ -43,17 +43,17 @@ def list_runs(state_dir: Path, key: StateKey | None = None) -> list[dict[str, An
 
 
 def summary_of(state_dir: Path, run_id: str, key: StateKey | None = None) -> dict[str, Any]:
-    """The one of `list_runs` for `run_id`."""
+    """Return the entry of `list_runs` for `run_id`."""
     store = RunStore(state_dir)
     return _with_prospects(store.summary(run_id), store, state_dir, key)
 
 
-def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
-    """The id of the one run that `resume` without an id means, of the entries in the list of runs, newest first.
+def find_resumable_run(found: Sequence[Mapping[str, Any]]) -> str:
+    """Return the id of the run that `resume` without an id means, from the entries in the list of runs, newest first.
 
-    It is the only one that can be resumed. Where there is none, it is the newest if that one has not ended: to resume
-    it says why it cannot go on. Raises UsageError when several can be resumed or all have ended, AudienceBusy while the
-    only ones that have not are at work.
+    It is the only run that can be resumed. If there is none, it is the newest one, unless that has ended: resuming it
+    explains why it cannot continue. Raises UsageError when several can be resumed or all have ended, AudienceBusy when
+    all unfinished ones are at work.
     """
     able = [run for run in found if run["resumable"]]
     if len(able) == 1:
@@ -66,8 +66,8 @@ def the_resumable(found: Sequence[Mapping[str, Any]]) -> str:
         )
     for run in found:
         if run["running"]:
-            told = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
-            raise AudienceBusy(told, run_id=run["run_id"], hint="wait until it has ended")
+            message = f"run {run['run_id']} is at work, and no other can be resumed: nothing was sent"
+            raise AudienceBusy(message, run_id=run["run_id"], hint="wait until it has ended")
     if found and found[0]["state"] in ("incomplete", UNREADABLE):
         return str(found[0]["run_id"])
     newest = f": the newest, {found[0]['run_id']}, is {found[0]['state']}" if found else ": there is none"
@@ -80,11 +80,11 @@ def _in_short(run: Mapping[str, Any]) -> str:
 
 
 def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[str, Any]:
-    """The report of `run`, which may be given as `Store.find` takes it.
+    """Return the report of `run`, which may be given as `Store.find` takes it.
 
-    That of a run which has not ended, or was killed, counts what its journal says by now; with `key` the journal is
-    checked as `resume` does. Raises InputOutputFailed when the report or the journal is gone or damaged, with what is
-    still known as its document: None stands for a count that is not.
+    For a run that has not ended, or was killed, it has the present counts of its journal; with `key` the journal is
+    checked as `resume` does. Raises InputOutputFailed when the report or the journal is missing or damaged, with the
+    known facts as its document, in which None is an unknown count.
     """
     store = RunStore(state_dir)
     run_id = store.find(run)
@@ -96,13 +96,13 @@ def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[
         document = check_report(store.read(run_id))
     except InputOutputFailed as error:
         failure = error
-        failure.document = _said_by_journal(directory, key)
+        failure.document = _report_from_journal(directory, key)
         raise failure.bare() from None
     return document if document["state"] != "incomplete" else _up_to_date(document, directory, key)
 
 
 def check_report(document: dict[str, Any]) -> dict[str, Any]:
-    """`document`, which is a report. Raises InputOutputFailed for anything else."""
+    """Return `document` if it is a report. Raises InputOutputFailed for anything else."""
     try:
         Report.from_json(document)
     except (AudiencekitError, KeyError, TypeError, ValueError, AttributeError):
@@ -111,7 +111,7 @@ def check_report(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
-    """The known facts of a run whose journal cannot be trusted: its plan, if it has a report."""
+    """Return the known facts of a run whose journal cannot be trusted: its plan, if it has a report."""
     try:
         document = check_report(store.read(run_id))
     except InputOutputFailed:
@@ -120,7 +120,7 @@ def known_of(store: RunStore, run_id: str) -> dict[str, Any]:
 
 
 def paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
-    """The paces of the parts of a run so far, where a report of it was kept."""
+    """Return the paces of the parts of a run so far, if a report of it was stored."""
     with suppress(InputOutputFailed):
         report = Report.from_json(check_report(store.read(run_id)))
         return report.earlier_paces + ((report.pace,) if report.pace else ())
@@ -128,7 +128,7 @@ def paces_of(store: RunStore, run_id: str) -> tuple[dict[str, Any], ...]:
 
 
 def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
-    """A report that was kept when its run was planned, with what the journal has confirmed since."""
+    """Return a report that was stored when its run was planned, with the requests confirmed since."""
     rows, rejections, refused = dict(document["rows"]), dict(document["rejections"]), len(sums.refused)
     before = rejections.pop(Reason.REFUSED_BY_SERVICE, 0)
     left = rows["sent"] + rows["pending"] + before
@@ -153,9 +153,9 @@ def updated(document: Mapping[str, Any], sums: Sums) -> dict[str, Any]:
 
 @contextmanager
 def opened_journal(directory: Path, key: StateKey | None = None) -> Iterator[JournalFile]:
-    """The journal of a run's directory, to be looked at; checked, when there is a key to do it with.
+    """Open the journal in a run's directory for reading; check it if there is a key.
 
-    Raises ResumeRefused for what is none.
+    Raises ResumeRefused for a missing or damaged one.
     """
     journal = JournalFile.open(directory / JOURNAL)
     try:
@@ -178,7 +178,7 @@ def _up_to_date(document: dict[str, Any], directory: Path, key: StateKey | None)
 
 
 def _unknown(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A report that was kept when its run was planned, without the counts that only its journal could tell."""
+    """Return a report that was stored when its run was planned, without the counts that only its journal has."""
     if not document["requests"]["planned"]:
         return dict(document)
     return {
@@ -191,7 +191,7 @@ def _unknown(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
-    """That of a run which was killed before it had one."""
+    """Return the report of a run that was killed before it had one."""
     try:
         with opened_journal(directory, key) as journal:
             if journal.plan() is None and journal.ending() is None:
@@ -199,12 +199,12 @@ def _without_report(directory: Path, key: StateKey | None) -> dict[str, Any]:
     except (ResumeRefused, InputOutputFailed) as error:
         raise InputOutputFailed(f"the run has no report: {error}", hint=error.hint) from None
     failure = InputOutputFailed("the report of the run is gone", hint="restore it")
-    failure.document = _said_by_journal(directory, key)
+    failure.document = _report_from_journal(directory, key)
     raise failure
 
 
-def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
-    """A report that is made of a journal alone; None when that cannot be trusted either."""
+def _report_from_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | None:
+    """Return a report made of a journal alone; None when that cannot be trusted, either."""
     try:
         with opened_journal(directory, key) as journal:
             facts, plan, sums, ending = journal.facts(), journal.plan(), journal.sums(), journal.ending()
@@ -219,7 +219,7 @@ def _said_by_journal(directory: Path, key: StateKey | None) -> dict[str, Any] | 
         document["requests"]["bytes"] = sum(body.body_bytes for body in plan.requests)
         document |= {name: plan.rules.get(name) for name in ("plan_time", "expires_at", "effective_at")}
         document = updated(document, sums)
-        if facts.again:  # which of the records were rows of the source, its report alone could tell
+        if facts.repeat_command:  # which of the records were rows of the source, its report alone could tell
             document["rows"] = {**dict.fromkeys(document["rows"]), "read": plan.rows_read}
     return document
 
@@ -262,7 +262,7 @@ def _with_prospects(summary: dict[str, Any], store: RunStore, state_dir: Path, k
             summary["state"] = ending.state
         running = run_id in at_work(state_dir, {run_id})
         is_there = ending is None and can_resume(facts, directory, is_planned=plan is not None)
-        resumable = not running and not facts.again and is_there and facts.target.is_known
+        resumable = not running and not facts.repeat_command and is_there and facts.target.is_known
     return {**summary, **_unknown_destination(summary), "resumable": resumable, "running": running}
 
 
@@ -276,7 +276,7 @@ def _counts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: document[name] for name in ("rows", "requests") if name in document}
 
 
-# --- The report of a run as things stand: what was planned, what the journal says of it, when it ended ---
+# --- The present report of a run: from its plan, its journal, and its end ---
 
 
 def report_of(
@@ -290,7 +290,7 @@ def report_of(
     pace: dict[str, Any] | None = None,
     learned_size: dict[str, Any] | None = None,
 ) -> Report:
-    """The report as things stand. `notes`, `pace` and `learned_size` are those of the delivery."""
+    """Return the present report. `notes`, `pace` and `learned_size` are those of the delivery."""
     sums = sums or run.earlier
     rows = RowCounts(read=rows_read or 0, pending=rows_read or 0)
     facts: dict[str, Any] = {"operation": run.facts.operation, "rows": rows}
@@ -320,18 +320,18 @@ def report_of(
 
 
 def store_report(run: Run, report: Report) -> Report:
-    """Write the report into the state directory, and give it back. Raises InputOutputFailed."""
+    """Write the report into the state directory, and return it. Raises InputOutputFailed."""
     run.store.write(run.facts.run_id, report.to_json())
     return report
 
 
 def time_of_end(run: Run) -> str:
-    """Now, and not before the run was begun, even when the clock was set back."""
+    """Return now, but not a time before the beginning of the run, even if the clock was set back."""
     return format_time(max(datetime.now(UTC), run.started_at))
 
 
 def miscounts_for_report(sums: Sums) -> list[dict[str, int]]:
-    """The requests that the service counted otherwise, with what was sent and both counts."""
+    """Return the requests that the service counted differently, with the records sent and both counts."""
     return [
         {
             "request": each.number,
@@ -344,7 +344,7 @@ def miscounts_for_report(sums: Sums) -> list[dict[str, int]]:
 
 
 def _facts_of(planned: PlannedRun, sums: Sums) -> dict[str, Any]:
-    """The fields of a Report that come from its plan, and from what was confirmed of it."""
+    """Return the fields of a Report that come from its plan, and from its confirmed requests."""
     refused = sum(each.row <= planned.tally.rows_read for each in sums.refused)
     done = sums.records_confirmed + len(sums.refused) - refused  # who is taken out in a sync is no row of the source
     return {

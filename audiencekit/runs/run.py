@@ -1,4 +1,4 @@
-"""One run: its arguments, its clock, and what its journal keeps of them."""
+"""One run: its arguments, its clock, and the facts in its journal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audiencekit.sources.files import AnySource, FilePath, Item, absolute_path, 
 from audiencekit.sources.frames import Frame
 from audiencekit.state.keys import SubKey
 
-# --- The arguments of a run, and what its journal keeps of them ---
+# --- The arguments of a run, and their facts in its journal ---
 
 REJECTIONS: Final = "rejections.csv"
 _SALT_BYTES: Final = 16
@@ -32,9 +32,9 @@ _SALT_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunArguments:
-    """The arguments of a run. Without `operation` it has that of its keywords.
+    """The arguments of a run. Without `operation` its keywords decide it.
 
-    A `source` is None for a run that reads none. Rejections are listed in the directory of the run unless
+    `source` is None for a run that reads none. Rejections are listed in the directory of the run unless
     `options.rejections` names a file.
     """
 
@@ -46,12 +46,12 @@ class RunArguments:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The sources, files by their absolute paths."""
+        """Return the sources, files by their absolute paths."""
         given = () if self.source is None else items_of(self.source)
         return tuple(item if isinstance(item, Frame) else absolute_path(item) for item in given)
 
     def facts(self, run_id: str, now: datetime) -> RunFacts:
-        """The facts of the run `run_id` that begins `now`, with a new salt."""
+        """Return the facts of the run `run_id` that begins `now`, with a new salt."""
         settings, rejections = self.options.settings, self.options.rejections
         return RunFacts(
             run_id=run_id,
@@ -71,7 +71,7 @@ class RunArguments:
 
 
 def settings_of(facts: RunFacts, settings: Settings) -> Settings:
-    """`settings`, with the service and the account that the run was begun with."""
+    """Return `settings`, with the service and the account of the run's beginning."""
     return replace(settings, profile=find_profile(facts.profile), account_id=facts.account_id)
 
 
@@ -81,7 +81,7 @@ def settings_of(facts: RunFacts, settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class RunClock:
-    """The clock of waits, and the one of departures, which outlives a process. By default those of this machine."""
+    """The clock of waits, and the clock of departures, which outlives a process. By default those of this machine."""
 
     clock: Clock = field(default_factory=SystemClock)
     moment: Callable[[], Moment] = this_moment
@@ -102,10 +102,10 @@ class RunClock:
 class Run:
     """One execution of a plan. It is in its journal before anything is read, and holds the lock of its target.
 
-    `items` are its sources. `earlier` and `plan` are what the journal said when the run was resumed: sums, and the plan
-    if there was one; `earlier_paces` are those of the parts before, as its report kept them. `settings` are those of
-    this process, with the account and the profile that the run was begun with. `note` is a line for people on what its
-    start did, empty when that is nothing.
+    `items` are its sources. `earlier` and `plan` are the content of the journal when the run was resumed: sums, and the
+    plan if there was one; `earlier_paces` are those of the earlier parts, from its report. `settings` are those of this
+    process, with the account and the profile of the run's beginning. `note` is a line for people on other effects of
+    its start, empty without any.
     """
 
     facts: RunFacts
@@ -122,7 +122,7 @@ class Run:
     note: str = ""
 
     def is_as_asked(self, paths: tuple[FilePath, ...], target: Target, keywords: Keywords, settings: Settings) -> bool:
-        """Whether it was begun with these arguments, for this account there. What the source holds is not looked at."""
+        """Whether it was begun with these arguments, for this account. The content of the source is not compared."""
         return (
             self.facts.sources == [stored_path(path) for path in paths]
             and self.facts.target == target
@@ -138,7 +138,7 @@ class Run:
 
     @property
     def rejections(self) -> Path:
-        """Where they are listed: in the directory of the run, wherever that is now, unless another file was named."""
+        """The file of rejections: in the present directory of the run, unless another file was named."""
         return self.directory / self.facts.rejections
 
     @property

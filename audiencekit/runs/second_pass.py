@@ -21,12 +21,95 @@ from audiencekit.planning.plan import PlannedRun
 from audiencekit.process.event_loop import closed_to_its_end
 from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import Progress
-from audiencekit.reporting.text import how_resumable
-from audiencekit.runs.failures import failure_of, unreconciled, where_to_look
+from audiencekit.reporting.text import describe_resumption
+from audiencekit.runs.failures import failure_of, not_found_hint, unreconciled
 from audiencekit.runs.journal.facts import Sums, seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run, RunClock
 from audiencekit.shown import shown
+
+# --- Pass two of a run: its plan is sent, and the journal decides whether it is complete ---
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The result of pass two: the sums of the journal, and the error of a run that is not complete."""
+
+    sums: Sums
+    failure: AudiencekitError | None
+    notes: tuple[str, ...]
+    pace: dict[str, Any]
+    learned_size: dict[str, Any] | None
+
+
+async def send_plan(
+    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, progress: Progress
+) -> Sent:
+    """Send what is not confirmed, and finish the session. Errors that can end a run are returned, not raised."""
+    notes: tuple[str, ...] = ()
+    learned_size: dict[str, Any] | None = None
+    failure: AudiencekitError | None
+    sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
+    try:
+        with short_of_memory():
+            async with closed_to_its_end(session):
+                delivered = await deliver_run(run, planned, session, limiter, time, sending)
+                if delivered.is_complete:
+                    await session.finish()
+        sums, notes = _sums_after(run, delivered), delivered.notes
+        learned_size = delivered.learned_size
+        if isinstance(delivered.error, NotFound):
+            delivered.error.hint = not_found_hint(run.facts)
+        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
+    except ExchangeError as error:
+        sums = run.journal.sums()
+        failure = NotFinished(f"all is sent, and the end of the run is not confirmed: {error}")
+    except InputOutputFailed as error:
+        sums, failure = run.journal.sums(), error
+    except asyncio.CancelledError:
+        # The second interruption: what was under way is in doubt, as the journal says.
+        sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
+    return Sent(sums, failure, notes, sending.pace(), learned_size)
+
+
+def _sums_after(run: Run, delivered: Delivered) -> Sums:
+    """Return the sums of the journal; if it cannot be read any more, those from before plus those of this delivery."""
+    try:
+        return run.journal.sums()
+    except (InputOutputFailed, ResumeRefused):
+        return run.earlier.plus(delivered)
+
+
+# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
+# journal
+
+
+async def deliver_run(
+    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
+) -> Delivered:
+    """Pack and send the requests that the journal does not confirm. `sending` is called for each request."""
+    confirmed = run.journal.confirmed_numbers()
+    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
+        return await deliver(
+            planned.packed(lambda number: number not in confirmed),
+            Route(
+                session.send,
+                planned.form.open_body,
+                limiter,
+                time.retry_policy(),
+                run.settings.concurrency,
+                drain_seconds=run.settings.drain_seconds,
+            ),
+            journal=journal,
+            listener=Listener(on_progress=sending.add, on_failure=sending.on_failure, notify=sending.progress.tell),
+            earlier=None if run.plan is None else _earlier(run, time),
+        )
+
+
+def _earlier(run: Run, time: RunClock) -> Earlier:
+    left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
+    return Earlier(run.earlier.confirmed, left_seconds_ago)
+
 
 # --- Pass two for people: notes before it begins, its progress, and its pace for the report ---
 
@@ -36,20 +119,22 @@ _LOG: Final = logging.getLogger(__name__)
 _COUNTED: Final = ("requests", "attempts", "waits", "records")
 
 
-def tell_of_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
-    """Tell how the run could be resumed, then the notes and warnings of its plan."""
+def announce_plan(run: Run, planned: PlannedRun, progress: Progress) -> None:
+    """Show how the run could be resumed, then the notes and warnings of its plan."""
     facts = run.facts
-    progress.tell(how_resumable(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.again))
-    told = [f"note: {shown(note)}" for note in planned.plan_notes]
-    told += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
-    if told:
-        progress.tell("\n".join(told))
+    progress.tell(
+        describe_resumption(planned.source.repeatable, keeps_spool=facts.keep_spool, again=facts.repeat_command)
+    )
+    lines = [f"note: {shown(note)}" for note in planned.plan_notes]
+    lines += [f"warning: {shown(warning.message)}" for warning in planned.warnings]
+    if lines:
+        progress.tell("\n".join(lines))
 
 
 class SendingProgress:
     """The progress of pass two: requests, with their bytes and records. It begins with the `confirmed` ones.
 
-    Of each second since then it counts the requests that ended.
+    It counts the requests that ended in each second since then.
     """
 
     def __init__(self, progress: Progress, planned: PlannedRun, confirmed: frozenset[int], clock: Clock) -> None:
@@ -64,7 +149,7 @@ class SendingProgress:
         self._step()
 
     def add(self, result: RequestResult) -> None:
-        """One request has ended; one that never left counts nowhere."""
+        """Note that one request has ended; one that was never sent is not counted."""
         second = self._seconds.setdefault(int(self._clock.monotonic() - self._begun), Counter())
         second.update(requests=int(result.attempts > 0), attempts=result.attempts, waits=result.rate_limited)
         facts = {"request": result.number, "outcome": str(result.outcome or "not sent"), "attempts": result.attempts}
@@ -78,8 +163,8 @@ class SendingProgress:
             self._bytes, self._records = self._bytes + result.body_bytes, self._records + result.records
         self._step()
 
-    def tell_failure(self, number: int, why: str) -> None:
-        """An exchange for a request has failed, or for a part of it."""
+    def on_failure(self, number: int, why: str) -> None:
+        """Note that an exchange for a request, or for a part of it, has failed."""
         self.progress.tell(f"request {number}: {why}")
 
     def _step(self) -> None:
@@ -99,86 +184,3 @@ class SendingProgress:
             "step_seconds": step,
             **{name: [each[name] for each in steps] for name in _COUNTED},
         }
-
-
-# --- The delivery of a run: requests that are not confirmed are packed and sent, each with its lines in the
-# journal
-
-
-async def deliver_run(
-    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, sending: SendingProgress
-) -> Delivered:
-    """Pack and send what the journal does not confirm. `sending` hears of each request."""
-    confirmed = run.journal.confirmed_numbers()
-    async with RunJournal(run.journal, run.key, moment=time.moment) as journal:
-        return await deliver(
-            planned.packed(lambda number: number not in confirmed),
-            Route(
-                session.send,
-                planned.form.open_body,
-                limiter,
-                time.retry_policy(),
-                run.settings.concurrency,
-                drain_seconds=run.settings.drain_seconds,
-            ),
-            journal=journal,
-            listener=Listener(on_progress=sending.add, on_failure=sending.tell_failure, tell=sending.progress.tell),
-            earlier=None if run.plan is None else _earlier(run, time),
-        )
-
-
-def _earlier(run: Run, time: RunClock) -> Earlier:
-    left_seconds_ago = seconds_in_the_past(run.journal.departures().values(), time.moment())
-    return Earlier(run.earlier.confirmed, left_seconds_ago)
-
-
-# --- Pass two of a run: its plan is sent, and what the journal says then decides whether it is complete ---
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The result of pass two: the sums of the journal, and the error of a run that is not complete."""
-
-    sums: Sums
-    failure: AudiencekitError | None
-    notes: tuple[str, ...]
-    pace: dict[str, Any]
-    learned_size: dict[str, Any] | None
-
-
-async def send_plan(
-    run: Run, planned: PlannedRun, session: Session, limiter: RateLimiter, time: RunClock, progress: Progress
-) -> Sent:
-    """Send what is not confirmed, and finish the session. Raises nothing that a run can end with."""
-    notes: tuple[str, ...] = ()
-    learned_size: dict[str, Any] | None = None
-    failure: AudiencekitError | None
-    sending = SendingProgress(progress, planned, run.journal.confirmed_numbers(), time.clock)
-    try:
-        with short_of_memory():
-            async with closed_to_its_end(session):
-                delivered = await deliver_run(run, planned, session, limiter, time, sending)
-                if delivered.is_complete:
-                    await session.finish()
-        sums, notes = _sums_after(run, delivered), delivered.notes
-        learned_size = delivered.learned_size
-        if isinstance(delivered.error, NotFound):
-            delivered.error.hint = where_to_look(run.facts)
-        failure = unreconciled(sums, run.facts.target) if delivered.is_complete else failure_of(delivered, sums)
-    except ExchangeError as error:
-        sums = run.journal.sums()
-        failure = NotFinished(f"all is sent, and the end of the run is not confirmed: {error}")
-    except InputOutputFailed as error:
-        sums, failure = run.journal.sums(), error
-    except asyncio.CancelledError:
-        # The second interruption: what was under way is in doubt, as the journal says.
-        sums, failure = run.journal.sums(), NotFinished("the upload was stopped at once")
-    return Sent(sums, failure, notes, sending.pace(), learned_size)
-
-
-def _sums_after(run: Run, delivered: Delivered) -> Sums:
-    """The sums of the journal; where it cannot be read any more, those from before plus those of this delivery."""
-    try:
-        return run.journal.sums()
-    except (InputOutputFailed, ResumeRefused):
-        return run.earlier.plus(delivered)

@@ -1,4 +1,4 @@
-"""Before a run begins: a first look at its place, and whether a run can be resumed, and from what."""
+"""The checks before a run: its target, and whether a run can be resumed, and from what."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from audiencekit.sources.remote.addresses import is_stored_whole
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
 
-# --- Whether a run can be resumed, from what: its sources as they were, or the sealed spool that it kept of them ---
+# --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---
 
 KEPT: Final = "spool.sealed"
 # Sources that cannot be read again, in words, and the reason of the refusal.
@@ -39,29 +39,29 @@ _SIGNED: Final = ("an address with a query, of which the query is not kept", "si
 
 
 def has_kept_spool(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
-    """Whether the run goes on from its spool. One that was left before there was a plan is not whole."""
+    """Whether the run continues from its spool. A spool without a plan is not complete."""
     return facts.keep_spool and is_planned and (directory / KEPT).exists()
 
 
 def can_resume(facts: RunFacts, directory: Path, *, is_planned: bool) -> bool:
-    """Whether there is something to read: whether it still is what it was shows then."""
-    return _what_is_gone(facts, facts.sources, directory, is_planned=is_planned) is None
+    """Whether there is something to read. Whether it is unchanged shows later."""
+    return _missing_source(facts, facts.sources, directory, is_planned=is_planned) is None
 
 
-def given_again(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
-    """The `kept` sources of a run; in full where they are `given` once more."""
+def with_full_urls(kept: Sequence[str], given: Sequence[FilePath]) -> list[str]:
+    """Return the `kept` sources of a run, with the full addresses of those that are `given` once more."""
     again = {stored_path(path): absolute_path(path) for path in given}
     return [again.get(source, source) for source in kept]
 
 
-def refuse_what_came_once(
+def refuse_unrepeatable(
     facts: RunFacts, directory: Path, *, is_planned: bool, sources: Sequence[str] | None = None
 ) -> None:
-    """Raises ResumeRefused when a source cannot be read again and nothing was kept of it; half a spool is removed.
+    """Raise ResumeRefused when a source cannot be read again and has no spool; an incomplete spool is removed.
 
-    `sources` are those of the run, where some are given in full once more.
+    `sources` are those of the run, some of them with their full addresses.
     """
-    gone = _what_is_gone(facts, facts.sources if sources is None else sources, directory, is_planned=is_planned)
+    gone = _missing_source(facts, facts.sources if sources is None else sources, directory, is_planned=is_planned)
     if gone is None:
         return
     name, reason = gone
@@ -77,10 +77,10 @@ def refuse_what_came_once(
     )
 
 
-def _what_is_gone(
+def _missing_source(
     facts: RunFacts, sources: Sequence[str], directory: Path, *, is_planned: bool
 ) -> tuple[str, str] | None:
-    """One of the sources that is needed again and gone, in words, and the reason. A spool has no suppression source."""
+    """Return a source that is needed again and missing, in words, and the reason. A spool has no suppression source."""
     needed = tuple(facts.keywords.get("suppress", ()))
     if not has_kept_spool(facts, directory, is_planned=is_planned):
         needed += tuple(sources)
@@ -93,7 +93,7 @@ def _gone(source: str) -> tuple[str, str] | None:
 
 @contextmanager
 def kept_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
-    """The finished spool of the run. Raises ResumeRefused when it is not whole, or of another key."""
+    """Return the finished spool of the run. Raises ResumeRefused when it is incomplete, or has another key."""
     with whole_spool():
         spool = KeptSpool.open(directory / KEPT, key)
     with spool:
@@ -102,7 +102,7 @@ def kept_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
 
 @contextmanager
 def whole_spool() -> Iterator[None]:
-    """Raises ResumeRefused when a kept spool turns out to be another one than was written."""
+    """Raise ResumeRefused when a kept spool turns out to be changed."""
     try:
         yield
     except SpoolDamaged as error:
@@ -114,19 +114,19 @@ def whole_spool() -> Iterator[None]:
 
 @contextmanager
 def new_spool(directory: Path, key: SubKey) -> Iterator[KeptSpool]:
-    """An empty spool in the place of one that was not finished. Raises InputOutputFailed."""
+    """Return an empty spool, in place of an unfinished one. Raises InputOutputFailed."""
     forget_spool(directory)
     with KeptSpool.create(directory / KEPT, key) as spool:
         yield spool
 
 
 def forget_spool(directory: Path) -> None:
-    """Leave nothing of the spool, if there is one. Raises InputOutputFailed."""
+    """Remove the spool, if there is one. Raises InputOutputFailed."""
     destroy_spool(directory / KEPT)
 
 
 def refuse_unknown_destination(facts: RunFacts) -> None:
-    """Raises ResumeRefused for a run whose destination this installation does not know."""
+    """Raise ResumeRefused for a run whose destination is not installed."""
     if not facts.target.is_known:
         name = facts.target.destination.name
         raise ResumeRefused(
@@ -140,7 +140,7 @@ def refuse_unknown_destination(facts: RunFacts) -> None:
 def refuse_another_service(
     what: str, *, address: str, account_id: str, settings: Settings, new_address: bool = False
 ) -> None:
-    """Raises ResumeRefused where `what` was begun at another account, or at another `address`, than `settings` name.
+    """Raise ResumeRefused when `what` was begun at another account or `address` than those in `settings`.
 
     With `new_address` the service has moved.
     """
@@ -162,26 +162,26 @@ def refuse_another_service(
 
 
 def refuse_changes(facts: RunFacts) -> None:
-    """Raises ResumeRefused for a run that sends the changes since an earlier one, which begins again instead."""
-    if facts.again:
+    """Raise ResumeRefused for a run that sends the changes since an earlier one: it is repeated instead."""
+    if facts.repeat_command:
         raise ResumeRefused(
             f"a {facts.operation} is not resumed: it begins again where this one was confirmed",
             reason="changes",
-            hint=f"{facts.again} sends what is left",
+            hint=f"{facts.repeat_command} sends what is left",
         )
 
 
-# --- The look at a target before a run is begun: a wrong target or secret is told before the source is read ---
+# --- The check of a target before a run is begun: a wrong target or secret is found before the source is read ---
 
 
-async def look_first(session: Session, progress: Progress) -> None:
-    """Return when the target of `session` is there and may be written.
+async def look_at_target(session: Session, progress: Progress) -> None:
+    """Check that the target of `session` exists and may be written.
 
-    Raises the error that refuses the run, and NotFinished for a cancellation. No run is kept of it.
+    Raises the error that refuses the run, and NotFinished for a cancellation. Nothing of the run is kept.
     """
     policy = RetryPolicy.seeded(SystemClock())
     try:
-        await session.look(policy=policy, tell=progress.tell)
+        await session.look(policy=policy, notify=progress.tell)
         return
     except asyncio.CancelledError:
         interrupted = NotFinished("interrupted before the source was read: nothing was sent")

@@ -21,15 +21,69 @@ from audiencekit.runs.execution import execute
 from audiencekit.runs.failures import cannot_resume
 from audiencekit.runs.first_pass import is_unchanged, plan_again
 from audiencekit.runs.keywords import RunOptions, UploadKeywords
-from audiencekit.runs.reports import list_runs, the_resumable
+from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.runs.store import LAST, RunStore, check_chosen_run_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, FilePath, items_of, paths_of
 from audiencekit.state.keys import known_state_key
 
-# --- A run under an id that its caller chose: begun, gone on with, or found to be complete ---
+# --- Uploads to any target, from their arguments to their report: begun, continued under an id, or resumed ---
+
+
+async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Do the same as `pipeline.upload_async`."""
+    return await upload_to(Target.audience(audience_id), source, **keywords)
+
+
+async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
+    """Do the same as `pipeline.upload_async`, for any target."""
+    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
+    options, about_source = RunOptions.split(keywords)
+    return await upload_with(options, target, source, about_source)
+
+
+async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
+    """Do the same as `upload_to`, with checked options."""
+    settings, progress = options.settings, options.progress
+    keywords = plain_keywords(keywords, few_people=settings.few_people)
+    read_keywords(keywords, settings.profile)
+    # Keywords that could never work are refused before the source is read.
+    arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
+    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
+    session = target.connect(settings)
+    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
+        if named is not None:
+            return await named.carry_out(session, pace, progress)
+        await look_at_target(session, progress)
+        with ExitStack() as stack:
+            run = start_run(arguments, stack)
+            return await execute(run, session, limiter=pace, progress=progress)
+
+
+async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
+    """Do the same as `pipeline.resume_async`."""
+    settings, progress = options.settings, options.progress
+    if run == LAST:
+        key = known_state_key(settings.state_dir, settings.key)
+        run_id = find_resumable_run(list_runs(settings.state_dir, key))
+    else:
+        run_id = RunStore(settings.state_dir).find(run)
+    with ExitStack() as stack:
+        reopened = reopen_run(run_id, settings, stack)
+        if (report := ended(reopened)) is not None:
+            progress.tell(f"run {run_id} is complete: nothing is left to send")
+            return report
+        stack.enter_context(untouched(reopened))
+        refuse_other_settings(reopened, settings, new_address=new_address)
+        target, settings = reopened.facts.target, reopened.settings
+        session = target.connect(settings)
+        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
+            return await execute(reopened, session, limiter=pace, progress=progress)
+
+
+# --- A run under an id that its caller chose: begun, continued, or already complete ---
 #
 # A caller that is started again after a failure (a task of a scheduler, a job of a queue) gives the same id again and
 # need not know how far it came. An id is good for one input: another one begins the next run in its line, ID--2.
@@ -59,15 +113,15 @@ class NamedRun:
         return self.arguments.options.settings
 
     async def carry_out(self, session: Session, limiter: RateLimiter, progress: Progress) -> Report:
-        """The report of the run that is complete for this input, by any process. Raises what `execute` raises.
+        """Return the report of the run that is complete for this input, by any process. Raises as `execute`.
 
-        A run of the id that was refused holds nothing up: nothing of it was sent.
+        A refused run with this id is no obstacle: nothing of it was sent.
         """
         store = RunStore(self._settings.state_dir)
-        for run_id in store.line_of(self.run_id):
+        for run_id in store.successors(self.run_id):
             why = _ANOTHER_INPUT
             try:
-                if (report := await self._go_on(run_id, session, limiter, progress)) is not None:
+                if (report := await self._continue_run(run_id, session, limiter, progress)) is not None:
                     return report
             except ResumeRefused as refusal:
                 if refusal.reason == "refused":
@@ -77,14 +131,16 @@ class NamedRun:
                 why = _LEFT[refusal.reason]
             progress.tell(f"run {run_id} {why}: it is left as it is, and the next one begins")
             break
-        await look_first(session, progress)
+        await look_at_target(session, progress)
         with ExitStack() as stack:
-            options = replace(self.arguments.options, run_id=store.next_in_line(self.run_id))
+            options = replace(self.arguments.options, run_id=store.next_successor_id(self.run_id))
             run = start_run(replace(self.arguments, options=options), stack)
             return await execute(run, session, limiter=limiter, progress=progress)
 
-    async def _go_on(self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress) -> Report | None:
-        """The report of `run_id`, which is finished if need be; None when it was begun with another input."""
+    async def _continue_run(
+        self, run_id: str, session: Session, limiter: RateLimiter, progress: Progress
+    ) -> Report | None:
+        """Return the report of `run_id`, finished now if necessary; None when it was begun with another input."""
         with ExitStack() as stack:
             run = reopen_run(run_id, self._settings, stack, self.sources)
             report = ended(run)
@@ -99,12 +155,12 @@ class NamedRun:
             return report
 
 
-# --- The rest of a run that ended early: what `resume` would send ---
+# --- The rest of a run that ended early: the requests that `resume` would send ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """Requests that are not confirmed, of those `planned`, with their records and bytes."""
+    """The requests that are not confirmed, of all `planned`, with their records and bytes."""
 
     run_id: str
     requests: int
@@ -113,11 +169,11 @@ class Remaining:
     bytes: int
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all of it."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """The same for people."""
+        """Return the same for people."""
         if not self.requests:
             return f"run {self.run_id}: nothing is left to send"
         size = f"{self.records:,} records, {measured(self.bytes, 'bytes')}"
@@ -127,9 +183,9 @@ class Remaining:
 async def find_remaining_async(
     run: str, *, settings: Settings, progress: Progress, new_address: bool = False
 ) -> Remaining:
-    """The rest that `resume_async` would send. The source is read again and compared; nothing is sent.
+    """Return the rest that `resume_async` would send. The source is read again and compared; nothing is sent.
 
-    Raises what refuses to resume the run.
+    Raises the errors that refuse to resume the run.
     """
     with ExitStack() as stack:
         reopened = reopen_run(RunStore(settings.state_dir).find(run), settings, stack)
@@ -152,57 +208,3 @@ async def find_remaining_async(
             records=sum(request.records for request in left),
             bytes=sum(request.body_bytes for request in left),
         )
-
-
-# --- Uploads to any target, from their arguments to their report: begun, gone on with under an id, or resumed ---
-
-
-async def upload_to_audience(audience_id: str, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do as `pipeline.upload_async`."""
-    return await upload_to(Target.audience(audience_id), source, **keywords)
-
-
-async def upload_to(target: Target, source: AnySource, **keywords: Unpack[UploadKeywords]) -> Report:
-    """Do as `pipeline.upload_async`, for any target."""
-    source = items_of(source)  # which show no cell in the frames of a traceback, as a table does
-    options, about_source = RunOptions.split(keywords)
-    return await upload_with(options, target, source, about_source)
-
-
-async def upload_with(options: RunOptions, target: Target, source: AnySource, keywords: Keywords) -> Report:
-    """Do as `upload_to`, where the options of the run are known."""
-    settings, progress = options.settings, options.progress
-    keywords = plain_keywords(keywords, few_people=settings.few_people)
-    read_keywords(keywords, settings.profile)
-    # Keywords that could never work are refused before the source is read.
-    arguments = RunArguments(source=source, target=target, keywords=keywords, options=options)
-    named = None if options.run_id is None else NamedRun(options.run_id, paths_of(source), arguments)
-    session = target.connect(settings)
-    async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
-        if named is not None:
-            return await named.carry_out(session, pace, progress)
-        await look_first(session, progress)
-        with ExitStack() as stack:
-            run = start_run(arguments, stack)
-            return await execute(run, session, limiter=pace, progress=progress)
-
-
-async def resume_run(run: str, options: RunOptions, *, new_address: bool = False) -> Report:
-    """Do as `pipeline.resume_async`."""
-    settings, progress = options.settings, options.progress
-    if run == LAST:
-        key = known_state_key(settings.state_dir, settings.key)
-        run_id = the_resumable(list_runs(settings.state_dir, key))
-    else:
-        run_id = RunStore(settings.state_dir).find(run)
-    with ExitStack() as stack:
-        reopened = reopen_run(run_id, settings, stack)
-        if (report := ended(reopened)) is not None:
-            progress.tell(f"run {run_id} is complete: nothing is left to send")
-            return report
-        stack.enter_context(untouched(reopened))
-        refuse_other_settings(reopened, settings, new_address=new_address)
-        target, settings = reopened.facts.target, reopened.settings
-        session = target.connect(settings)
-        async with open_limiter(settings, target.destination.quota, clock=SystemClock(), given=options.limiter) as pace:
-            return await execute(reopened, session, limiter=pace, progress=progress)

@@ -1,4 +1,4 @@
-"""The changes of a run: noted beside the snapshot before its first byte leaves, then made in its successor."""
+"""The changes of a run: stored beside the snapshot before its first byte is sent, and later merged into it."""
 
 from __future__ import annotations
 
@@ -84,15 +84,16 @@ class Outcomes:
 
     @property
     def reached(self) -> frozenset[int]:
-        """Those that were applied or may have been."""
+        """The requests that were applied, or may have been."""
         return self.confirmed | self.touched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesFacts:
-    """Of which run the changes are. `serial` is that of the snapshot they build on, `day` when new entries expire.
+    """The facts of the changes of a run.
 
-    `waves` are the wave and the verb (whether it is a Delete) of each chunk, `requests` those of each request.
+    `serial` is that of the snapshot that they change; new entries expire on `day`. `waves` has the wave and the verb
+    (whether it is a Delete) of each chunk, `requests` those of each request.
     """
 
     run_id: str
@@ -102,12 +103,12 @@ class ChangesFacts:
     requests: dict[str, Wave] = field(default_factory=dict)
 
     def verbs_of(self, requests: Iterable[int]) -> set[bool]:
-        """Whether any of `requests` are Deletes, and whether any are Updates."""
+        """Return whether any of `requests` have Deletes, and whether any have Updates."""
         return {self.requests[str(number)][1] for number in requests}
 
 
 class Changes:
-    """An opened file of changes. Close it. Raises InputOutputFailed for a damaged one."""
+    """An opened file of changes. Close it. Raises InputOutputFailed for a damaged file."""
 
     def __init__(self, spool: KeptSpool) -> None:
         self._spool = spool
@@ -119,38 +120,38 @@ class Changes:
 
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Changes | None:
-        """Those at `path`; None when there are none."""
+        """Open the changes at `path`; None when there are none."""
         return cls(KeptSpool.open(path, key)) if os.path.lexists(path) else None
 
     def close(self) -> None:
-        """Give up the file."""
+        """Close the file."""
         self._spool.close()
 
     def chunks(self) -> Iterator[tuple[Wave, Indices, HashedRecords]]:
-        """Of each chunk its wave and verb, the number of each record's request, and the records."""
+        """Yield for each chunk its wave and verb, the number of each record's request, and the records."""
         for number, wave in enumerate(self.facts.waves, start=1):
             yield (wave[0], wave[1]), *_split(self._spool, number)
 
     def effects(self, outcomes: Outcomes) -> Iterator[HashedRecords]:
-        """The changes of the run, MEMBER_SCHEMA: the day of those that it put in, DROPPED for those it took out.
+        """Yield the changes of the run, MEMBER_SCHEMA: the day of added members, DROPPED for removed ones.
 
-        Whatever is in doubt is DOUBTFUL or UNSURE; what never left is not there.
+        Changes in doubt are DOUBTFUL or UNSURE; changes that were never sent are left out.
         """
         is_struck = True in self.facts.verbs_of(outcomes.reached)
         for wave, requests, records in self.chunks():
-            days, heeded = _days(wave, requests, outcomes, self.facts.day, is_struck=is_struck)
+            days, counted = _days(wave, requests, outcomes, self.facts.day, is_struck=is_struck)
             if outcomes.refused:
                 taken = ~np.isin(_rows(records), list(outcomes.refused))
-                heeded &= taken | (wave[0] > 0 and not wave[1])
+                counted &= taken | (wave[0] > 0 and not wave[1])
                 days = np.where(taken, days, np.int16(DOUBTFUL))
-            if heeded.any():
-                yield chosen(as_members(records, days), np.flatnonzero(heeded))
+            if counted.any():
+                yield chosen(as_members(records, days), np.flatnonzero(counted))
 
 
 def _days(wave: Wave, requests: Indices, outcomes: Outcomes, day: int, *, is_struck: bool) -> tuple[Days, Bools]:
-    """The day of each change, and whether there is any.
+    """Return the day of each change, and whether there is any.
 
-    An Update of a later wave puts back members that a Delete may have struck: unconfirmed, that is in doubt.
+    An Update of a later wave puts back members that a Delete may have removed. If it is unconfirmed, they are in doubt.
     """
     number, deletes = wave
     confirmed, touched = (np.isin(requests, list(those)) for those in (outcomes.confirmed, outcomes.touched))
@@ -171,15 +172,15 @@ def write_changes(
     requests: list[PlannedRequest],
     records_of: RecordsOf,
 ) -> None:
-    """Note all that the planned `requests` change, before any of them is sent; durable when it returns.
+    """Write all that the planned `requests` change, before any of them is sent; durable when it returns.
 
     Raises InputOutputFailed when the disk fails.
     """
-    aside = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
+    temporary = path.with_name(f"{_ASIDE}{secrets.token_hex(8)}")
     pass_point("before changes")
-    spool = KeptSpool.create(aside, key)
+    spool = KeptSpool.create(temporary, key)
     try:
-        groups = _grouped(_stretches(layout, waves, requests))
+        groups = _grouped(_record_ranges(layout, waves, requests))
         work = functools.partial(_append, spool, records_of)
         written = list(in_order(work, enumerate(groups, start=1), workers=cores()))
         verbs = {str(request.number): (request.wave, bool(request.deletes)) for request in requests}
@@ -187,19 +188,19 @@ def write_changes(
         spool.finish()
     except BaseException:
         with contextlib.suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
         raise
     finally:
         spool.close()
     with explained("what is about to change cannot be noted", path):
-        os.replace(aside, path)
+        os.replace(temporary, path)
         sync_directory(path.parent)
     pass_point("after changes")
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Records of one wave in one batch: their places, and the number of each one's request."""
+class _RecordRange:
+    """Records of one wave in one batch: their places, and the number of the request of each."""
 
     wave: Wave
     batch: int
@@ -207,16 +208,18 @@ class _Stretch:
     requests: Indices = field(repr=False)
 
 
-def _stretches(layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]) -> Iterator[_Stretch]:
-    """All that is sent, wave by wave, the Updates before the Deletes."""
+def _record_ranges(
+    layout: SelectionLayout, waves: Iterable[int], requests: list[PlannedRequest]
+) -> Iterator[_RecordRange]:
+    """Yield all that is sent, wave by wave, the Updates before the Deletes."""
     for number in waves:
         for deletes in (False, True):
-            yield from _stretches_of((number, deletes), layout, requests)
+            yield from _ranges_of_wave((number, deletes), layout, requests)
 
 
-def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
-    """Neighbours of one wave together, since of most batches few records are sent."""
-    group: list[_Stretch] = []
+def _grouped(stretches: Iterable[_RecordRange]) -> Iterator[list[_RecordRange]]:
+    """Group neighbouring ranges of one wave, since of most batches few records are sent."""
+    group: list[_RecordRange] = []
     count = 0
     for stretch in stretches:
         if group and (stretch.wave != group[0].wave or count + len(stretch.places) > _TOGETHER):
@@ -228,7 +231,7 @@ def _grouped(stretches: Iterable[_Stretch]) -> Iterator[list[_Stretch]]:
         yield group
 
 
-def _stretches_of(wave: Wave, layout: SelectionLayout, requests: list[PlannedRequest]) -> Iterator[_Stretch]:
+def _ranges_of_wave(wave: Wave, layout: SelectionLayout, requests: list[PlannedRequest]) -> Iterator[_RecordRange]:
     of_wave = [request for request in requests if request.wave == wave[0]]
     ends = np.cumsum([request.deletes if wave[1] else request.updates for request in of_wave])
     numbers = np.array([request.number for request in of_wave], dtype=np.int64)
@@ -237,11 +240,11 @@ def _stretches_of(wave: Wave, layout: SelectionLayout, requests: list[PlannedReq
         places = np.flatnonzero(taken)
         own = numbers[np.searchsorted(ends, np.arange(first, first + len(places)), side="right")]
         first += len(places)
-        yield _Stretch(wave, batch, places, own)
+        yield _RecordRange(wave, batch, places, own)
 
 
 @guarded
-def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_Stretch]]) -> Wave:
+def _append(spool: KeptSpool, records_of: RecordsOf, numbered: tuple[int, list[_RecordRange]]) -> Wave:
     number, group = numbered
     taken = [records_of(stretch.batch, stretch.places).unwrap() for stretch in group]
     columns = [pa.concat_arrays([batch.column(name) for batch in taken]) for name in RECORD_SCHEMA.names]
@@ -266,7 +269,7 @@ def _rows(records: HashedRecords) -> Indices:
     return rows
 
 
-# --- The changes of a run, member by member, in the order of the parts that their marks come into ---
+# --- The changes of a run by member, in the order of the parts ---
 
 _GATHERED: Final = 32_768  # changes that are put in order at a time
 _PUT_ASIDE: Final = 1_024  # of one part
@@ -274,7 +277,7 @@ _PUT_ASIDE: Final = 1_024  # of one part
 
 @dataclass(frozen=True, slots=True)
 class PartEffects:
-    """Those of one part, or of several, in any order: MEMBER_SCHEMA, and the mark of each."""
+    """The effects on one part, or on several, in any order: MEMBER_SCHEMA, and the mark of each."""
 
     members: HashedRecords = NO_MEMBERS
     marks: Marks = NO_MARKS
@@ -284,27 +287,28 @@ class PartEffects:
 
     @classmethod
     def joined(cls, effects: Sequence[PartEffects]) -> PartEffects:
-        """All of them, in order."""
+        """Return all of them, in order."""
         if not effects:
             return cls()
         return cls(joined_members([each.members for each in effects]), Marks.joined([each.marks for each in effects]))
 
 
 class Effects:
-    """Members, as they come, by part. What does not fit a fixed memory goes aside. `members` and `identifiers` count.
+    """Members by part, in the order in which they are added.
 
-    `close` it when all have come.
+    More than a fixed amount of memory goes to the scratch spool. `members` and `identifiers` count them. Call `close`
+    when all were added.
     """
 
-    def __init__(self, aside: Spool, tagger: Tagger) -> None:
-        self._aside, self._tagger = aside, tagger
+    def __init__(self, scratch: Spool, tagger: Tagger) -> None:
+        self._scratch, self._tagger = scratch, tagger
         self._gathered: list[HashedRecords] = []
         self._waiting: list[list[PartEffects]] = [[] for _ in range(PARTS)]
         self._chunks: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
         self.members = self.identifiers = 0
 
     def add(self, members: HashedRecords) -> None:
-        """Take in some."""
+        """Add some members."""
         self._gathered.append(members)
         self.members += count_members(members)
         self.identifiers += int(identifiers_of(members).sum())
@@ -312,7 +316,7 @@ class Effects:
             self.close()
 
     def close(self) -> None:
-        """All have come that come."""
+        """Note that all members were added."""
         if not self._gathered:
             return
         members, self._gathered = joined_members(self._gathered), []
@@ -320,18 +324,18 @@ class Effects:
             waiting = self._waiting[part]
             waiting.append(own)
             if sum(map(len, waiting)) >= _PUT_ASIDE:
-                self._chunks[part].append(_put_aside(self._aside, PartEffects.joined(waiting)))
+                self._chunks[part].append(_spill(self._scratch, PartEffects.joined(waiting)))
                 self._waiting[part] = []
 
     def of_parts(self, parts: range) -> PartEffects:
-        """Those of some parts, one part behind the other. May be called from any thread."""
+        """Return the effects on some parts, one part after the other. For any thread."""
         return PartEffects.joined([effects for part in parts for effects in self._pieces(part)])
 
     def _pieces(self, part: int) -> list[PartEffects]:
         return [*(self._read(part, *numbers) for numbers in self._chunks[part]), *self._waiting[part]]
 
     def _read(self, part: int, members: int, marks: int) -> PartEffects:
-        read = self._aside.read
+        read = self._scratch.read
         return PartEffects(from_bytes(MemberChunk(read(members))), Marks.from_bytes(read(marks), part))
 
 
@@ -350,9 +354,9 @@ def _split_members(members: HashedRecords, tagger: Tagger) -> list[tuple[int, Pa
 
 
 @guarded
-def _put_aside(aside: Spool, effects: PartEffects) -> tuple[int, int]:
-    """The numbers of the chunks: that of the members and that of their marks."""
-    return aside.append(to_bytes(effects.members).unwrap()), aside.append(effects.marks.to_bytes())
+def _spill(scratch: Spool, effects: PartEffects) -> tuple[int, int]:
+    """Write them to the scratch spool; return the numbers of the chunks with the members and with their marks."""
+    return scratch.append(to_bytes(effects.members).unwrap()), scratch.append(effects.marks.to_bytes())
 
 
 # --- The snapshot that follows another, part by part: only what has changed since all members were written, or all
@@ -366,10 +370,10 @@ _MEMBER_BYTES = 16  # of a member in a file besides the identifiers, or somewhat
 
 
 @dataclass(frozen=True, slots=True)
-class Successor:
-    """The snapshot after `snapshot`, by `effects`, of which there is at most one for each key set.
+class NextSnapshot:
+    """The snapshot after `snapshot`, changed by `effects`, of which there is at most one for each key set.
 
-    Who lapsed before the day `lapsed_before` is left out when all members are written.
+    Members that expired before the day `lapsed_before` are left out when all members are written.
     """
 
     snapshot: Snapshot
@@ -377,7 +381,7 @@ class Successor:
     lapsed_before: int
 
     def write(self, store: SnapshotStore, facts: SnapshotFacts, at: float) -> None:
-        """Put it in the place of the snapshot, with `facts` but for what is counted. `at` is now, in epoch seconds."""
+        """Replace the snapshot. The counts in `facts` are computed here. `at` is now, in epoch seconds."""
         if (whole := self.snapshot.whole) is None or self.is_due(at):
             store.write_whole(self._whole, facts, at)
         else:
@@ -386,7 +390,7 @@ class Successor:
             store.write_recent(self._recent, facts, whole.facts, together=self._together(), workers=workers)
 
     def is_due(self, at: float) -> bool:
-        """Whether all members are to be written."""
+        """Whether all members must be written again."""
         facts = self.snapshot.facts
         room = facts.identifiers * MAX_SNAPSHOT_IDENTIFIER_BYTES + SNAPSHOT_FRAME_BYTES
         return is_old(facts, at) or self.snapshot.stored_bytes + self._coming_bytes() > room
@@ -396,7 +400,7 @@ class Successor:
         return self.effects.identifiers * SHA256_BYTES + self.effects.members * _MEMBER_BYTES
 
     def _together(self) -> int:
-        """How many parts of what has changed are made in one go: each alone takes longer than all that is in it."""
+        """Return how many parts of the changes are made at once: most have few members, and each call has a cost."""
         file = self.snapshot.recent
         part_bytes = (self._coming_bytes() + (0 if file is None else file.stored_bytes)) // PARTS
         return min(max(_TOGETHER_BYTES // max(part_bytes, 1), 1), PARTS)
@@ -424,7 +428,7 @@ class Successor:
         return NewParts(marks=marks.take(order), members=members, days=days, identifiers=identifiers)
 
     def _find_in_whole(self, marks: Marks, by_mark: Indices, parts: range) -> tuple[Bools, Days]:
-        """Of each of `marks`, ascending in the order `by_mark`, whether the file of all members has it, and its day."""
+        """Return which of `marks` (ascending in the order `by_mark`) the file of all members has, and their days."""
         known, days = np.zeros(len(marks), dtype=bool), np.full(len(marks), DROPPED, dtype=np.int16)
         if (whole := self.snapshot.whole) is not None:
             ordered = marks.take(by_mark)
@@ -453,14 +457,14 @@ class Successor:
 
 
 def is_old(facts: SnapshotFacts, at: float) -> bool:
-    """Whether it is to be written as a whole: the last time is so long before `at`, or after it, or not known."""
+    """Whether all members must be written again: the last time is long before `at`, or after it, or not known."""
     if facts.whole_at is None:
         return True
     return not 0 <= at - facts.whole_at < timedelta(days=SNAPSHOT_WHOLE_DAYS).total_seconds()
 
 
 def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
-    """`members` in the order of their `marks` as a part of a file that holds all members."""
+    """Return `members`, in the order of their `marks`, as a part of a file that holds all members."""
     counts = Counter(
         dict(zip(*(each.tolist() for each in np.unique(days_of(members), return_counts=True)), strict=True))
     )
@@ -469,7 +473,7 @@ def whole_part(marks: Marks, members: HashedRecords) -> NewParts:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """The changes of one part: the day of each changed member after it, and the one before it, DROPPED for none."""
+    """The changes of one part: for each changed member the day after the change and before it, DROPPED for none."""
 
     members: HashedRecords
     marks: Marks
@@ -478,13 +482,13 @@ class _Changed:
 
     @classmethod
     def of(cls, effects: PartEffects, before: Days) -> _Changed:
-        """By the `effects` in any order, on members of the day `before`."""
+        """Return the changes by `effects`, in any order, on members with the days `before`."""
         unsure = np.where(before == DROPPED, np.int16(DOUBTFUL), before)
         days = days_of(effects.members)
         return cls(effects.members, effects.marks, np.where(days == UNSURE, unsure, days), before)
 
     def difference(self) -> tuple[Counter[int], int]:
-        """The counts that it adds to the members of each day, and to the identifiers."""
+        """Return the change in the members of each day, and in the identifiers."""
         was, is_in = self.before != DROPPED, self.days != DROPPED
         counts = Counter(self.days[is_in].tolist())
         counts.subtract(Counter(self.before[was].tolist()))
@@ -493,7 +497,7 @@ class _Changed:
 
 
 def _find(marks: Marks, index: PartIndex | Index) -> tuple[Indices, Bools, Days]:
-    """Where each of `marks` stands in `index`, whether it is there, and its day there, DROPPED for one that is not."""
+    """Return the place of each of `marks` in `index`, whether it is there, and its day, DROPPED for a missing one."""
     places, known = marks.find_in(index.marks)
     days = np.full(len(marks), DROPPED, dtype=np.int16)
     days[known] = index.days[places[known]]

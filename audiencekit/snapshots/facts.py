@@ -1,4 +1,4 @@
-"""The facts that a snapshot says of itself, and the refusals of one that cannot be relied on."""
+"""The facts in a snapshot, and the refusals of a snapshot that cannot be trusted."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ REBUILD_HINT: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotFacts:
-    """The facts that a snapshot says of itself. Times are in epoch seconds, None for what never happened.
+    """The facts in a snapshot. Times are in epoch seconds, None for what never happened.
 
-    `days` counts the members by the day that they expire, 0 for those `in doubt`. `additions_at` and `removals_at` are
-    of the last runs that put people in and took people out.
-
-    `form` is the number of the format. `whole_serial` is 0 for a file that holds all members; one that holds what has
-    changed since says the serial of that one. `whole_at` is when all members were last written.
+    `days` counts the members by the day on which they expire, 0 for those in doubt. `additions_at` and `removals_at`
+    are the times of the last runs that put people in and took people out. `form` is the number of the format.
+    `whole_serial` is 0 in a file that holds all members; a file with later changes has the serial of that file.
+    `whole_at` is when all members were last written.
     """
 
     account_id: str
@@ -44,7 +43,7 @@ class SnapshotFacts:
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview) -> Self:
-        """The facts that `to_bytes` had. Raises SnapshotRefused for those of another form."""
+        """Return the facts that `to_bytes` wrote. Raises SnapshotRefused for another form."""
         with contextlib.suppress(ValueError, TypeError, KeyError):
             known = orjson.loads(content)
             if known["form"] == FORM:
@@ -52,26 +51,26 @@ class SnapshotFacts:
         raise _of_another_version()
 
     def to_bytes(self) -> bytes:
-        """As JSON."""
+        """Return the facts as JSON."""
         return orjson.dumps(asdict(self))
 
     @property
     def members(self) -> int:
-        """How many there are, those in doubt included."""
+        """The number of members, with those in doubt."""
         return sum(self.days.values())
 
     def live(self, lapsed_before: int) -> int:
-        """How many of them have not lapsed before that day."""
+        """Return how many of them have not expired before that day."""
         return sum(count for day, count in self.days.items() if int(day) == DOUBTFUL or int(day) >= lapsed_before)
 
     @property
     def doubtful(self) -> int:
-        """How many may be in the audience or not."""
+        """The number of members that are in doubt."""
         return self.days.get(str(DOUBTFUL), 0)
 
 
 def untrusted() -> SnapshotRefused:
-    """The refusal of a file that does not open under our key."""
+    """Return the refusal of a file that does not open under our key."""
     return SnapshotRefused(
         "the snapshot of the audience is damaged, or was made under another state key: nothing was sent",
         hint=REBUILD_HINT,
@@ -80,7 +79,7 @@ def untrusted() -> SnapshotRefused:
 
 @contextlib.contextmanager
 def trusted() -> Iterator[None]:
-    """Raises SnapshotRefused in the place of what the sealed file says."""
+    """Raise SnapshotRefused in place of the errors of the sealed file."""
     try:
         yield
     except OtherSpoolFormat:

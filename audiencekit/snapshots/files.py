@@ -1,7 +1,4 @@
-"""The files of a snapshot.
-
-Members in parts, by the first byte of their marks, and in each in the order of the marks.
-"""
+"""The files of a snapshot: members in parts by the first byte of their marks, and ordered by marks."""
 
 from __future__ import annotations
 
@@ -56,14 +53,14 @@ _DAY_BYTES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PartIndex:
-    """The members of one part, or of neighbouring ones, ascending: the mark and the day of each."""
+    """The members of one part, or of neighbouring ones, ascending: mark and day of each."""
 
     marks: Marks
     days: Days = field(repr=False)
 
     @classmethod
     def joined(cls, parts: Sequence[PartIndex]) -> Self:
-        """That of neighbouring parts as if they were one."""
+        """Return the index of neighbouring parts as one."""
         return cls(Marks.joined([each.marks for each in parts]), np.concatenate([each.days for each in parts]))
 
 
@@ -71,7 +68,7 @@ class PartIndex:
 class NewParts:
     """A part to be written, or neighbouring ones: the `members` (MEMBER_SCHEMA) in the order of their `marks`.
 
-    `days` and `identifiers` are what they add to those facts.
+    `days` and `identifiers` are added to those facts.
     """
 
     marks: Marks = NO_MARKS
@@ -81,14 +78,14 @@ class NewParts:
 
 
 class PartsFile:
-    """An opened file. Its parts may be read from any thread; what is damaged raises SnapshotRefused. Close it."""
+    """An opened file. Its parts may be read from any thread. A damaged part raises SnapshotRefused. Close it."""
 
     def __init__(self, spool: KeptSpool, facts: SnapshotFacts) -> None:
         self.facts, self._spool = facts, spool
 
     @classmethod
     def open(cls, path: Path, key: SubKey) -> Self | None:
-        """The file at `path`; None when there is none. Raises SnapshotRefused for one that cannot be trusted."""
+        """Open the file at `path`; None when there is none. Raises SnapshotRefused for one that cannot be trusted."""
         if not os.path.lexists(path):
             return None
         with trusted():
@@ -113,14 +110,14 @@ class PartsFile:
         return PartIndex(Marks.from_bytes(memoryview(content)[_DAY_BYTES * count :], part), days)
 
     def identifiers(self, part: int, places: Indices | None = None) -> HashedRecords:
-        """The identifiers of the same members, or of those at `places`, MEMBER_SCHEMA; the days are those of the index.
+        """Return the identifiers of these members, or of those at `places`, MEMBER_SCHEMA; the days are in the index.
 
-        All of the part is read, also for a few of them.
+        The whole part is read, also for a few members.
         """
         return from_identifier_bytes(self._read(_IDENTIFIERS + part), places)
 
     def close(self) -> None:
-        """Give up the file."""
+        """Close the file."""
         self._spool.close()
 
     def _read(self, number: int) -> MemberChunk:
@@ -136,9 +133,9 @@ def write_parts(
     together: int = 1,
     workers: int | None = None,
 ) -> None:
-    """Fill an empty `spool` and finish it. What the `parts` add is added to `facts`.
+    """Fill an empty `spool` and finish it. The counts of the `parts` are added to `facts`.
 
-    They are made so many `together`, by so many `workers`, one a core by default. Raises InputOutputFailed when the
+    So many parts are made `together`, by so many `workers`, by default one a core. Raises InputOutputFailed when the
     disk fails.
     """
 
@@ -179,10 +176,10 @@ NO_PART: Final = PartIndex(NO_MARKS, np.zeros(0, dtype=np.int16))
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The members of one part of a snapshot, ascending: the mark and the day of each.
+    """The members of one part of a snapshot, ascending: mark and day of each.
 
-    `rows` are where their identifiers stand: the first `whole` of them in the file of all members, others after these
-    in that of the changes.
+    `rows` are the places of their identifiers: the first `whole` are those in the file of all members, the others
+    follow in the file of the changes.
     """
 
     marks: Marks
@@ -194,7 +191,7 @@ class Index:
         return len(self.marks)
 
     def take(self, places: Indices | Bools) -> Index:
-        """Those at `places`, in their order."""
+        """Return the members at `places`, in that order."""
         return Index(self.marks.take(places), self.days[places], self.rows[places], self.whole)
 
 
@@ -211,11 +208,11 @@ class Snapshot:
         return f"<Snapshot {self.facts.serial} of {self.facts.members} members>"
 
     def live(self, now: datetime) -> int:
-        """Members whose entries have not lapsed."""
+        """Return the members whose entries have not expired."""
         return self.facts.live(day_of(now) - 1)
 
     def index(self, part: int) -> Index:
-        """The members of one part."""
+        """Return the index of one part."""
         whole = NO_PART if self.whole is None else self.whole.index(part)
         count = len(whole.marks)
         recent = NO_PART if self.recent is None else self.recent.index(part)
@@ -230,7 +227,7 @@ class Snapshot:
         return Index(Marks.joined([whole.marks, recent.marks]).take(rows), days[rows], rows, count)
 
     def chosen(self, part: int, index: Index) -> HashedRecords:
-        """The members of `part` that stand in `index`, MEMBER_SCHEMA, in its order. All of the part is read for it."""
+        """Return the members of `part` that are in `index`, MEMBER_SCHEMA, in its order. The whole part is read."""
         in_whole = index.rows < index.whole
         rows = (index.rows[in_whole], index.rows[~in_whole] - index.whole)
         members = joined_members(
@@ -245,11 +242,11 @@ class Snapshot:
         return with_days(members, index.days)
 
     def members(self, part: int) -> HashedRecords:
-        """All of one part, MEMBER_SCHEMA, in the order of their marks."""
+        """Return all members of one part, MEMBER_SCHEMA, in the order of their marks."""
         return self.chosen(part, self.index(part))
 
     def stored(self, part: int) -> Iterator[HashedRecords]:
-        """All identifiers of one part that are in the files, MEMBER_SCHEMA: of those who have gone, too."""
+        """Return all identifiers of one part that are in the files, MEMBER_SCHEMA, also of members who have gone."""
         for file in (self.whole, self.recent):
             yield NO_MEMBERS if file is None else file.identifiers(part)
 
@@ -259,7 +256,7 @@ class Snapshot:
         return sum(file.stored_bytes for file in (self.whole, self.recent) if file is not None)
 
     def close(self) -> None:
-        """Give up the files."""
+        """Close the files."""
         for file in (self.whole, self.recent):
             if file is not None:
                 file.close()

@@ -29,7 +29,7 @@ class _Members(KernelStructure):
     def of(cls, marks: Halves, days: npt.NDArray[np.int16]) -> _Members:
         if len(days) != len(marks.high):
             raise ValueError("there is a day for each mark")
-        own = marks.laid_out(np.uint16), _in_place(days, np.int16)
+        own = marks.to_structure(np.uint16), _in_place(days, np.int16)
         made = cls(own[0], Slice.of(own[1], np.int16))
         made._kept = own
         return made
@@ -51,13 +51,13 @@ class _Counts(KernelStructure):
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """Numbers by their first 64 bits and those after them."""
+    """Numbers, split into their first 64 bits and the rest."""
 
     high: npt.NDArray[np.uint64] = field(repr=False)
     low: npt.NDArray[Any] = field(repr=False)
 
-    def laid_out(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
-        """The same as the library reads it, with second halves of the type `low`."""
+    def to_structure(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
+        """Return the structure that the library reads, with second halves of the type `low`."""
         if len(self.high) != len(self.low):
             raise ValueError("there is a second half for each first")
         own = _in_place(self.high, np.uint64), _in_place(self.low, low)
@@ -67,8 +67,8 @@ class Halves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecidingDays:
-    """Days that decide about a member, and the marks for the day of members in doubt, and of none."""
+class DayLimits:
+    """The days that decide about a member, and the values for members in doubt and for no member."""
 
     lapsed_before: int
     renewed_to: int
@@ -78,10 +78,10 @@ class DecidingDays:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """How many of the entries are `wanted`, and how many of these are new; the records that are sent, of those.
+class Comparison:
+    """How many of the entries are `wanted`, and how many of these are new; and which of their records are sent.
 
-    `gone` are the places of the members that are to go.
+    `gone` are the places of the members to be removed.
     """
 
     wanted: int
@@ -91,22 +91,22 @@ class Compared:
 
 
 class MarkKernels:
-    """Numbers that others are looked for in: ascending and distinct."""
+    """Searches in ascending, distinct numbers."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
     def find_marks(self, asked: Halves, ordered: Halves) -> tuple[Counts, Bools]:
-        """Where each of `asked` stands in `ordered`, or would have to, and whether it is there."""
+        """Return the place of each of `asked` in `ordered`, or where it would be, and whether it is there."""
         count = len(asked.high)
         places, known = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
-        given = [halves.laid_out(np.uint16) for halves in (asked, ordered)]
+        given = [halves.to_structure(np.uint16) for halves in (asked, ordered)]
         own = place_of(Slice.to_fill(places, np.int64)), place_of(Slice.to_fill(known, np.uint8))
         require(self._library.audiencekit_find_marks(*map(ctypes.byref, given), *own, ctypes.c_size_t(count)))
         return places, known.view(np.bool_)
 
     def prepare(self, high: npt.NDArray[np.uint64]) -> Begins:
-        """The index that `find_tags` takes, of numbers in order that have these first halves."""
+        """Return the index that `find_tags` takes, for ordered numbers with these first halves."""
         begins, count = np.empty(2 * len(high) + 2, dtype=np.uint32), ctypes.c_size_t()
         own = place_of(Slice.to_fill(begins, np.uint32)), ctypes.c_size_t(len(begins))
         given = Slice.of(_in_place(high, np.uint64), np.uint64)
@@ -114,19 +114,19 @@ class MarkKernels:
         return begins[: count.value].copy()
 
     def find_tags(self, tags: Tagged, ordered: Halves, begins: Begins) -> Counts:
-        """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
+        """Return the place of each of `tags` in `ordered`, -1 for a missing one; `begins` is from `prepare`."""
         places = np.empty(len(tags), dtype=np.int64)
-        given = tag_slice(tags), ordered.laid_out(np.uint64), Slice.of(begins, np.uint32)
+        given = tag_slice(tags), ordered.to_structure(np.uint64), Slice.of(begins, np.uint32)
         own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_find_tags(*map(ctypes.byref, given), *own))
         return places
 
     def compare(
-        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DecidingDays
-    ) -> Compared:
-        """The entries of `pieces` against the members that have these marks and days.
+        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DayLimits
+    ) -> Comparison:
+        """Compare the entries of `pieces` with the members that have these marks and days.
 
-        Of `wanted` there is one bit a record, the lowest of a byte first.
+        `wanted` has one bit a record, the lowest bit of a byte first.
         """
         members = _Members.of(marks, days)
         horizon = _Horizon(by.lapsed_before, by.renewed_to, by.doubtful, by.dropped, by.all_members)
@@ -137,11 +137,11 @@ class MarkKernels:
         more = place_of(Slice.to_fill(gone, np.int64)), ctypes.byref(counts)
         require(self._library.audiencekit_compare(*map(ctypes.byref, (*given, members, horizon)), *room, *more))
         found = sent[: counts.sent].copy(), gone[: counts.gone].copy()
-        return Compared(counts.wanted, counts.additions, *found)
+        return Comparison(counts.wanted, counts.additions, *found)
 
 
 def _in_place(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The same values as the library reads them: what is stored may begin between the places of such numbers."""
+    """Return the values as the library reads them: stored values may begin at an unaligned address."""
     if array.dtype.newbyteorder("=") != dtype:
         raise ValueError("a kernel takes values of one size")
     return np.require(array, dtype, ["C", "A"])

@@ -1,7 +1,7 @@
-"""Marks: the first 80 bits of the keyed tags of members, by which a snapshot is ordered and people are found in it.
+"""Marks: the first 80 bits of the keyed tags of members, which order a snapshot and find people in it.
 
-So few, since each is kept beside its member: of a hundred million members and as many others, one in a hundred million
-pairs of such lists would take one person for another.
+They are short, since one is stored for each member. With a hundred million members and as many other people, one in a
+hundred million pairs of such lists would take one person for another.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ _STORED_HIGH: Final = np.uint64((1 << 8 * _STORED_HIGH_BYTES) - 1)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of each, the first 64 bits and the 16 after them."""
+    """The first 64 bits of each mark, and the 16 bits after them."""
 
     high: npt.NDArray[np.uint64] = field(repr=False)
     low: npt.NDArray[np.uint16] = field(repr=False)
 
     @classmethod
     def of(cls, tags: Tags) -> Self:
-        """Those of `tags`, or of entries that hold tags."""
+        """Return the marks of `tags`, or of entries that hold tags."""
         low = np.ascontiguousarray(tags["low"]) >> np.uint64(48)
         return cls(np.ascontiguousarray(tags["high"]), low.astype(np.uint16))
 
     @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Self:
-        """All of them, in order."""
+        """Return all of them, in order."""
         return cls(np.concatenate([each.high for each in parts]), np.concatenate([each.low for each in parts]))
 
     @classmethod
     def from_bytes(cls, content: bytes | memoryview, part: int) -> Self:
-        """The marks that `to_bytes` had, of marks that all come into `part`."""
+        """Return the marks that `to_bytes` wrote; all of them are in `part`."""
         count = len(content) // MARK_BYTES
         # Eight bytes are read for each: the last belongs to the next, or to the second halves, and is masked out.
         wide = np.ndarray(count, dtype="<u8", buffer=content, strides=(_STORED_HIGH_BYTES,)) & _STORED_HIGH
@@ -54,7 +54,7 @@ class Marks:
         return cls(high, np.frombuffer(content, dtype="<u2", offset=count * _STORED_HIGH_BYTES))
 
     def to_bytes(self) -> bytes:
-        """MARK_BYTES each."""
+        """Return MARK_BYTES for each."""
         wide = self.high.astype("<u8").view(np.uint8).reshape(-1, 8)
         return wide[:, :_STORED_HIGH_BYTES].tobytes() + self.low.astype("<u2").tobytes()
 
@@ -62,16 +62,16 @@ class Marks:
         return len(self.high)
 
     def take(self, places: Indices | Bools | slice) -> Marks:
-        """Those at `places`, in their order."""
+        """Return the marks at `places`, in that order."""
         return Marks(self.high[places], self.low[places])
 
     def ends(self, parts: range) -> list[int]:
-        """Where those of each of `parts` end, of marks that are ascending and come into these."""
+        """Return where each of `parts` ends, for ascending marks of these parts."""
         nexts = np.array(parts[1:], dtype=np.uint64) << _PART_SHIFT
         return [*self.high.searchsorted(nexts).tolist(), len(self)]
 
     def order(self) -> Indices:
-        """Their places, ascending."""
+        """Return their places in ascending order."""
         order = np.argsort(self.high)
         high = self.high[order]
         if bool((high[1:] == high[:-1]).any()):  # hardly ever
@@ -79,7 +79,7 @@ class Marks:
         return order
 
     def find_in(self, ordered: Marks) -> tuple[Indices, Bools]:
-        """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
+        """Return the place of each in `ordered` (ascending, distinct), or where it would be, and if it is there."""
         if not len(ordered):
             return np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
         if compiled := kernels(MarkKernels):
@@ -93,7 +93,7 @@ class Marks:
             places = places + behind
 
     def halves(self) -> Halves:
-        """The same, as the kernels take them."""
+        """Return the marks as the kernels take them."""
         return Halves(self.high, self.low)
 
 
@@ -103,7 +103,7 @@ NO_MARKS: Final = Marks(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint1
 def _same_high(
     asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64], places: Indices
 ) -> tuple[Bools, Indices]:
-    """Whether the first half at each place is the one asked for, and the places with none beyond the end."""
+    """Return whether the first half at each place is the right one, and the places, limited to the end."""
     within = np.minimum(places, len(ordered) - 1)
     same: Bools = (ordered[within] == asked) & (places < len(ordered))
     return same, within

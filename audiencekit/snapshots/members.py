@@ -46,22 +46,22 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 class MemberChunk(Personal[bytes | memoryview]):
-    """One batch of members in this form. Hashes are personal data."""
+    """The bytes of one batch of members. Hashes are personal data."""
 
 
 def day_of(moment: datetime) -> int:
-    """The day of `moment` in UTC, counted from 1970; not later than MAX_EXPIRY_DAY."""
+    """Return the day of `moment` in UTC, counted from 1970; at most MAX_EXPIRY_DAY."""
     return min((moment.astimezone(UTC).date() - _EPOCH).days, MAX_EXPIRY_DAY)
 
 
 def date_of(day: int) -> date:
-    """The day of that number."""
+    """Return the date of that day."""
     return _EPOCH + timedelta(days=day)
 
 
 @guarded
 def to_bytes(members: HashedRecords) -> MemberChunk:
-    """The bytes of a batch of MEMBER_SCHEMA."""
+    """Return the bytes of a batch of MEMBER_SCHEMA."""
     batch = members.unwrap()
     if not batch.num_rows:
         return MemberChunk(_HEAD.pack(0))
@@ -71,7 +71,7 @@ def to_bytes(members: HashedRecords) -> MemberChunk:
 
 @guarded
 def from_bytes(chunk: MemberChunk) -> HashedRecords:
-    """The batch that `to_bytes` had."""
+    """Return the batch that `to_bytes` wrote."""
     reading = ChunkReader(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     if not count:
@@ -84,7 +84,7 @@ def from_bytes(chunk: MemberChunk) -> HashedRecords:
 
 @guarded
 def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
-    """The bytes of a batch of MEMBER_SCHEMA without its days."""
+    """Return the bytes of a batch of MEMBER_SCHEMA without its days."""
     batch = members.unwrap()
     if not batch.num_rows:
         return MemberChunk(_HEAD.pack(0))
@@ -93,7 +93,7 @@ def to_identifier_bytes(members: HashedRecords) -> MemberChunk:
 
 @guarded
 def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> HashedRecords:
-    """The batch that `to_identifier_bytes` had, or those of it at `places`, in their order; all in doubt."""
+    """Return the batch that `to_identifier_bytes` wrote, or its members at `places`, in that order; all in doubt."""
     reading = ChunkReader(chunk.unwrap())
     (count,) = _HEAD.unpack(reading.take(_HEAD.size))
     wanted = count if places is None else len(places)
@@ -105,21 +105,21 @@ def from_identifier_bytes(chunk: MemberChunk, places: Indices | None = None) -> 
 
 @guarded
 def as_members(records: HashedRecords, days: Days) -> HashedRecords:
-    """A batch of RECORD_SCHEMA as MEMBER_SCHEMA, with the day of each."""
+    """Return a batch of RECORD_SCHEMA as MEMBER_SCHEMA, with the day of each."""
     batch = records.unwrap()
     columns = [batch.column(kind.value) for kind in Kind]
     return HashedRecords(pa.record_batch([arrow_array(days), *columns], schema=MEMBER_SCHEMA))
 
 
 def days_of(members: HashedRecords) -> Days:
-    """The day of each."""
+    """Return the day of each member."""
     days: Days = members.unwrap().column(DAY).to_numpy()
     return days
 
 
 @guarded
 def chosen(members: HashedRecords, places: Indices, *, bare: Bools | None = None) -> HashedRecords:
-    """Those at `places`, in their order; of those that are `bare` no identifiers, and no day until it is given."""
+    """Return the members at `places`, in that order; the `bare` ones without identifiers and without a day."""
     if not len(places):
         return NO_MEMBERS
     return HashedRecords(members.unwrap().take(pa.array(places, mask=bare)))
@@ -127,13 +127,13 @@ def chosen(members: HashedRecords, places: Indices, *, bare: Bools | None = None
 
 @guarded
 def between(members: HashedRecords, begin: int, end: int) -> HashedRecords:
-    """Those from the place `begin` to `end`, without a copy."""
+    """Return the members from the place `begin` to `end`, without a copy."""
     return HashedRecords(members.unwrap().slice(begin, end - begin))
 
 
 @guarded
 def joined_members(parts: Sequence[HashedRecords]) -> HashedRecords:
-    """All of them, in order."""
+    """Return all of them, in order."""
     parts = [part for part in parts if count_members(part)]
     if len(parts) <= 1:
         return parts[0] if parts else NO_MEMBERS
@@ -143,12 +143,12 @@ def joined_members(parts: Sequence[HashedRecords]) -> HashedRecords:
 
 
 def count_members(members: HashedRecords) -> int:
-    """How many there are."""
+    """Return how many there are."""
     return int(members.unwrap().num_rows)
 
 
 def identifiers_of(members: HashedRecords) -> Counts:
-    """How many identifiers each has."""
+    """Return how many identifiers each member has."""
     batch = members.unwrap()
     found = np.zeros(batch.num_rows, dtype=np.int64)
     for kind in Kind:
@@ -160,7 +160,7 @@ def identifiers_of(members: HashedRecords) -> Counts:
 
 @guarded
 def with_days(members: HashedRecords, days: Days) -> HashedRecords:
-    """`members`, the day of each another."""
+    """Return `members` with these days."""
     if not len(days):
         return NO_MEMBERS
     batch: Any = members.unwrap()

@@ -1,4 +1,4 @@
-"""Identifiers that many members of an audience under sync share: a Delete by one of them takes out all who have it."""
+"""Identifiers that many members of an audience under sync share: a Delete by one takes out all of these members."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MOST_ASKED: Final = 1_000_000  # tags at a time: 16 MB, and one reading of the 
 
 
 def refuse_shared(records: Iterable[HashedRecords], most: int, store: SnapshotStore, *, hint: str) -> None:
-    """Return when no key of `records`, batches of people to be taken out, stands for more than `most` members.
+    """Check that no key of `records`, batches of people to be taken out, belongs to more than `most` members.
 
-    Raises PlanRefused, with `hint`, and InputOutputFailed for a snapshot that cannot be read. One that cannot be
-    trusted is not asked.
+    Raises PlanRefused, with `hint`, and InputOutputFailed for a snapshot that cannot be read. A snapshot that cannot be
+    trusted is not used.
     """
     identifiers = people = 0
     with contextlib.suppress(SnapshotRefused):
@@ -39,9 +39,9 @@ def refuse_shared(records: Iterable[HashedRecords], most: int, store: SnapshotSt
 
 
 def _count(store: SnapshotStore, asked: Tags, tagger: Tagger, most: int) -> tuple[int, int]:
-    """How many of `asked` more than `most` members share, and the most members of one."""
-    with Spool(Path(tempfile.gettempdir())) as aside:
-        people = PeopleOfValues(aside, most)
+    """Return how many of `asked` more than `most` members share, and the most members that share one."""
+    with Spool(Path(tempfile.gettempdir())) as scratch:
+        people = PeopleOfValues(scratch, most)
         with contextlib.closing(store.open()) as snapshot:
             for part in range(PARTS):
                 people.add(pairs_of(snapshot.members(part), asked, tagger))
@@ -50,7 +50,7 @@ def _count(store: SnapshotStore, asked: Tags, tagger: Tagger, most: int) -> tupl
 
 
 def _tags_of(records: Iterable[HashedRecords]) -> Iterator[tuple[Tags, Tagger]]:
-    """The tags of all keys, each once and ascending, some at a time, and what made them."""
+    """Yield the distinct tags of all keys, ascending, some at a time, and the tagger that made them."""
     tagger, waiting = Tagger(), np.zeros(0, dtype=TAG)
     for batch in records:
         waiting = np.unique(np.concatenate([waiting, _tagged(batch, tagger)]))

@@ -1,8 +1,8 @@
-"""Where the snapshot of one audience lives.
+"""The files of the snapshot of one audience.
 
-Each of its files is written aside, synced, and renamed, under a key of its own that is made from the state key.
-`serial` counts the snapshots of an audience up, and is kept, sealed, in a file of its own: so a snapshot that was
-removed, or put back from a copy, is noticed.
+Each file is written under another name, synced, and renamed, and has its own key that is derived from the state key.
+`serial` counts the snapshots of an audience, and is stored, sealed, in a separate file: so a snapshot that was removed,
+or put back from a copy, is noticed.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class SnapshotStore:
 
     @classmethod
     def all_of(cls, state_dir: Path, key: StateKey) -> Iterator[tuple[str, Self]]:
-        """The store of every audience that is, or was, under sync, with its name: the account's id and its own."""
+        """Yield the store of every audience that is or was under sync, and the ids of account and audience."""
         for name in sorted(os.listdir(state_dir / SNAPSHOTS)) if (state_dir / SNAPSHOTS).is_dir() else ():
             account_id, _, audience_id = name.partition("-")
             yield name, cls(state_dir, account_id, audience_id, key)
 
     @classmethod
     def audiences(cls, state_dir: Path, account_id: str) -> list[str]:
-        """The ids of the audiences of an account that are, or were, under sync."""
+        """Return the ids of the audiences of an account that are, or were, under sync."""
         begin = f"{account_id}-"
         with contextlib.suppress(FileNotFoundError):
             names = sorted(os.listdir(state_dir / SNAPSHOTS))
@@ -63,12 +63,12 @@ class SnapshotStore:
 
     @property
     def audience_id(self) -> str:
-        """The audience."""
+        """The id of the audience."""
         return self._first.audience_id
 
     @property
     def changes_path(self) -> Path:
-        """Where what a run is about to change is noted."""
+        """The file with the changes that a run is about to make."""
         return self._directory / CHANGES
 
     @property
@@ -81,11 +81,11 @@ class SnapshotStore:
         return self._key
 
     def tagger(self) -> Tagger:
-        """Makes the tags that order this audience's members, the same in every run."""
+        """Return the tagger that orders this audience's members, the same in every run."""
         return Tagger(self._tags)
 
     def prepare(self) -> None:
-        """Make the directory, and remove what a kill left half written or out of date."""
+        """Make the directory, and remove files that a kill left incomplete or that are out of date."""
         make_directory(self._state_dir, SNAPSHOTS, self._directory.name)
         with explained("the directory of the snapshot cannot be made", self._directory):
             for left in self._directory.glob(f"{_ASIDE}*"):
@@ -95,7 +95,7 @@ class SnapshotStore:
                 self._remove_recent()
 
     def open(self) -> Snapshot:
-        """The snapshot as it was last written; one without members when there never was one.
+        """Open the last snapshot; one without members when there never was one.
 
         Raises SnapshotRefused for one that is damaged, of another key, removed, or older than the last.
         """
@@ -131,7 +131,7 @@ class SnapshotStore:
         return any(os.path.lexists(self._directory / name) for name in (SNAPSHOT, SERIAL, CHANGES))
 
     def write_whole(self, parts: Callable[[int], NewParts], facts: SnapshotFacts, at: float | None) -> None:
-        """A new snapshot in the place of the last, with all members in its `parts`; `facts` with the next serial.
+        """Replace the snapshot by one with all members in its `parts` and with `facts`, under the next serial.
 
         `parts` is called from several threads. `at` is now, in epoch seconds.
         """
@@ -151,10 +151,10 @@ class SnapshotStore:
         together: int = 1,
         workers: int | None = None,
     ) -> None:
-        """The same, with `parts` that hold what has changed since all members were written, with the facts `whole`.
+        """Replace the snapshot by one whose `parts` are the changes since all members were written.
 
-        What the parts count is added to what `facts` say. They are made so many `together`, by so many `workers`, one a
-        core by default.
+        `whole` are the facts of then. The counts of the parts are added to `facts`. So many parts are made `together`,
+        by so many `workers`, by default one a core.
         """
         followed = replace(facts, whole_serial=whole.serial, whole_at=whole.whole_at)
         self._write(RECENT, parts, followed, together=together, workers=workers)
@@ -189,11 +189,11 @@ class SnapshotStore:
             self._write_serial(facts.serial + 1)
 
     def unknown(self) -> Snapshot:
-        """A snapshot that knows no one."""
+        """Return a snapshot without members."""
         return Snapshot(self._first)
 
     def forget(self) -> int:
-        """Put an empty snapshot in the place of one that is of no use; its serial."""
+        """Replace an unusable snapshot by an empty one; return its serial."""
         serial = 0
         with contextlib.suppress(SnapshotRefused):
             serial = self._read_serial()
@@ -203,7 +203,7 @@ class SnapshotStore:
         return serial + 1
 
     def remove_changes(self) -> None:
-        """The changes are in the snapshot, or of no use."""
+        """Remove the changes: they are in the snapshot, or of no use."""
         pass_point("before removal")
         self._remove(self.changes_path)
         pass_point("after removal")

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, address, require, room_in
+from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, address, output_slice, require
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
@@ -300,7 +300,7 @@ class ObjectKernels:
         given = Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8)
         rooms = Slice.of_all(columns, _Values)
         told = map(ctypes.byref, (given, names, rooms))
-        require(self._library.audiencekit_read_objects(*told, *room_in(apart, np.uint8)))
+        require(self._library.audiencekit_read_objects(*told, *output_slice(apart, np.uint8)))
         return [column.texts() for column in columns], apart.astype(bool)
 
 

@@ -39,7 +39,7 @@ from audiencekit.api.answers import (
     require_list,
 )
 from audiencekit.api.exchange import ApiResponse
-from audiencekit.api.failures import describe_failure, hint_of_way
+from audiencekit.api.failures import describe_failure, proxy_hint
 from audiencekit.errors import (
     AudiencekitError,
     Bug,
@@ -446,7 +446,7 @@ def test_after_a_connection_the_body_decides(
 def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure: Exception, words: str) -> None:
     """By its variables, never by what they hold. It is not why a certificate is refused."""
     environment = {"https_proxy": "http://canary@10.0.0.1", "ALL_PROXY": "canary", "HTTP_PROXY": "", "PATH": "x"}
-    way = hint_of_way(environment, by_proxy=False)
+    way = proxy_hint(environment, by_proxy=False)
     described = describe_failure(failure, host="ads.example.com", body_started=False, way=way)
     assert ("https_proxy, ALL_PROXY: set" in described.hint) == (words != "certificate")
     assert "canary" not in described.hint
@@ -455,7 +455,7 @@ def test_a_proxy_that_is_not_used_is_named_where_no_connection_was_made(failure:
 def test_a_proxy_is_no_reason_once_there_was_a_connection() -> None:
     """Then the way to the host is open."""
     failure = aiohttp.ServerDisconnectedError("canary")
-    way = hint_of_way({"ALL_PROXY": "canary"}, by_proxy=False)
+    way = proxy_hint({"ALL_PROXY": "canary"}, by_proxy=False)
     assert describe_failure(failure, host="ads.example.com", body_started=True, way=way).hint == ""
 
 
@@ -468,7 +468,7 @@ def _refusal_of_a_proxy(status: int) -> aiohttp.ClientHttpProxyError:
 @pytest.mark.parametrize("status", [403, 502])
 def test_a_proxy_that_does_not_connect_is_named(status: int) -> None:
     """By its status, with who can help; nothing was sent, also of a request without a body."""
-    way = hint_of_way({"HTTPS_PROXY": "canary"}, by_proxy=True)
+    way = proxy_hint({"HTTPS_PROXY": "canary"}, by_proxy=True)
     described = describe_failure(_refusal_of_a_proxy(status), host="ads.example.com", body_started=None, way=way)
     assert isinstance(described, TransportFailed)
     assert not described.sent

@@ -180,7 +180,7 @@ async def test_runs_and_erasures_are_one_list(tmp_path: Path, emulator: Emulator
     (erasure_id,) = store.ids()
     receipt = store.receipt(erasure_id)
     receipt.started_at = "2001-01-01T00:00:00Z"
-    store.keep(receipt)
+    store.store(receipt)
     erased, uploaded = list_history(settings.state_dir)
     assert (uploaded["run_id"], uploaded["state"]) == (run.run_id, "complete")
     assert erased == {

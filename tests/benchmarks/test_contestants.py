@@ -19,7 +19,7 @@ import pytest
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.profile import SPEC
 from audiencekit.records.chunks import RecordChunk, from_chunk
@@ -48,8 +48,8 @@ def _our_users(path: Path) -> dict[int, dict[str, list[str]]]:
             found[record["row"]] = {kind: [value.hex() for value in record[kind]] for kind in HASHED if record[kind]}
 
     with ExitStack() as stack:
-        terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
-        plan_run(path, terms, Means(stack=stack, on_records=lambda chunk, _: gather(chunk)))
+        terms = PlanTerms.pinned(read_keywords({}, SPEC), SPEC, now=datetime.now(UTC))
+        plan_run(path, terms, PlanResources(stack=stack, on_records=lambda chunk, _: gather(chunk)))
     return found
 
 

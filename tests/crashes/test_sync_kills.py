@@ -1,7 +1,7 @@
 """A replacement killed at any point: at every moment the audience holds what the old and the new list share.
 
 And the next sync ends it as the new list; that the one after it has nothing left to send is seen in
-tests/audiences/synchronisation/test_session.py. SYNC_KILLS raises the number of kills (12) for a longer run, such as
+tests/audiences/sync/test_run.py. SYNC_KILLS raises the number of kills (12) for a longer run, such as
 200.
 """
 

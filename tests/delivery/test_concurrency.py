@@ -62,7 +62,7 @@ def test_all_of_it_gets_through(
 ) -> None:
     """However few it takes at a time, and however many would go at once."""
     service, told = Narrow(clock, bears, is_read=bool(seed % 2), seed=seed), list[str]()
-    upload = Upload(clock, plan(requests), concurrency=concurrency, seed=seed, tell=told.append)
+    upload = Upload(clock, plan(requests), concurrency=concurrency, seed=seed, notify=told.append)
     delivered = virtually(upload.run(service.send))
     assert delivered.is_complete, delivered
     assert sum(CROWDED in message for message in told) <= 1
@@ -73,7 +73,7 @@ def test_all_of_it_gets_through(
 def test_the_concurrency_that_a_service_bears_is_found_and_said_once(virtually: Any, clock: Clock) -> None:
     """While it lasts, hardly anything is dropped any more; the report has a note."""
     service, told = Narrow(clock, 3), list[str]()
-    upload = Upload(clock, plan(400), concurrency=16, tell=told.append)
+    upload = Upload(clock, plan(400), concurrency=16, notify=told.append)
     delivered = virtually(upload.run(service.send))
     assert delivered.is_complete
     assert [message for message in told if CROWDED in message] == told

@@ -134,12 +134,12 @@ ROWS: list[tuple[int, AudiencekitError, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("number", "error", "letter", "is_late"), ROWS)
-def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter: str, is_late: bool) -> None:
+@pytest.mark.parametrize(("number", "error", "letter", "may_apply_late"), ROWS)
+def test_every_fault_has_its_answer(number: int, error: AudiencekitError, letter: str, may_apply_late: bool) -> None:
     """Each symptom leads to the letter of the catalogue, by a class that the row of the fault names."""
     answer = retry_class(error)
     assert answer.reaction == letter
-    assert answer.may_come_late(error) is is_late
+    assert answer.may_apply_late(error) is may_apply_late
     assert answer in FAULTS[number - 1].answers
 
 

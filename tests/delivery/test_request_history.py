@@ -100,7 +100,7 @@ class Notebook:
     async def intend(self, request: Any) -> None:
         self._note(("intend", request.number))
 
-    async def leave_again(self, number: int) -> None:
+    async def intend_again(self, number: int) -> None:
         self._note(("again", number))
 
     async def conclude(self, result: RequestResult) -> None:
@@ -325,7 +325,7 @@ def settled(virtually: Any, clock: Clock, error: Exception, *, waves: tuple[int,
         return CountsOf(request.records)
 
     requests = [Packed(number, wave=wave) for number, wave in enumerate(waves, start=1)]
-    delivered, _ = run(virtually, clock, requests, send, tell=told.append, **options)
+    delivered, _ = run(virtually, clock, requests, send, notify=told.append, **options)
     assert delivered.is_complete
     return delivered, [round(at) for _, at in sent], told
 

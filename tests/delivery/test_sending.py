@@ -49,7 +49,7 @@ def test_gate_opens_when_every_wait_is_over(
 
         async def passer(at: float) -> float:
             await clock.sleep(at)
-            await gate.passed()
+            await gate.wait_until_open()
             assert gate.is_open
             return clock.monotonic()
 
@@ -113,7 +113,7 @@ def test_429_pauses_every_worker(virtually: Any, clock: Clock, reset_in: float |
 def test_a_long_wait_says_until_when(virtually: Any, clock: Clock) -> None:
     """Of half a minute or more, such as a service asks for; a short one says nothing."""
     told: list[str] = []
-    upload = Upload(clock, plan(1), {1: [lost(), busy(5.0), busy(200.0)]}, tell=told.append)
+    upload = Upload(clock, plan(1), {1: [lost(), busy(5.0), busy(200.0)]}, notify=told.append)
     assert virtually(upload.run()).is_complete
     (line,) = told
     assert re.fullmatch(r"request 1 is sent again at \d\d:\d\d:\d\d UTC", line)
@@ -222,7 +222,7 @@ def test_a_byte_leaves_only_after_it_was_announced(virtually: Any, clock: Clock)
             if request.number == 3:
                 raise InputOutputFailed("the disk is full")
 
-        async def leave_again(self, number: int) -> None:
+        async def intend_again(self, number: int) -> None:
             heard.append(("again", number))
 
         async def conclude(self, result: Any) -> None:

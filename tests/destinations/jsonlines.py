@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from audiencekit.api.answers import Counts
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.destination import DestinationWords, TimeWishes
+from audiencekit.destinations.destination import DestinationWords, TimeOptions
 from audiencekit.destinations.requests.entries import Octets
 from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
-from audiencekit.destinations.requests.request_plan import BodyWishes, PlannedRequest, Sizes, SizesOf
+from audiencekit.destinations.requests.request_plan import BodyOptions, PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -127,12 +127,12 @@ class JsonLines:
     def lock_name(self, place_id: str) -> str:
         return f"lines-{place_id}"
 
-    def pin(self, plan_time: datetime, now: datetime, wishes: TimeWishes) -> PlanTimes:
-        if given := [option(name) for name in ("expires_at", "ttl_days", "effective_at") if getattr(wishes, name)]:
+    def pin(self, plan_time: datetime, now: datetime, wanted: TimeOptions) -> PlanTimes:
+        if given := [option(name) for name in ("expires_at", "ttl_days", "effective_at") if getattr(wanted, name)]:
             raise UsageError(f"a mailbox keeps its people for good, from now on: {given[0]} has no meaning for it")
         return PlanTimes(plan_time=plan_time.replace(microsecond=0))
 
-    def form(self, times: PlanTimes, profile: Profile, wishes: BodyWishes | None = None) -> Lines:
+    def form(self, times: PlanTimes, profile: Profile, wanted: BodyOptions | None = None) -> Lines:
         return Lines(profile)
 
     def notes(self, *, updates: int, deletes: int, suppressing: bool) -> tuple[str, ...]:
@@ -155,13 +155,13 @@ class Posting:
     async def __aexit__(self, *_: object) -> None:
         self._mailbox.said.append("gone")
 
-    async def look(self, *, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def look(self, *, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         self._mailbox.said.append("look")
 
     def identify(self, idempotency_key: str) -> None:
         self._run = idempotency_key
 
-    async def begin(self, *, removes: bool, policy: RetryPolicy, tell: Callable[[str], None]) -> None:
+    async def begin(self, *, removes: bool, policy: RetryPolicy, notify: Callable[[str], None]) -> None:
         self._mailbox.said.append("begin")
 
     async def send(self, request: PackedRequest) -> Counts:

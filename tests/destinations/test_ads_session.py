@@ -9,7 +9,7 @@ import pytest
 from audiencekit.api.answers import Answer
 from audiencekit.api.stamps import REMOVAL, UPLOAD, Stamp
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.ads_session import overtake_sync
+from audiencekit.destinations.ads_session import mark_upload
 from audiencekit.errors import (
     AudiencekitError,
     CredentialsRefused,
@@ -47,7 +47,7 @@ class Service(OneAudience):
     def overtake(self, *, removes: bool) -> Service:
         """After an upload has asked."""
         policy = RetryPolicy(clock=VirtualClock(), randomness=random.Random(1))
-        run_virtually(overtake_sync(self, AUDIENCE, policy, self.told.append, removes=removes))  # type: ignore[arg-type]
+        run_virtually(mark_upload(self, AUDIENCE, policy, self.told.append, removes=removes))  # type: ignore[arg-type]
         return self
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, the_one
+from audiencekit.destinations.known_audiences import FILE, AccountDocument, KnownAudiences, unique_id
 from audiencekit.errors import InputOutputFailed, UsageError
 
 # --- Names of audiences that this machine has seen ---
@@ -63,13 +63,13 @@ NAMES = {"h1": "Spring", "h2": "Spring", "h3": "Springs of May", "h4": "Autumn"}
 )
 def test_names_that_are_not_of_one_are_refused_with_the_ids(given: str, hint: str) -> None:
     with pytest.raises(UsageError) as refused:
-        the_one(given, NAMES)
+        unique_id(given, NAMES)
     assert refused.value.hint == hint
 
 
 def test_the_name_of_one_is_its_id(tmp_path: Path) -> None:
     """A text that reads as an id is one."""
-    assert the_one("Autumn", NAMES) == "h4"
+    assert unique_id("Autumn", NAMES) == "h4"
     known = KnownAudiences(tmp_path, "acc1")
     known.note({"h1": "h2", "h2": "Spring customers"})
     assert (known.find("h2"), known.find("Spring customers")) == ("h2", "h2")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from audiencekit.emulator.answers import Piece
+from audiencekit.emulator.answers import Chunk
 from audiencekit.emulator.connections import LOOPBACK, ClientConnection, Listener
 from tests.virtualtime import run_virtually
 
@@ -125,10 +125,10 @@ async def test_a_pause_ends_with_the_connection_the_emulator_or_what_is_awaited(
 async def test_pieces_go_out_until_the_connection_is_gone(end: asyncio.Event) -> None:
     """Then it is closed."""
     connection, _, transport = _open(end)
-    await connection.write([Piece(b"a"), Piece(b"b", 0.001)])
+    await connection.write([Chunk(b"a"), Chunk(b"b", 0.001)])
     assert transport.done == [b"a", b"b", "closed"]
     end.set()
-    await connection.write([Piece(b"c")])
+    await connection.write([Chunk(b"c")])
     assert transport.done == [b"a", b"b", "closed", "closed"]
 
 

@@ -24,7 +24,7 @@ def test_parts_go_on_from_a_state_file(tmp_path: Path, has_state: bool) -> None:
     account_id = parts.store.origin.account_id
     parts.clock.advance(3_600)
     if parts.state is not None:
-        parts.state.keep("clock_offset", parts.clock.offset_seconds)
+        parts.state.store("clock_offset", parts.clock.offset_seconds)
     parts.close()
     later = _parts(state)
     assert later.store.origin.account_id == account_id

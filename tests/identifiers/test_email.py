@@ -11,7 +11,7 @@ import email_validator
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.identifiers.email import NO_LETTERS, PROVIDERS, distance, meant_provider, normalize_email
+from audiencekit.identifiers.email import NO_LETTERS, PROVIDERS, distance, likely_provider, normalize_email
 from audiencekit.identifiers.kinds import Reason
 
 # --- Addresses that reach no one, or no person ---
@@ -38,7 +38,7 @@ MOST_MEANT = ["gmail.com", "yahoo.com", "hotmail.com", "outlook.com", "icloud.co
 )
 def test_typing_errors(typed: str, meant: str) -> None:
     """The provider that is meant."""
-    assert meant_provider(typed) == meant
+    assert likely_provider(typed) == meant
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ def test_typing_errors(typed: str, meant: str) -> None:
 )
 def test_domains_that_are_what_they_are(domain: str) -> None:
     """Providers, and companies that are called much like one."""
-    assert meant_provider(domain) is None
+    assert likely_provider(domain) is None
 
 
 def test_most_slips_are_found() -> None:
     """Of keys that were missed, doubled, left out or exchanged, in the name or at the end; at least 95 of a hundred."""
     draw = random.Random(20_261_123)
     typed = [_slip(draw, draw.choice(MOST_MEANT)) for _ in range(SLIPS)]
-    named = [domain for domain, _ in typed if meant_provider(domain) is not None]
+    named = [domain for domain, _ in typed if likely_provider(domain) is not None]
     assert len(named) >= 0.95 * SLIPS
-    wrong = [domain for domain, meant in typed if meant_provider(domain) not in (meant, None)]
+    wrong = [domain for domain, meant in typed if likely_provider(domain) not in (meant, None)]
     assert len(wrong) <= 0.02 * SLIPS
 
 

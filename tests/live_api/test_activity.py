@@ -64,7 +64,7 @@ async def test_a_line_without_end_is_left() -> None:
     async with Emulator() as emulator, open_client(load_settings(emulator.env)) as client:
         await client.subscribe_to_activity()
         user_id, now = emulator.store.origin.user_id, emulator.clock.now()
-        emulator.store.activity.happen(Event("spaces.start", user_id, {"topic": "x" * 1_500_000}, now))
+        emulator.store.activity.publish(Event("spaces.start", user_id, {"topic": "x" * 1_500_000}, now))
         with pytest.raises(MalformedAnswer, match="more than 1000000 bytes"):
             async for _ in client._lines(5):
                 pass

@@ -212,7 +212,7 @@ async def _stream(world: World, client: AdsClient) -> None:
     event = Event("profile.update.bio", world.caller.emulator.store.origin.user_id, {"bio": "words"}, START)
     while not activity._streams:
         await asyncio.sleep(0)
-    assert activity.happen(event)
+    assert activity.publish(event)
     activity.end_streams()
     assert "words" in str((await reading).data)
 

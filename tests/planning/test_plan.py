@@ -23,13 +23,13 @@ from audiencekit.planning.options import Options, read_keywords
 from audiencekit.planning.plan import (
     PlannedRequests,
     expired,
+    ignored_operation,
     no_records_left,
     refuse_few,
     to_manifest,
     to_plan,
-    unheeded_operation,
 )
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.reading import ReadSource
 from audiencekit.profile import find_profile
@@ -47,8 +47,8 @@ WITHOUT_COUNTRY = [f"p{number}@example.com,0301234{number:04}" for number in ran
 def _planned(tmp_path: Path, rows: list[str], **keywords: Any) -> tuple[Plan, dict[str, Any]]:
     source, profile = write(tmp_path / "list.csv", "email,phone", *rows), find_profile("spec")
     with ExitStack() as stack:
-        terms = Terms.pinned(read_keywords(keywords, profile), profile, now=datetime.now(UTC))  # type: ignore[arg-type]
-        planned = plan_run(source, terms, Means(stack=stack))
+        terms = PlanTerms.pinned(read_keywords(keywords, profile), profile, now=datetime.now(UTC))  # type: ignore[arg-type]
+        planned = plan_run(source, terms, PlanResources(stack=stack))
         plan = to_plan(planned)
         return plan, to_manifest(planned, plan)
 
@@ -91,9 +91,9 @@ def planned(tmp_path: Path) -> Iterator[PlannedRequests]:
     """Requests of forty people, who do not fit one body."""
     source = write(tmp_path / "list.csv", "email", *(f"{name}@example.com" for name in NAMES))
     profile = find_profile("spec")
-    terms = Terms.pinned(read_keywords({"max_body_bytes": 2_000}, profile), profile, now=datetime.now(UTC))
+    terms = PlanTerms.pinned(read_keywords({"max_body_bytes": 2_000}, profile), profile, now=datetime.now(UTC))
     with ExitStack() as stack:
-        yield plan_run(source, terms, Means(stack=stack))
+        yield plan_run(source, terms, PlanResources(stack=stack))
 
 
 def _hashes(packed: PackedRequest) -> list[str]:
@@ -147,7 +147,7 @@ def test_a_column_of_operations_without_its_option_is_refused(
         mapping=ColumnMapping(columns=()), description={"format": "csv"}, parts=(), notes=(), operation_hint=name,
         repeatable=True,
     )  # fmt: skip
-    refusals = unheeded_operation(source, _options(**keywords), is_revised=is_revised)
+    refusals = ignored_operation(source, _options(**keywords), is_revised=is_revised)
     assert [hint in (each.hint or "") for each in refusals] == ([True] if hint else [])
 
 

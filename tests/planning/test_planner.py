@@ -16,7 +16,7 @@ from audiencekit.errors import UsageError
 from audiencekit.limits import MIN_TARGETABLE_PEOPLE
 from audiencekit.pipeline import check, upload_async
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run, preview
 from audiencekit.profile import find_profile
 from audiencekit.reporting.progress import NoProgress
@@ -34,7 +34,7 @@ def test_a_preview_leaves_only_the_rejections(source: Path, tmp_path: Path, monk
     monkeypatch.setattr(tempfile, "tempdir", str(spools))
     source.write_text(source.read_text() + "nothing,,\n")
     profile, rejections = find_profile("spec"), tmp_path / "rejections.csv"
-    terms = Terms.pinned(read_keywords({}, profile), profile, now=NOW)
+    terms = PlanTerms.pinned(read_keywords({}, profile), profile, now=NOW)
     plan = preview(source, terms, rejections=rejections, progress=NoProgress())
     assert (plan.rows.read, plan.records, plan.verdict) == (5, 4, "ready")
     assert rejections.read_text().splitlines()[1:] == ["5,email,invalid_syntax"]
@@ -44,7 +44,7 @@ def test_a_preview_leaves_only_the_rejections(source: Path, tmp_path: Path, monk
 def test_rejections_are_not_written_over_the_source(source: Path) -> None:
     """The source is as it was."""
     profile, before = find_profile("spec"), source.read_bytes()
-    terms = Terms.pinned(read_keywords({}, profile), profile, now=NOW)
+    terms = PlanTerms.pinned(read_keywords({}, profile), profile, now=NOW)
     with pytest.raises(UsageError):
         preview(source, terms, rejections=source, progress=NoProgress())
     assert source.read_bytes() == before
@@ -128,11 +128,15 @@ def test_bodies_may_be_smaller_than_the_service_allows(tmp_path: Path) -> None:
     source.write_text("email\n" + "".join(f"person{number}@example.com\n" for number in range(200)))
     with ExitStack() as stack:
         options = read_keywords({"max_body_bytes": 2_000}, PROFILE)
-        planned = plan_run(source, Terms.pinned(options, PROFILE, now=datetime.now(UTC)), Means(stack=stack))
+        planned = plan_run(
+            source, PlanTerms.pinned(options, PROFILE, now=datetime.now(UTC)), PlanResources(stack=stack)
+        )
         assert len(planned.requests) > 8
         assert max(request.body_bytes for request in planned.requests) <= 2_000
         options = read_keywords({"max_records_per_request": 30, "max_records_per_operation": 3}, PROFILE)
-        planned = plan_run(source, Terms.pinned(options, PROFILE, now=datetime.now(UTC)), Means(stack=stack))
+        planned = plan_run(
+            source, PlanTerms.pinned(options, PROFILE, now=datetime.now(UTC)), PlanResources(stack=stack)
+        )
         assert [request.records for request in planned.requests] == [30, 30, 30, 30, 30, 30, 20]
     for name in ("max_records_per_request", "max_records_per_operation"):
         for odd in (0, -1, True, 2.5, "10"):
@@ -158,7 +162,7 @@ def test_erased_people_are_told_of_where_they_are_kept_out(tmp_path: Path, opera
     source = _list(tmp_path, 3)
     with ExitStack() as stack:
         options = read_keywords({"operation": operation, "allow_empty": True}, PROFILE)
-        terms = Terms.pinned(options, PROFILE, now=datetime.now(UTC), memories=(AllErased(),))
-        planned = plan_run(source, terms, Means(stack=stack))
+        terms = PlanTerms.pinned(options, PROFILE, now=datetime.now(UTC), memories=(AllErased(),))
+        planned = plan_run(source, terms, PlanResources(stack=stack))
     assert planned.selection.suppressed == suppressed
     assert (AllErased.note in planned.notes) == bool(suppressed)

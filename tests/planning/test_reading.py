@@ -22,9 +22,9 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan import PlannedRun, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_kept, plan_run
-from audiencekit.planning.reading import BatchSpool, KeptReading, ReadSource, WholeBatches, read_batches
+from audiencekit.planning.reading import BatchSpool, ReadSource, SpoolReader, WholeBatches, read_batches
 from audiencekit.profile import SPEC, find_profile
 from audiencekit.records.batches import ROW
 from audiencekit.records.chunks import RecordChunk, to_chunk
@@ -126,22 +126,22 @@ def _bodies(planned: PlannedRun) -> list[bytes]:
 def _both(directory: Path, text: str, **keywords: Any) -> list[tuple[Any, ...]]:
     """The facts to compare: of the plan that was made from the source, and of that from its kept spool."""
     (directory / "list.csv").write_text(text)
-    terms = Terms.pinned(read_keywords(keywords, PROFILE), PROFILE, now=NOW)  # type: ignore[arg-type]
+    terms = PlanTerms.pinned(read_keywords(keywords, PROFILE), PROFILE, now=NOW)  # type: ignore[arg-type]
     found = []
     for way in ("source", "spool"):
         records: list[bytes] = []
         with ExitStack() as stack:
-            means = Means(
+            resources = PlanResources(
                 stack=stack, spool_dir=directory, rejections=directory / f"{way}.csv",
                 on_records=lambda chunk, _, records=records: records.append(chunk.unwrap()),  # type: ignore[misc]
             )  # fmt: skip
             if way == "source":
-                keep = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
-                planned = plan_run(directory / "list.csv", terms, replace(means, keep=keep))
+                kept_spool = stack.enter_context(KeptSpool.create(directory / "spool.sealed", KEY))
+                planned = plan_run(directory / "list.csv", terms, replace(resources, kept_spool=kept_spool))
                 (directory / "list.csv").unlink()
             else:
                 kept = stack.enter_context(KeptSpool.open(directory / "spool.sealed", KEY))
-                planned = plan_kept(kept, terms, means)
+                planned = plan_kept(kept, terms, resources)
             facts = facts_for_journal(planned, ("fingerprint", ""))
             tally = planned.tally
             rejections = (directory / f"{way}.csv").read_text()
@@ -192,14 +192,14 @@ def test_standard_input_is_kept_like_a_file(tmp_path: Path, monkeypatch: pytest.
     """And is not asked again."""
     text = io.TextIOWrapper(io.BytesIO(b"email\nada@example.com\n"))
     monkeypatch.setattr("sys.stdin", text)
-    terms = Terms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
-    with ExitStack() as stack, KeptSpool.create(tmp_path / "spool", KEY) as keep:
-        planned = plan_run("-", terms, Means(stack=stack, spool_dir=tmp_path, keep=keep))
+    terms = PlanTerms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
+    with ExitStack() as stack, KeptSpool.create(tmp_path / "spool", KEY) as kept_spool:
+        planned = plan_run("-", terms, PlanResources(stack=stack, spool_dir=tmp_path, kept_spool=kept_spool))
         assert not planned.source.repeatable
         bodies = _bodies(planned)
     monkeypatch.setattr("sys.stdin", None)
     with ExitStack() as stack, KeptSpool.open(tmp_path / "spool", KEY) as kept:
-        assert _bodies(plan_kept(kept, terms, Means(stack=stack, spool_dir=tmp_path))) == bodies
+        assert _bodies(plan_kept(kept, terms, PlanResources(stack=stack, spool_dir=tmp_path))) == bodies
 
 
 def test_every_count_of_a_column_comes_back() -> None:
@@ -220,7 +220,7 @@ def test_a_spool_of_another_version_is_refused(tmp_path: Path, last: bytes) -> N
         KeptSpool.open(tmp_path / "spool", KEY) as kept,
         pytest.raises(ResumeRefused, match="another version") as caught,
     ):
-        KeptReading(kept)
+        SpoolReader(kept)
     assert caught.value.reason == "spool"
 
 
@@ -229,14 +229,16 @@ def test_numbers_that_would_leave_unhashed_are_judged_again(tmp_path: Path) -> N
     text = "partner_user_id\n" + "".join(f"0151{10_000_000 + number}\n" for number in range(30))
     for way in ("source", "spool"):
         with ExitStack() as stack:
-            terms = Terms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
-            means = Means(stack=stack, spool_dir=tmp_path)
+            terms = PlanTerms.pinned(read_keywords({}, PROFILE), PROFILE, now=NOW)
+            resources = PlanResources(stack=stack, spool_dir=tmp_path)
             if way == "source":
                 (tmp_path / "list.csv").write_text(text)
-                keep = stack.enter_context(KeptSpool.create(tmp_path / "spool.sealed", KEY))
-                planned = plan_run(tmp_path / "list.csv", terms, replace(means, keep=keep))
+                kept_spool = stack.enter_context(KeptSpool.create(tmp_path / "spool.sealed", KEY))
+                planned = plan_run(tmp_path / "list.csv", terms, replace(resources, kept_spool=kept_spool))
             else:
-                planned = plan_kept(stack.enter_context(KeptSpool.open(tmp_path / "spool.sealed", KEY)), terms, means)
+                planned = plan_kept(
+                    stack.enter_context(KeptSpool.open(tmp_path / "spool.sealed", KEY)), terms, resources
+                )
             (refusal,) = planned.refusals
             assert str(refusal).startswith("30 of the 30 long numbers in column partner_user_id")
 

@@ -19,7 +19,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan import PlannedRun, to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.planner import plan_run
 from audiencekit.planning.shared_values import LengthsOfShapes, Shapes
 from audiencekit.profile import SPEC
@@ -205,8 +205,8 @@ def test_a_plan_to_be_looked_at_says_the_same_without_records(tmp_path: Path, he
     said, written = [], []
     for keeps in (True, False):
         with ExitStack() as stack:
-            terms = Terms.pinned(read_keywords({}, SPEC), SPEC, now=datetime(2026, 1, 1, tzinfo=UTC))
-            planned = plan_run(source, terms, Means(stack=stack, spool_dir=tmp_path, keeps_records=keeps))
+            terms = PlanTerms.pinned(read_keywords({}, SPEC), SPEC, now=datetime(2026, 1, 1, tzinfo=UTC))
+            planned = plan_run(source, terms, PlanResources(stack=stack, spool_dir=tmp_path, keeps_records=keeps))
             said.append(to_plan(planned).to_json())
             written.append(_holds_records(planned))
     assert said[0] == said[1]

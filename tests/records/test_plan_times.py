@@ -69,10 +69,10 @@ def test_a_time_to_live_counts_days() -> None:
         {"effective_at": "2030-01-01"},
     ],
 )
-def test_times_that_cannot_be_are_refused(wishes: dict[str, str]) -> None:
+def test_times_that_cannot_be_are_refused(wanted: dict[str, str]) -> None:
     """Entries must take effect before they expire, and be written as ISO 8601."""
     with pytest.raises(UsageError):
-        pin_times(NOW, **wishes)
+        pin_times(NOW, **wanted)
 
 
 @pytest.mark.parametrize("days", [3_000_000, 10**9, 10**30])
@@ -90,9 +90,9 @@ def test_days_that_end_after_all_dates_are_refused_by_their_option(days: int) ->
         ({"expires_at": "2027-12-21T10:30:14Z"}, "2027-12-21T10:30:14Z"),
     ],
 )
-def test_entries_of_a_list_expire_under_13_months(wishes: dict[str, Any], expected: str) -> None:
+def test_entries_of_a_list_expire_under_13_months(wanted: dict[str, Any], expected: str) -> None:
     """A day less than those of an audience unless something else is wished for."""
-    times = pin_list_times(NOW, NOW, **wishes)
+    times = pin_list_times(NOW, NOW, **wanted)
     assert (format_time(times.expires_at), times.effective_at) == (expected, None)
 
 
@@ -106,7 +106,7 @@ def test_entries_of_a_list_expire_under_13_months(wishes: dict[str, Any], expect
         (NOW, {"expires_at": "2026-11-20"}, "before they take effect"),
     ],
 )
-def test_times_that_a_list_refuses(plan_time: datetime, wishes: dict[str, Any], words: str) -> None:
+def test_times_that_a_list_refuses(plan_time: datetime, wanted: dict[str, Any], words: str) -> None:
     """They are told before anything is sent; a plan time that lies ahead counts from now."""
     with pytest.raises(UsageError, match=words):
-        pin_list_times(plan_time, NOW, **wishes)
+        pin_list_times(plan_time, NOW, **wanted)

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from audiencekit.reporting import progress as progress_module
-from audiencekit.reporting.progress import BarProgress, LineProgress, NoProgress, ReadingProgress, heard_by
+from audiencekit.reporting.progress import BarProgress, LineProgress, NoProgress, ReadingProgress, progress_or_default
 from audiencekit.sources.source import Source
 from tests.moments import PATIENCE_SECONDS
 
@@ -63,8 +63,8 @@ def test_a_bar_shows_amount_rates_and_the_time_left(clock: Clock) -> None:
     bars.step("reading", 0, 90_000_000, unit="bytes", also={"rows": 0})
     clock.now = 10.0
     bars.step("reading", 45_000_000, 90_000_000, unit="bytes", also={"rows": 500_000})
-    told = "45.0 of 90.0 MB, 500,000 rows  4.5 MB/s  50,000 rows/s  10 s left"
-    assert bars._bars.tasks[0].fields["told"] == told
+    printed = "45.0 of 90.0 MB, 500,000 rows  4.5 MB/s  50,000 rows/s  10 s left"
+    assert bars._bars.tasks[0].fields["amounts"] == printed
 
 
 # --- Progress lines ---
@@ -146,14 +146,14 @@ def test_a_progress_that_is_still_empty_is_heard() -> None:
             self.append(message)
 
     steps = Steps()
-    assert heard_by(steps) is steps
+    assert progress_or_default(steps) is steps
 
 
 def test_without_a_listener_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     """A script that waits a quarter of an hour finds the reason where it finds its other messages."""
     with caplog.at_level("INFO", logger="audiencekit"):
-        heard_by(None).tell("waiting 900 s: a reason with 5 % signs %s")
-        heard_by(NoProgress()).tell("not heard")
+        progress_or_default(None).tell("waiting 900 s: a reason with 5 % signs %s")
+        progress_or_default(NoProgress()).tell("not heard")
     assert caplog.messages == ["waiting 900 s: a reason with 5 % signs %s"]
 
 

@@ -14,13 +14,13 @@ from audiencekit.records.findings import Finding
 from audiencekit.records.losses import Loss
 from audiencekit.reporting.report import Plan, Report, RowCounts
 from audiencekit.reporting.text import (
-    how_resumable,
-    in_short,
+    describe_resumption,
     render_plan,
     render_report,
     render_runs,
     runs_to_json,
     seconds_of,
+    short_duration,
 )
 
 # --- How long something took ---
@@ -39,7 +39,7 @@ from audiencekit.reporting.text import (
     ],
 )
 def test_durations(seconds: int, text: str) -> None:
-    assert in_short(seconds) == text
+    assert short_duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -339,4 +339,4 @@ def test_texts_of_others_cannot_control_a_terminal() -> None:
 )
 def test_the_needs_of_a_resumption_are_said(is_repeatable: bool, keeps_spool: bool, again: str, expected: str) -> None:
     """A sync and a renewal are not resumed, whatever they read."""
-    assert expected in how_resumable(is_repeatable, keeps_spool=keeps_spool, again=again)
+    assert expected in describe_resumption(is_repeatable, keeps_spool=keeps_spool, again=again)

@@ -36,7 +36,7 @@ def _fill(store: RunStore, directory: Path, kind: str) -> None:
     facts = replace(FACTS, run_id=directory.name, operation=operation, salt=SALT)
     key = facts.key(STATE_KEY)
     journal = JournalFile.begin(directory / JOURNAL, facts, key)
-    journal.keep_plan(PLAN, key)
+    journal.store_plan(PLAN, key)
     if kind in ("complete", "refused"):
         journal.finish(Ending(state=kind, exit_code=0), key)
     journal.close()

@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.destinations.target import Target
 from audiencekit.limits import EXCHANGE_TIMEOUT_SECONDS, SETTLE_SECONDS
-from audiencekit.runs.first_pass import EarlierRuns
+from audiencekit.runs.first_pass import PendingRequests
 from audiencekit.runs.journal.facts import Moment, PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile
 from audiencekit.runs.store import RunStore
@@ -38,7 +38,7 @@ def _run(state_dir: Path, *, age: float, left: Moment | None, plan: PlanFacts | 
         keywords={}, started_at="2026-11-21T12:00:00Z", audiencekit="0", salt="00",
     )  # fmt: skip
     journal = JournalFile.begin(directory / "journal.sqlite", facts, KEY)
-    journal.keep_plan(plan or _plan(), KEY)
+    journal.store_plan(plan or _plan(), KEY)
     change = "UPDATE requests SET state = 'unknown', attempts = 2, left_boot = ?, left_seconds = ? WHERE number = ?"
     boot, seconds = (None, None) if left is None else (left.boot, left.seconds)
     journal.write([lambda connection: connection.execute(change, (boot, seconds, number))])
@@ -48,8 +48,10 @@ def _run(state_dir: Path, *, age: float, left: Moment | None, plan: PlanFacts | 
     return path
 
 
-def _earlier(state_dir: Path, account: str = ACCOUNT, except_run: str | None = None) -> EarlierRuns:
-    return EarlierRuns(state_dir, account, now=lambda: NOW, moment=lambda: Moment("here", 1_000), except_run=except_run)
+def _earlier(state_dir: Path, account: str = ACCOUNT, except_run: str | None = None) -> PendingRequests:
+    return PendingRequests(
+        state_dir, account, now=lambda: NOW, moment=lambda: Moment("here", 1_000), except_run=except_run
+    )
 
 
 @pytest.mark.parametrize(

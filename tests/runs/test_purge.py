@@ -33,15 +33,15 @@ from audiencekit.runs.purge import (
     PurgeCandidates,
     PurgeReceipt,
     find_runs,
+    hold_run,
     kept_until,
     kind_of,
     leftovers,
-    let_expire,
     only_purge,
+    purge_expired,
     receipted,
     remove,
     remove_all,
-    run_alone,
 )
 from audiencekit.runs.reports import list_runs, summary_of
 from audiencekit.runs.start import KEPT
@@ -447,12 +447,12 @@ def test_no_process_goes_on_with_a_run_that_goes(tmp_path: Path, kind: str) -> N
     target = Target.audience(FACTS.target.id)
     with TargetLock(tmp_path, FACTS.account_id, target, "another-run"):
         if kind == "resumable":
-            with pytest.raises(AudienceBusy), run_alone(tmp_path, directory):
+            with pytest.raises(AudienceBusy), hold_run(tmp_path, directory):
                 pass
         else:
-            with run_alone(tmp_path, directory):
+            with hold_run(tmp_path, directory):
                 pass
-    with run_alone(tmp_path, directory):
+    with hold_run(tmp_path, directory):
         other = TargetLock(tmp_path, FACTS.account_id, target, "another-run")
         if kind == "resumable":
             with pytest.raises(AudienceBusy), other:
@@ -488,7 +488,7 @@ def test_an_ended_run_goes_when_it_is_old_enough(tmp_path: Path) -> None:
     for kind in KINDS:
         make_run(tmp_path, kind)
     make_run(tmp_path, "complete", age=timedelta(days=29), name="a-younger-run")
-    assert let_expire(tmp_path, RETENTION, now=NOW) == "AUDIENCEKIT_RETENTION: 4 older runs purged"
+    assert purge_expired(tmp_path, RETENTION, now=NOW) == "AUDIENCEKIT_RETENTION: 4 older runs purged"
     assert {*RunStore(tmp_path).ids()} == {"a-resumable-run", "a-damaged-run", "a-younger-run"}
     (receipt,) = (tmp_path / PURGES).iterdir()
     assert b'"by": "retention"' in receipt.read_bytes()
@@ -497,9 +497,9 @@ def test_an_ended_run_goes_when_it_is_old_enough(tmp_path: Path) -> None:
 def test_without_anything_to_purge_nothing_is_said_or_kept(tmp_path: Path) -> None:
     """And without the setting nothing goes."""
     make_run(tmp_path, "complete")
-    assert let_expire(tmp_path, None, now=NOW) == ""
+    assert purge_expired(tmp_path, None, now=NOW) == ""
     assert not (tmp_path / PURGES).exists()
-    assert let_expire(tmp_path, timedelta(days=41), now=NOW) == ""
+    assert purge_expired(tmp_path, timedelta(days=41), now=NOW) == ""
     assert list((tmp_path / PURGES).iterdir()) == []
     assert RunStore(tmp_path).ids() == ["a-complete-run"]
 
@@ -509,18 +509,18 @@ def test_it_takes_a_bounded_time(tmp_path: Path) -> None:
     for number in range(4):
         make_run(tmp_path, "complete", name=f"run-of-{number:04}")
     ticks = itertools.chain([0.0] * 7, itertools.repeat(2.0))
-    assert let_expire(tmp_path, RETENTION, now=NOW, clock=lambda: next(ticks)).endswith(" 3 older runs purged")
-    assert let_expire(tmp_path, RETENTION, now=NOW).endswith(" 1 older run purged")
+    assert purge_expired(tmp_path, RETENTION, now=NOW, clock=lambda: next(ticks)).endswith(" 3 older runs purged")
+    assert purge_expired(tmp_path, RETENTION, now=NOW).endswith(" 1 older run purged")
 
 
 def test_it_fails_no_run(tmp_path: Path) -> None:
     """An obstacle is one line; a purge that is at work already is none."""
     make_run(tmp_path, "complete")
     with only_purge(tmp_path):
-        assert let_expire(tmp_path, RETENTION, now=NOW) == ""
+        assert purge_expired(tmp_path, RETENTION, now=NOW) == ""
     (tmp_path / PURGES).rmdir()
     (tmp_path / PURGES).write_text("in the way")
-    line = let_expire(tmp_path, RETENTION, now=NOW)
+    line = purge_expired(tmp_path, RETENTION, now=NOW)
     assert line.startswith("older runs were not purged: ")
     assert line.endswith("; `audiencekit purge` says what to do")
     assert "\n" not in line

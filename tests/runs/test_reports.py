@@ -81,7 +81,7 @@ def test_a_report_is_brought_up_to_date() -> None:
 
 def test_a_killed_run_says_what_its_journal_says(tmp_path: Path, store: RunStore, journal: JournalFile) -> None:
     """And can be resumed."""
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)
     store.write(RUN_ID, PLANNED)
@@ -141,7 +141,7 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journal: JournalFile, name: str) -> None:
     """The plan is shown, and confirmed requests are not known: 74. The list says so; it and others are shown."""
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)
     store.write(RUN_ID, PLANNED)
@@ -165,7 +165,7 @@ def test_a_damaged_journal_shows_no_zeros(tmp_path: Path, store: RunStore, journ
 
 def test_a_report_that_is_gone_is_made_of_the_journal(tmp_path: Path, store: RunStore, journal: JournalFile) -> None:
     """As far as that knows; what only the report knew is not shown as nothing."""
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     journal.close()
     _confirm_all(store)
     for content in (None, b"{"):
@@ -189,7 +189,7 @@ def test_a_run_that_has_ended_is_not_incomplete_without_its_report(
     tmp_path: Path, store: RunStore, journal: JournalFile
 ) -> None:
     """Its journal says how it ended."""
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     journal.finish(Ending(state="complete", exit_code=0), KEY)
     journal.close()
     (listed,) = list_runs(tmp_path, STATE_KEY)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audiencekit.errors import ResumeRefused
-from audiencekit.runs.start import KEPT, can_resume, given_again, refuse_what_came_once
+from audiencekit.runs.start import KEPT, can_resume, refuse_unrepeatable, with_full_urls
 from audiencekit.sources.frames import Frame, OpenFile
 from tests.runs.journal.conftest import FACTS
 
@@ -53,10 +53,10 @@ def test_a_source_that_cannot_be_read_again_is_named(
         (tmp_path / KEPT).write_bytes(bytes(64))
     assert can_resume(facts, tmp_path, is_planned=planned) == (reason is None)
     if reason is None:
-        refuse_what_came_once(facts, tmp_path, is_planned=planned)
+        refuse_unrepeatable(facts, tmp_path, is_planned=planned)
         return
     with pytest.raises(ResumeRefused) as caught:
-        refuse_what_came_once(facts, tmp_path, is_planned=planned)
+        refuse_unrepeatable(facts, tmp_path, is_planned=planned)
     assert caught.value.reason == reason
 
 
@@ -65,14 +65,14 @@ def test_half_a_spool_is_removed(tmp_path: Path) -> None:
     (tmp_path / KEPT).write_bytes(bytes(64))
     facts = replace(FACTS, sources=[STDIN], keywords={}, keep_spool=True)
     with pytest.raises(ResumeRefused, match="nothing was sent"):
-        refuse_what_came_once(facts, tmp_path, is_planned=False)
+        refuse_unrepeatable(facts, tmp_path, is_planned=False)
     assert not (tmp_path / KEPT).exists()
 
 
 def test_an_address_that_is_given_again_is_whole(tmp_path: Path) -> None:
     """Only the one of which the rest was kept."""
     whole = "https://example.com/people.csv?signature=invented"
-    assert given_again([FILE, SIGNED], (whole,)) == [FILE, whole]
-    assert given_again([SIGNED], ("https://example.com/other.csv?signature=invented",)) == [SIGNED]
+    assert with_full_urls([FILE, SIGNED], (whole,)) == [FILE, whole]
+    assert with_full_urls([SIGNED], ("https://example.com/other.csv?signature=invented",)) == [SIGNED]
     facts = replace(FACTS, sources=[SIGNED], keywords={})
-    refuse_what_came_once(facts, tmp_path, is_planned=True, sources=[whole])
+    refuse_unrepeatable(facts, tmp_path, is_planned=True, sources=[whole])

@@ -17,7 +17,7 @@ from audiencekit.limits import SETTLE_SECONDS
 from audiencekit.pipeline import resume_async
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.reporting.text import render_report, render_runs
-from audiencekit.runs.first_pass import EarlierRuns
+from audiencekit.runs.first_pass import PendingRequests
 from audiencekit.runs.journal.facts import this_moment
 from audiencekit.runs.reports import list_runs, read_report
 from audiencekit.runs.store import TargetLock
@@ -130,7 +130,7 @@ async def test_a_run_that_ended_early_is_not_purged_by_itself(settings: Settings
 async def test_its_requests_in_doubt_are_waited_for(settings: Settings, source: Path) -> None:
     """The destination may be another name of the same place: of a newer version, for one."""
     await _ended_early(source, settings, LOST)
-    earlier = EarlierRuns(settings.state_dir, ACCOUNT, now=time.time, moment=this_moment)
+    earlier = PendingRequests(settings.state_dir, ACCOUNT, now=time.time, moment=this_moment)
     with registered() as destination:
         assert earlier.seconds_left(Target.audience("1a2b")) == 0
         assert earlier.seconds_left(Target(destination, "m1")) > 0

@@ -1,6 +1,6 @@
 """`python -m tests.same_runs BEFORE AFTER`: whether two installed versions do the same with 200 runs, byte by byte.
 
-BEFORE and AFTER are Python interpreters of environments that have audiencekit installed. Compared are exit codes,
+BEFORE and AFTER are Python interpreters of environments that have audiencekit installed. Comparison are exit codes,
 reports, rejected rows, prepared files and every body that an emulator received; only ids and times of a run may differ.
 A change that is not to change behaviour is held to it by this. `--reworded` is for versions between which messages were
 rewritten: it leaves out the sentences in a report, and compares only whether a command failed with one.

@@ -25,9 +25,9 @@ from unittest import mock
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.forms import count_by_kind, to_records
-from audiencekit.audiences.erasure.means import ErasureMeans
 from audiencekit.audiences.erasure.people import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
+from audiencekit.audiences.erasure.resources import ErasureResources
 from audiencekit.audiences.sync.planner import SyncPlanner
 from audiencekit.audiences.sync.run import open_snapshot_run
 from audiencekit.delivery.limiter import PacedLimiter
@@ -42,7 +42,7 @@ from audiencekit.records.plan_times import format_time
 from audiencekit.reporting.progress import NoProgress
 from audiencekit.runs.beginning import reopen_run, start_run
 from audiencekit.runs.execution import execute
-from audiencekit.runs.first_pass import EarlierRuns
+from audiencekit.runs.first_pass import PendingRequests
 from audiencekit.runs.journal.facts import SYNC, Moment
 from audiencekit.runs.keywords import RunOptions
 from audiencekit.runs.run import Run, RunArguments, RunClock
@@ -183,13 +183,13 @@ class History:
         store = ErasureStore(self.settings.state_dir)
         with store.locked():
             store.begin(receipt, records, STATE_KEY)
-        means = ErasureMeans(
+        resources = ErasureResources(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
-            lock=self._lock, doubts=self._earlier().seconds_left, leave=_leave_nothing,
+            lock=self._lock, doubts=self._earlier().seconds_left, leave=_no_local_copy,
             concurrency=self.settings.concurrency,
         )  # fmt: skip
-        erasing = Erasing(receipt, records, self.client, means, profile=SPEC, store=store, progress=NoProgress())
+        erasing = Erasing(receipt, records, self.client, resources, profile=SPEC, store=store, progress=NoProgress())
         is_complete = await self._went_well(erasing.run())
         for person in people:
             self.forgotten |= keys_of(*person)
@@ -214,8 +214,8 @@ class History:
         """The machine is started once."""
         return Moment("one start", self.clock.monotonic())
 
-    def _earlier(self) -> EarlierRuns:
-        return EarlierRuns(self.settings.state_dir, ACCOUNT, now=self.clock.now, moment=self.moment)
+    def _earlier(self) -> PendingRequests:
+        return PendingRequests(self.settings.state_dir, ACCOUNT, now=self.clock.now, moment=self.moment)
 
     def _lock(self, target: Target) -> TargetLock:
         return TargetLock(self.settings.state_dir, ACCOUNT, target, "forget")
@@ -247,7 +247,7 @@ class History:
         return [f"{what}: {count}" for what, count in wrong.items() if count]
 
 
-async def _leave_nothing(target: Target) -> None:
+async def _no_local_copy(target: Target) -> None:
     """No audience that people are erased from is under sync here."""
 
 
@@ -263,7 +263,7 @@ def small_requests(chance: random.Random, *, waits: bool) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(BodyLimits, "within", return_value=limits))
         if not waits:
-            stack.enter_context(mock.patch.object(EarlierRuns, "seconds_left", return_value=0.0))
+            stack.enter_context(mock.patch.object(PendingRequests, "seconds_left", return_value=0.0))
         yield
 
 

@@ -78,7 +78,7 @@ class DiskJournal:
             self._disk.departures[request.number] = self.now()
         await self._clock.sleep(0.001)
 
-    async def leave_again(self, number: int) -> None:
+    async def intend_again(self, number: int) -> None:
         if self._write():
             assert number in self._disk.intended, "left again before it was intended"
             self._disk.departures[number] = self.now()
@@ -190,7 +190,7 @@ class World:
             left,
             Route(send, OperationsBody, PacedLimiter(clock=clock), policy, self.chance.randint(1, 8)),
             journal=journal,
-            listener=Listener(tell=progress.tell),
+            listener=Listener(notify=progress.tell),
             waits=Waits(settle_seconds=self._settle_seconds),
             earlier=Earlier(len(confirmed), left_seconds_ago) if self.processes > 1 else None,
         )

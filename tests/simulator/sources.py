@@ -17,7 +17,7 @@ from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.packedrequest import PackedRequest
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.profile import SPEC
 
 SOURCES = 48
@@ -76,8 +76,8 @@ def planned_source(number: int) -> Planned:
         path.write_text("\n".join(["verb,email,handle", *lines]) + "\n")
         options = read_keywords({"operation_column": "verb", "columns": {"email": "email", "handle": "handle"}}, SPEC)
         with mock.patch.object(BodyLimits, "within", return_value=limits):
-            terms = Terms.pinned(options, SPEC, now=PLAN_TIME)
-            run = planner.plan_run(path, terms, Means(stack=stack, spool_dir=Path(folder)))
+            terms = PlanTerms.pinned(options, SPEC, now=PLAN_TIME)
+            run = planner.plan_run(path, terms, PlanResources(stack=stack, spool_dir=Path(folder)))
         assert not run.refusals
         requests = tuple(pack_requests(run.requests, run.users_of, run.form))
         return Planned(rows, requests, run.times.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"), loners)

@@ -30,5 +30,5 @@ def test_a_run_that_does_not_wait_for_earlier_ones_is_found_out() -> None:
 
 def test_a_broken_connection_that_is_no_doubt_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that broke says nothing of what became of the request that it carried."""
-    monkeypatch.setattr(faults.RetryClass, "may_come_late", lambda self, error: False)
+    monkeypatch.setattr(faults.RetryClass, "may_apply_late", lambda self, error: False)
     assert any(relive(seed).differences() for seed in range(COUNT))

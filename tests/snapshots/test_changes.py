@@ -23,7 +23,7 @@ from audiencekit.selection.partitions import part_of
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.selection.tags import tags_of_sets
 from audiencekit.snapshots import changes as module
-from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
+from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, NextSnapshot, Outcomes, is_old, write_changes
 from audiencekit.snapshots.facts import SnapshotFacts
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.marks import Marks
@@ -206,7 +206,7 @@ def _advance(found: SnapshotStore, changes: Mapping[Person, int], at: float = TO
         effects = Effects(aside, found.tagger())
         effects.add(members(changes))
         effects.close()
-        Successor(snapshot, effects, LAPSED_BEFORE).write(found, snapshot.facts, at)
+        NextSnapshot(snapshot, effects, LAPSED_BEFORE).write(found, snapshot.facts, at)
 
 
 def _read(found: SnapshotStore) -> tuple[dict[Person, int], SnapshotFacts]:

@@ -10,12 +10,12 @@ import pytest
 from audiencekit.errors import Bug
 from audiencekit.selection.partitions import ENTRY
 from audiencekit.selection.tags import TAG
-from audiencekit.snapshots.mark_kernels import DecidingDays, Halves, MarkKernels
+from audiencekit.snapshots.mark_kernels import DayLimits, Halves, MarkKernels
 from tests.kernels.installed import installed
 
 REFUSED = "a kernel|there is|contiguous"
 BEGINS = np.array([0, 1], dtype=np.uint32)  # of one number
-BY = DecidingDays(lapsed_before=100, renewed_to=130, all_members=False, doubtful=0, dropped=-1)
+BY = DayLimits(lapsed_before=100, renewed_to=130, all_members=False, doubtful=0, dropped=-1)
 
 
 @pytest.fixture

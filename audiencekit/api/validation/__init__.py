@@ -1,0 +1,1 @@
+"""The parameters of a call, checked against the catalogue before anything is sent."""

@@ -1,4 +1,4 @@
-"""Single values against their rules, and rules between parameters. Pure.
+"""Check single values against their rules, and rules between parameters. Pure.
 
 The catalogue has the rules and their words.
 """
@@ -41,7 +41,7 @@ Given = Mapping[str, Any]
 
 @singledispatch
 def is_broken(rule: Rule, given: Given, endpoint: Endpoint, now: datetime) -> bool:
-    """Whether `given`, whose values are right one by one, breaks `rule`. `now` is in UTC."""
+    """Whether `given`, whose single values are valid, breaks `rule`. `now` is in UTC."""
     raise NotImplementedError
 
 
@@ -139,7 +139,7 @@ def _moment(given: Given, name: str) -> datetime | None:
 
 
 def read_moment(text: str) -> datetime | None:
-    """`text` (ISO 8601; a date alone is its midnight; without an offset UTC) in UTC; None when it is no time."""
+    """Return `text` (ISO 8601; a date is its midnight; without an offset UTC) in UTC; None for anything else."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -148,24 +148,24 @@ def read_moment(text: str) -> datetime | None:
 
 
 def write_moment(moment: datetime) -> str:
-    """`moment` in UTC and whole seconds, which end in `Z`."""
+    """Return `moment` in UTC and whole seconds, ending in `Z`."""
     return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
 
 
 def is_whole_hour(moment: datetime) -> bool:
-    """Whether nothing is left over the hour."""
+    """Whether the moment is at the beginning of an hour."""
     return (moment.minute, moment.second, moment.microsecond) == (0, 0, 0)
 
 
 def is_under_months(moment: datetime, now: datetime, months: int) -> bool:
-    """Whether `moment` comes before the same day and time of the month that is `months` after that of `now`."""
+    """Whether `moment` is before the same day and time of the month that is `months` after that of `now`."""
     ahead = (moment.year - now.year) * 12 + moment.month - now.month
     if ahead != months:
         return ahead < months
     return (moment.day, moment.timetz()) < (now.day, now.timetz())
 
 
-# --- One value of one parameter: as the wire writes it, or nothing when the catalogue does not allow it. Pure ---
+# --- One value of one parameter: its text on the wire, or None when the catalogue does not allow it. Pure ---
 
 _INT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,9})", re.ASCII)
 _LONG: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
@@ -174,10 +174,10 @@ _HASHTAG: Final = re.compile(r"#?([^\s#]+)")
 
 
 def write_value(parameter: Parameter, value: Any) -> str | None:
-    """The text of `value` in a path, query or form; None when it is none of `parameter`.
+    """Return the text of `value` in a path, query or form; None if it is invalid for `parameter`.
 
-    Taken are texts, whole numbers, booleans, moments with a zone, and sequences of these for lists. A float never is:
-    it would have lost digits.
+    Texts, whole numbers, booleans, moments with a zone, and sequences of these for lists are valid. A float is not: it
+    may have lost digits.
     """
     text = _write_list(parameter, value) if _is_sequence(value) else _write_one(value)
     if text is None or not _is_allowed(parameter, text):
@@ -186,7 +186,7 @@ def write_value(parameter: Parameter, value: Any) -> str | None:
 
 
 def is_json_value(parameter: Parameter, value: Any) -> bool:
-    """Whether `value` is one of `parameter` in a JSON body: numbers and booleans are such there."""
+    """Whether `value` is valid for `parameter` in a JSON body, where numbers and booleans are not texts."""
     if parameter.type is Type.ARRAY:
         return (
             isinstance(value, list) and _has_items(parameter, value) and all(_is_item(parameter, one) for one in value)
@@ -201,7 +201,7 @@ def is_json_value(parameter: Parameter, value: Any) -> bool:
 
 
 def split_list(text: str) -> list[str]:
-    """The entries of a comma-separated list; the empty text has none."""
+    """Return the entries of a comma-separated list; none for an empty text."""
     return text.split(",") if text else []
 
 

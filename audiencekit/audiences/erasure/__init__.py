@@ -1,0 +1,1 @@
+"""The erasure of people: they are taken out of every audience, and kept out."""

@@ -1,4 +1,4 @@
-"""`forget`: people are taken out everywhere, kept out from then on, and a receipt says so."""
+"""`forget`: take people out of every audience, keep them out from then on, and give a receipt."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.forms import keys_fingerprint
-from audiencekit.audiences.erasure.means import means_of
 from audiencekit.audiences.erasure.people import Asked, People, check_access
 from audiencekit.audiences.erasure.people_keys import read_people
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
+from audiencekit.audiences.erasure.resources import erasure_resources
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.personal import HashedRecords
@@ -22,7 +22,7 @@ from audiencekit.planning.options import SourceKeywords, with_keywords
 from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking, closed_to_its_end
 from audiencekit.profile import find_profile
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.start import refuse_another_service
 from audiencekit.selection.erased_people import read_forgotten, remember
@@ -52,19 +52,19 @@ async def forget_async(
     limiter: RateLimiter | None = None,
     **keywords: Unpack[SourceKeywords],
 ) -> Receipt:
-    """Take people out of every audience of the account, and keep them out; the receipt of a complete erasure.
+    """Take people out of every audience of the account, and keep them out; return the receipt of a complete erasure.
 
     Give `identifiers`, whose kind is recognised or written as `KIND=VALUE`, or a `source`, read as the keywords say.
     `country` is the country of phone numbers that do not name theirs. With `do_not_reach` the emails and phone numbers
-    go on the do-not-reach list, too. A second call with the same people finishes an erasure that ended early.
+    are also put on the do-not-reach list. A second call with the same people finishes an erasure that ended early.
 
     Raises PlanRefused, with nothing sent, when a line or row cannot be read (unless `skip_rejected` is set), no person
     is named, an identifier belongs to many members of an audience under sync (unless `shared_values` is "keep"), or the
     service does not know the account. An erasure that does not complete raises NotFinished, CredentialsRefused or
     InputOutputFailed with the receipt's JSON as `document`; without one nothing was remembered. Raises AudienceBusy
-    while another erasure works.
+    during another erasure.
     """
-    settings, progress = settings or load_settings(), heard_by(progress)
+    settings, progress = settings or load_settings(), progress_or_default(progress)
     people = People.given(identifiers, source, keywords, settings.profile)
     del identifiers, source  # no traceback of what follows is to show them
     client = open_client(settings)  # what could never work is said before anything is read
@@ -92,11 +92,11 @@ async def resume_erasure_async(
 ) -> Receipt:
     """Finish an erasure from the keys that it sealed; `erasure` is its id, or the unique beginning of it.
 
-    One that is complete returns its receipt, and nothing is sent. Raises the errors of `forget_async`, and
-    InputOutputFailed when the keys cannot be unsealed, ResumeRefused when `settings` name another account or
-    address than those it was begun at. With `new_address` the service has moved.
+    For a complete erasure its receipt is returned, and nothing is sent. Raises the errors of `forget_async`,
+    InputOutputFailed when the keys cannot be unsealed, and ResumeRefused when `settings` name another account or
+    address than those of its beginning. With `new_address` the service has moved.
     """
-    settings, progress = settings or load_settings(), heard_by(progress)
+    settings, progress = settings or load_settings(), progress_or_default(progress)
     store = ErasureStore(settings.state_dir)
     erasure_id = store.find(erasure)
     with store.locked() as note:
@@ -136,7 +136,7 @@ def begin_or_continue(
     *,
     do_not_reach: bool,
 ) -> Receipt:
-    """The receipt of a new erasure, or of one of the same people that ended early. To be called under its lock."""
+    """Return the receipt of a new erasure, or of an unfinished one of the same people. Call it under its lock."""
     key = find_state_key(settings.state_dir, settings.key)  # it may have been rotated while people were read
     fingerprint, account_id = keys_fingerprint(records, key), settings.require_account()
     found = store.unfinished(fingerprint, account_id, settings.address, do_not_reach=do_not_reach)
@@ -159,19 +159,19 @@ async def erase(
     progress: Progress,
     limiter: RateLimiter | None,
 ) -> Receipt:
-    """The receipt of the complete erasure. Raises what `forget_async` does."""
+    """Return the receipt of the complete erasure. Raises the errors of `forget_async`."""
     time = RunClock()
     key, forgotten = find_state_key(settings.state_dir, settings.key), read_forgotten(settings.state_dir, settings.key)
     if forgotten is None or not forgotten.holds_any(records).all():  # another memory was accepted since it was begun
         _remember(receipt, records, key, settings)
         forgotten = read_forgotten(settings.state_dir, settings.key)
     async with open_limiter(settings, AUDIENCE.quota, clock=time.clock, given=limiter) as pace:
-        means = means_of(receipt, settings, key, forgotten, limiter=pace, time=time)
-        erasing = Erasing(receipt, records, client, means, profile=settings.profile, store=store, progress=progress)
+        resources = erasure_resources(receipt, settings, key, forgotten, limiter=pace, time=time)
+        erasing = Erasing(receipt, records, client, resources, profile=settings.profile, store=store, progress=progress)
         return await erasing.run()
 
 
 def _remember(receipt: Receipt, records: HashedRecords, key: StateKey, settings: Settings) -> None:
-    """From now on uploads leave these people out. Raises as `remember`."""
+    """Remember these people, so that uploads leave them out from now on. Raises as `remember`."""
     mark, is_noted = remember(settings.state_dir, key, records)
     receipt.remembered, receipt.memory = True, {**mark.to_json(), "noted_outside": is_noted}

@@ -1,4 +1,4 @@
-"""The forms that identifiers of an erased person may have had in a request, and their keys."""
+"""The forms in which identifiers of an erased person may have been sent, and their keys."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SWITCHES: Final[Mapping[Kind, tuple[dict[str, Any], ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierForm:
-    """One way to write identifiers of a kind: `of` makes it from a normal form, or from the text as it was given."""
+    """One way to write identifiers of a kind: `of` makes it from a normal form, or from the text as given."""
 
     kind: Kind
     words: str
@@ -111,16 +111,16 @@ FORMS: Final = (
 
 
 def _normal_form(kind: Kind) -> IdentifierForm:
-    """The one form of a kind that is written in one way only."""
+    """The only form of a kind that has just one."""
     return IdentifierForm(kind=kind, words="as the rule leaves it", source=f"the rule of identifiers.{kind}", of=str)
 
 
 def forms_of(
     kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None
 ) -> Forms | Reason:
-    """`text` in every form, as it would be hashed (a partner user id: as it would be sent), or why there is none.
+    """Return `text` in every form, as it would be hashed or (a partner user id) sent; or the reason to reject it.
 
-    `country` is what the row says of its country, `default_country` holds for the others.
+    `country` is the country in the row, `default_country` is used without one.
     """
     normal = _normal_forms(kind, text, country, default_country)
     if isinstance(normal, Reason):
@@ -131,7 +131,7 @@ def forms_of(
 
 
 def keys_of(kind: Kind, text: str, *, country: str | None = None, default_country: str | None = None) -> Forms | Reason:
-    """`forms_of` as they stand in a request: SHA-256 in hex, but for partner user ids."""
+    """Return `forms_of` as they are written in a request: SHA-256 in hex, except partner user ids."""
     forms = forms_of(kind, text, country=country, default_country=default_country)
     if isinstance(forms, Reason) or not kind.is_hashed:
         return forms
@@ -139,7 +139,7 @@ def keys_of(kind: Kind, text: str, *, country: str | None = None, default_countr
 
 
 def keys_of_hash(text: str) -> Forms | Reason:
-    """The one key of an identifier that is known as a hash only: its other forms cannot be made."""
+    """Return the only key of an identifier of which just the hash is known."""
     accepted = accept_hashed(text)
     return accepted if isinstance(accepted, Reason) else frozenset({str(accepted)})
 
@@ -149,7 +149,7 @@ def _sha256_hex(text: str) -> str:
 
 
 def _normal_forms(kind: Kind, text: str, country: str | None, default_country: str | None) -> set[str] | Reason:
-    """The normal forms of `text` under the switches that bear on it; FORMS has those of mere writing."""
+    """Return the normal forms of `text` under all options that affect it; FORMS has the spellings."""
     found = set()
     reason = Reason.EMPTY
     for switches in _SWITCHES.get(kind, _NO_SWITCHES):
@@ -162,7 +162,7 @@ def _normal_forms(kind: Kind, text: str, country: str | None, default_country: s
     return found or reason
 
 
-# --- The keys of the people to be erased, each as a record of its own ---
+# --- The keys of the people to be erased, one record for each ---
 
 FINGERPRINT_BYTES: Final = 16
 _FINGERPRINTS: Final = "erasures"
@@ -177,7 +177,7 @@ class ErasureKeys(Personal[frozenset[Key]]):
 
 @guarded
 def to_records(keys: ErasureKeys) -> HashedRecords:
-    """One Delete a key (RECORD_SCHEMA), always in the same order: what an entry shares with one of them is enough."""
+    """Return one Delete for each key (RECORD_SCHEMA), always in the same order: one key deletes an entry."""
     ordered = sorted(keys.unwrap())
     rows = np.arange(1, len(ordered) + 1)
     columns = []
@@ -191,7 +191,7 @@ def to_records(keys: ErasureKeys) -> HashedRecords:
 
 @guarded
 def as_updates(records: HashedRecords, kinds: Collection[Kind]) -> HashedRecords:
-    """Those of `records` whose key is of one of `kinds`, as Updates."""
+    """Return the `records` whose key is of one of `kinds`, as Updates."""
     batch = records.unwrap()
     wanted = np.zeros(batch.num_rows, dtype=bool)
     for kind in kinds:
@@ -202,7 +202,7 @@ def as_updates(records: HashedRecords, kinds: Collection[Kind]) -> HashedRecords
 
 
 def count_by_kind(records: HashedRecords) -> dict[str, int]:
-    """How many keys there are of each kind that there is."""
+    """Return how many keys there are of each kind, without kinds that have none."""
     batch = records.unwrap()
     counts = {kind.value: batch.num_rows - batch.column(kind.value).null_count for kind in Kind}
     return {kind: count for kind, count in counts.items() if count}
@@ -210,7 +210,7 @@ def count_by_kind(records: HashedRecords) -> dict[str, int]:
 
 @guarded
 def keys_fingerprint(records: HashedRecords, key: StateKey) -> str:
-    """A digest that is equal for the same keys, in hex, and of no use without `key`: it finds their erasure again."""
+    """Return a digest in hex that is equal for the same keys and finds their erasure again; useless without `key`."""
     content, own = to_chunk(records).unwrap(), key.derive(DIGESTS, _FINGERPRINTS)
     return hashlib.blake2b(content, key=own.unwrap(), digest_size=FINGERPRINT_BYTES).hexdigest()
 
@@ -228,9 +228,9 @@ _HINT: Final = (
 def refuse_shared_in_any(
     records: HashedRecords, most: int | None, *, state_dir: Path, account_id: str, key: StateKey
 ) -> None:
-    """Return when no key of `records` stands for more than `most` members of an audience of the account under sync.
+    """Check that no key of `records` belongs to more than `most` members of an audience of the account under sync.
 
-    With None every key may. Raises as `refuse_shared`.
+    With None there is no limit. Raises as `refuse_shared`.
     """
     for audience_id in SnapshotStore.audiences(state_dir, account_id) if most is not None else ():
         refuse_shared([records], most or 0, SnapshotStore(state_dir, account_id, audience_id, key), hint=_HINT)

@@ -1,4 +1,4 @@
-"""The people of an erasure: read from a list or from lines, with all identifiers that belong to them."""
+"""The people of an erasure: read from a list or from lines, with all their identifiers."""
 
 from __future__ import annotations
 
@@ -42,6 +42,136 @@ from audiencekit.sources.frames import is_frame
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import open_source
 
+# --- The input: identifiers one by one, or a source ---
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The input of an erasure: identifiers, or a source; the other one is None.
+
+    An identifier may belong to at most `shared_people` members of an audience, None for no limit.
+    """
+
+    lines: Lines | None
+    source: tuple[Item, ...] | None
+    options: SourceOptions
+    shared_people: int | None
+
+    @classmethod
+    def given(
+        cls,
+        identifiers: Iterable[str] | None,
+        source: AnySource | None,
+        keywords: SourceKeywords,
+        profile: Profile,
+    ) -> People:
+        """Return the checked input.
+
+        Raises UsageError for invalid keywords, and unless exactly one of the two is given.
+        """
+        if (identifiers is None) is (source is None):
+            raise UsageError("give identifiers or a source, not both")
+        if isinstance(identifiers, str) or _has_columns(identifiers):
+            raise UsageError("identifiers are a list of texts", hint="a data frame is a source: forget(source=frame)")
+        given = {name for name, value in keywords.items() if value is not None and value != ()}
+        alien = given - SourceKeywords.__annotations__.keys()
+        if identifiers is not None:
+            alien = given - {"country", "shared_values"}
+        if alien:
+            raise UsageError(f"{', '.join(sorted(alien))} cannot be used here", hint="they need a source")
+        options = read_keywords(keywords, profile)
+        items = None if source is None else items_of(source)
+        return cls(None if identifiers is None else Lines(identifiers), items, options.source, options.shared_people)
+
+    @property
+    def noun(self) -> str:
+        """The noun for an entry: line or row."""
+        return "row" if self.lines is None else "line"
+
+    def read(self, progress: Progress) -> Asked:
+        """Read all people. Raises the errors of `read_rows` and `read_identifier_lines`."""
+        if self.source is not None:
+            return read_rows(self.source, self.options, progress)
+        return read_identifier_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
+
+
+def _has_columns(identifiers: object) -> bool:
+    """Whether it is a data frame. A single column, which supports Arrow as well, is a list."""
+    return is_frame(identifiers) and hasattr(identifiers, "columns")
+
+
+# --- The people that were read: the keys of every form, and the rejections ---
+
+_MOST_NAMED = 5  # rejections that a message names; the others are counted
+
+
+class Rejected(NamedTuple):
+    """A row or line with a part that identifies no person. It has no value; `column` is None for the whole row."""
+
+    row: int
+    column: str | None
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """The people that were read. `rows` counts lines or rows that qualified; those without any identifier did not.
+
+    `identifiers` counts the values that were understood, by kind.
+    """
+
+    rows: int = 0
+    identifiers: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
+    _keys: set[Key] = field(default_factory=set, repr=False)
+
+    def add(self, kind: Kind, forms: Forms) -> None:
+        """Add one identifier. Raises PlanRefused beyond MAX_ERASURE_KEYS."""
+        self.identifiers[kind.value] += 1
+        self._keys.update((kind, form) for form in forms)
+        if len(self._keys) > MAX_ERASURE_KEYS:
+            raise PlanRefused(
+                f"more than {MAX_ERASURE_KEYS:,} forms of identifiers: nothing was sent", hint="erase in several goes"
+            )
+
+    def reject(self, row: int, column: str | None, reason: str) -> None:
+        """Note a line or row that identifies no person."""
+        self.rejected.append(Rejected(row, column, str(reason)))
+
+    @property
+    def keys(self) -> ErasureKeys:
+        """Return every form of every identifier."""
+        return ErasureKeys(frozenset(self._keys))
+
+    def check(self, *, what: str, skip_rejected: bool) -> None:
+        """Raise PlanRefused when there is no person, or when a line cannot be read and that is not allowed."""
+        if self.rejected and not skip_rejected:
+            hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
+            raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
+        if not self._keys:
+            raise PlanRefused(
+                "no one was named: nothing was sent", hint="give identifiers on stdin, or `source=SOURCE`"
+            )
+
+    def rejections_in_words(self, what: str) -> str:
+        """Return which rows or lines (`what`) identify no person, and why; the first of them one by one."""
+        named = [_in_words(one, what) for one in self.rejected[:_MOST_NAMED]]
+        more = len(self.rejected) - len(named)
+        return "; ".join(named) + (f"; and {more:,} more" if more else "")
+
+    def reasons(self) -> dict[str, int]:
+        """Return the number of each reason."""
+        return dict(Counter(one.reason for one in self.rejected))
+
+
+def _in_words(rejected: Rejected, what: str) -> str:
+    place = f", column {rejected.column}" if rejected.column else ""
+    reason = (
+        "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
+    )
+    return f"{what} {rejected.row}{place}: {reason}"
+
+
 # --- The people of a source: every identifier of every row, in every form ---
 
 # A cell with one of these reasons holds no identifier of a person, so that none is missed.
@@ -49,7 +179,7 @@ _NO_PERSON: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, 
 
 
 def read_rows(source: AnySource, options: SourceOptions, progress: Progress) -> Asked:
-    """All people that the source names, read to its end.
+    """Return all people in the source, read to its end.
 
     Raises what `open_source` raises, and MappingRefused when no column holds identifiers.
     """
@@ -102,7 +232,7 @@ def _forms(column: MappedColumn, text: str, country: str | None, default_country
 
 
 def _texts(cell: Any) -> Iterator[str]:
-    """The values of one cell: one, several, or none."""
+    """Return the values of one cell: one, several, or none."""
     value = cell.as_py()
     if isinstance(cell, pa.ListScalar | pa.LargeListScalar):
         yield from (text for text in value or () if text is not None)
@@ -110,41 +240,7 @@ def _texts(cell: Any) -> Iterator[str]:
         yield value
 
 
-# --- Whether the service lets us erase at all, asked before anyone is remembered ---
-
-_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
-_NOTHING: Final = "no one was remembered, and nothing was sent"
-
-
-async def check_access(client: AdsClient, account_id: str) -> None:
-    """Return unless the service refuses us, or says that this user or token may only look at the account.
-
-    Raises CredentialsRefused or PlanRefused. A service that is away is no reason: these people are left out of uploads
-    from now on, and are erased when it is back.
-    """
-    refusal: AudiencekitError
-    try:
-        answer = await client.list_custom_audiences(count=1)
-        if may_only_read(answer):
-            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
-        if viewing := await viewing_permissions(client):
-            may = f"this user may only look at it ({viewing})"
-            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
-        return
-    except Unauthorized as error:
-        hint = error.hint or _WHOAMI
-        refusal = CredentialsRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
-    except (NotFound, RequestRefused, Redirected) as error:
-        hint = error.hint or _WHOAMI
-        refusal = PlanRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
-    except ExchangeError:
-        return
-    except asyncio.CancelledError:
-        refusal = NotFinished(f"interrupted: {_NOTHING}")
-    raise refusal
-
-
-# --- Identifiers one a line: the kind is recognised, or said as `KIND=VALUE` ---
+# --- One identifier on each line: its kind is recognised, or given as `KIND=VALUE` ---
 
 
 class Lines(Personal[Iterable[str]]):
@@ -153,9 +249,9 @@ class Lines(Personal[Iterable[str]]):
 
 @guarded
 def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
-    """All people that `lines` name; blank lines are none. `country` is that of phone numbers which name none.
+    """Return all people in `lines`; blank lines are ignored. `country` is that of phone numbers which name none.
 
-    Raises UsageError for what is no text.
+    Raises UsageError for anything but text.
     """
     asked = Asked()
     given: Iterable[object] = lines.unwrap()  # callers in Python may say what they like
@@ -174,7 +270,10 @@ def read_identifier_lines(lines: Lines, *, country: str | None = None) -> Asked:
 
 @guarded
 def standard_input_lines(stream: BinaryIO | None = None) -> Lines:
-    """The lines on standard input. Raises UsageError for a terminal, text that is not UTF-8, and a line too long."""
+    """Return the lines on standard input.
+
+    Raises UsageError for a terminal, text that is not UTF-8, and a line too long.
+    """
     live = stream if stream is not None else sys.stdin.buffer
     if live.isatty():
         raise UsageError("standard input is a terminal", hint="pipe identifiers into it, one a line; or give `source=`")
@@ -205,128 +304,35 @@ def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Rea
     return kind, keys_of(kind, value, default_country=country)
 
 
-# --- The people to forget, as callers name them: identifiers one by one, or a source ---
+# --- The permission for an erasure, checked before anyone is remembered ---
+
+_WHOAMI: Final = "`audiencekit whoami` shows which accounts these credentials can use, and what they may do"
+_NOTHING: Final = "no one was remembered, and nothing was sent"
 
 
-@dataclass(frozen=True, slots=True)
-class People:
-    """Identifiers, or a source; the other one is None.
+async def check_access(client: AdsClient, account_id: str) -> None:
+    """Check that the service does not refuse us or says that this user or token may only view the account.
 
-    An identifier may stand for `shared_people` members of an audience, None for any number.
+    Raises CredentialsRefused or PlanRefused. A service that is away is accepted: these people are left out of uploads
+    from now on, and are erased when it is back.
     """
-
-    lines: Lines | None
-    source: tuple[Item, ...] | None
-    options: SourceOptions
-    shared_people: int | None
-
-    @classmethod
-    def given(
-        cls,
-        identifiers: Iterable[str] | None,
-        source: AnySource | None,
-        keywords: SourceKeywords,
-        profile: Profile,
-    ) -> People:
-        """Checked. Raises UsageError for invalid keywords, and unless one of the two is given."""
-        if (identifiers is None) is (source is None):
-            raise UsageError("give identifiers or a source, not both")
-        if isinstance(identifiers, str) or _has_columns(identifiers):
-            raise UsageError("identifiers are a list of texts", hint="a data frame is a source: forget(source=frame)")
-        given = {name for name, value in keywords.items() if value is not None and value != ()}
-        alien = given - SourceKeywords.__annotations__.keys()
-        if identifiers is not None:
-            alien = given - {"country", "shared_values"}
-        if alien:
-            raise UsageError(f"{', '.join(sorted(alien))} cannot be used here", hint="they need a source")
-        options = read_keywords(keywords, profile)
-        items = None if source is None else items_of(source)
-        return cls(None if identifiers is None else Lines(identifiers), items, options.source, options.shared_people)
-
-    @property
-    def noun(self) -> str:
-        """The noun for an entry."""
-        return "row" if self.lines is None else "line"
-
-    def read(self, progress: Progress) -> Asked:
-        """All people who are named. Raises what `read_rows` and `read_identifier_lines` raise."""
-        if self.source is not None:
-            return read_rows(self.source, self.options, progress)
-        return read_identifier_lines(Lines(()) if self.lines is None else self.lines, country=self.options.country)
-
-
-def _has_columns(identifiers: object) -> bool:
-    """Whether it is a data frame. A column alone, which speaks Arrow as well, is a list."""
-    return is_frame(identifiers) and hasattr(identifiers, "columns")
-
-
-# --- The people that an erasure is asked for: the keys of every form, and what could not be read ---
-
-_MOST_NAMED = 5  # rejections that a message names; the others are counted
-
-
-class Rejected(NamedTuple):
-    """A row, or a line, of which something names no one. Never a value; `column` is None for the whole row."""
-
-    row: int
-    column: str | None
-    reason: str
-
-
-@dataclass(slots=True, kw_only=True)
-class Asked:
-    """The result of reading lines or rows that name people. `rows` qualified, those with no identifier at all did not.
-
-    `identifiers` counts the values that were understood, by kind.
-    """
-
-    rows: int = 0
-    identifiers: Counter[str] = field(default_factory=Counter)
-    rejected: list[Rejected] = field(default_factory=list)
-    _keys: set[Key] = field(default_factory=set, repr=False)
-
-    def add(self, kind: Kind, forms: Forms) -> None:
-        """Take one identifier in. Raises PlanRefused beyond MAX_ERASURE_KEYS."""
-        self.identifiers[kind.value] += 1
-        self._keys.update((kind, form) for form in forms)
-        if len(self._keys) > MAX_ERASURE_KEYS:
-            raise PlanRefused(
-                f"more than {MAX_ERASURE_KEYS:,} forms of identifiers: nothing was sent", hint="erase in several goes"
-            )
-
-    def reject(self, row: int, column: str | None, reason: str) -> None:
-        """Note a line or row that names no one."""
-        self.rejected.append(Rejected(row, column, str(reason)))
-
-    @property
-    def keys(self) -> ErasureKeys:
-        """Every form of every identifier."""
-        return ErasureKeys(frozenset(self._keys))
-
-    def check(self, *, what: str, skip_rejected: bool) -> None:
-        """Raises PlanRefused when no one is named, or a line cannot be read and that is not allowed."""
-        if self.rejected and not skip_rejected:
-            hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
-            raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
-        if not self._keys:
-            raise PlanRefused(
-                "no one was named: nothing was sent", hint="give identifiers on stdin, or `source=SOURCE`"
-            )
-
-    def rejections_in_words(self, what: str) -> str:
-        """Which rows or lines (`what`) name no one, and why; the first of them one by one."""
-        named = [_in_words(one, what) for one in self.rejected[:_MOST_NAMED]]
-        more = len(self.rejected) - len(named)
-        return "; ".join(named) + (f"; and {more:,} more" if more else "")
-
-    def reasons(self) -> dict[str, int]:
-        """How often each reason was given."""
-        return dict(Counter(one.reason for one in self.rejected))
-
-
-def _in_words(rejected: Rejected, what: str) -> str:
-    place = f", column {rejected.column}" if rejected.column else ""
-    reason = (
-        "its kind is not recognised" if rejected.reason == Reason.NO_IDENTIFIER and what == "line" else rejected.reason
-    )
-    return f"{what} {rejected.row}{place}: {reason}"
+    refusal: AudiencekitError
+    try:
+        answer = await client.list_custom_audiences(count=1)
+        if may_only_read(answer):
+            raise CredentialsRefused(f"account {account_id}: {READS_ONLY}: {_NOTHING}", hint=READS_ONLY_HINT)
+        if viewing := await viewing_permissions(client):
+            may = f"this user may only look at it ({viewing})"
+            raise CredentialsRefused(f"account {account_id}: {may}: {_NOTHING}", hint=_WHOAMI)
+        return
+    except Unauthorized as error:
+        hint = error.hint or _WHOAMI
+        refusal = CredentialsRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except (NotFound, RequestRefused, Redirected) as error:
+        hint = error.hint or _WHOAMI
+        refusal = PlanRefused(f"account {account_id}: {error}: {_NOTHING}", hint=hint)
+    except ExchangeError:
+        return
+    except asyncio.CancelledError:
+        refusal = NotFinished(f"interrupted: {_NOTHING}")
+    raise refusal

@@ -1,4 +1,4 @@
-"""The keys of the people of an erasure: everything is read, and refused where it must be, before anything is sent."""
+"""Read the people of an erasure and make their keys; refuse the input, if necessary, before anything is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 async def read_people(
     people: People, settings: Settings, progress: Progress, *, skip_rejected: bool
 ) -> tuple[Asked, HashedRecords]:
-    """The people that an erasure is asked for, and their keys as records. Raises what `forget_async` does."""
+    """Return the people of an erasure, and their keys as records. Raises the errors of `forget_async`."""
     stoppable = Stoppable(progress)
     asked = await _in_thread(functools.partial(people.read, stoppable), stoppable)
     asked.check(what=people.noun, skip_rejected=skip_rejected)

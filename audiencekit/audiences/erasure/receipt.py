@@ -1,4 +1,4 @@
-"""The receipt of an erasure: its facts, its file, and its end."""
+"""The receipt of an erasure, and the store of erasures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from audiencekit.state.files import explained, sync_directory
 from audiencekit.state.keys import SPOOL, StateKey, SubKey
 from audiencekit.state.spool import KeptSpool, destroy_spool
 
-# --- The result of an erasure, per audience: ids and names of audiences, counts and times, and no identifier ---
+# --- The result of an erasure by audience: ids and names of audiences, counts and times, no identifiers ---
 
 ReceiptState: TypeAlias = Literal["complete", "incomplete"]
 TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gone"]
@@ -51,8 +51,8 @@ NOT_LISTED: Final = "no one is on the do-not-reach list: it takes emails and pho
 class TargetReceipt:
     """One audience, or the do-not-reach list. `requests` and `records` are those that the service confirmed.
 
-    `pending` is not tried or not confirmed yet, `busy` has another run at work on it, `refused` was refused by the
-    service, `gone` was deleted meanwhile; `why` says more. `refused_records` are forms that the service did not take.
+    The state is `pending` (not tried or not confirmed yet), `busy` (another run is at work on it), `refused` (by the
+    service) or `gone` (deleted meanwhile); `why` says more. `refused_records` are forms that the service did not take.
     """
 
     id: str
@@ -73,7 +73,7 @@ class TargetReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An audience that no one can be taken out of, and why."""
+    """An audience from which people cannot be taken out, and why."""
 
     id: str
     name: str
@@ -87,8 +87,8 @@ class Receipt:
     `asked` counts the lines or rows that named a person; `identifiers` and `forms` count, by kind, their identifiers
     and the forms that were tried. `remembered` is true when later uploads leave these people out. `memory` describes
     the state of the memory that holds them: its `serial`, `keys` and `digest`, and whether it is `noted_outside`.
-    `do_not_reach_until` is None unless they go on the do-not-reach list, too. `fingerprint` recognises a second call
-    with the same people, and is kept only until the erasure is complete. `address` is that of the service.
+    `do_not_reach_until` is None unless they are put on the do-not-reach list, too. `fingerprint` recognises a second
+    call with the same people, and is stored only until the erasure is complete. `address` is that of the service.
     """
 
     erasure_id: str
@@ -114,7 +114,7 @@ class Receipt:
     def begun(
         cls, asked: Asked, records: HashedRecords, key: StateKey, settings: Settings, *, do_not_reach: bool
     ) -> Receipt:
-        """That of an erasure which begins now, with all that is known before the first request."""
+        """Return the receipt of an erasure that begins now, with all that is known before the first request."""
         now = datetime.now(UTC)
         until = format_time(pin_list_times(now, now).end) if do_not_reach else None
         return cls(
@@ -133,7 +133,7 @@ class Receipt:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Receipt:
-        """The receipt that `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for what is none."""
+        """Read what `to_kept` or `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         names = {one.name for one in fields(cls)} - (_NOT_SHOWN - document.keys())
         known = {name: document[name] for name in names}
         known["audiences"] = [TargetReceipt(**one) for one in known["audiences"]]
@@ -152,7 +152,7 @@ class Receipt:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes for a reader, in words."""
+        """Return notes for a reader."""
         found = [NO_READ_BACK, SHARED_KEYS] if self.audiences else [NO_AUDIENCE] if self.state == "complete" else []
         if self.memory is not None and not self.memory.get("noted_outside"):
             found.append(NOT_NOTED)
@@ -189,7 +189,7 @@ class Receipt:
 
 
 def counted(count: int, what: str) -> str:
-    """`1 audience`, `2 audiences`."""
+    """Return `1 audience`, `2 audiences`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -211,11 +211,11 @@ def _lines(receipt: Receipt) -> Iterator[str]:
 
 
 def _target_line(target: TargetReceipt) -> str:
-    told = f"{shown(target.id or '-')}  {target.state:<9}  {target.name!r}"
+    line = f"{shown(target.id or '-')}  {target.state:<9}  {target.name!r}"
     if target.state == "confirmed":
         confirmed = f"{counted(target.records, 'record')} in {counted(target.requests, 'request')}"
-        return f"{told}: {confirmed}, {target.confirmed_at}"
-    return f"{told}: {shown(target.why)}" if target.why else told
+        return f"{line}: {confirmed}, {target.confirmed_at}"
+    return f"{line}: {shown(target.why)}" if target.why else line
 
 
 def _by_kind(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
@@ -236,15 +236,18 @@ class ErasureStore(Store):
         super().__init__(state_dir, ERASURE_HOME)
 
     def locked(self) -> AbstractContextManager[Callable[[str], None]]:
-        """The lock of erasures, as `erasure_lock`."""
+        """Return the lock of erasures, as `erasure_lock`."""
         return erasure_lock(self.state_dir)
 
     def moments(self) -> dict[str, float]:
-        """Of every erasure that was begun: one without a receipt never was."""
+        """Return when every erasure was begun; without a receipt it was not begun."""
         return {erasure_id: moment for erasure_id, moment in super().moments().items() if self.has_document(erasure_id)}
 
     def begin(self, receipt: Receipt, records: HashedRecords, key: StateKey) -> None:
-        """Keep a new erasure: its keys, sealed, then its receipt. Remains of those that were never begun go."""
+        """Store a new erasure: its keys, sealed, then its receipt.
+
+        Remains of erasures that were never begun are removed.
+        """
         with explained("remains of an erasure cannot be removed", self.state_dir / self.home.name):
             for erasure_id in self.last_changes():
                 if not self.has_document(erasure_id):
@@ -253,29 +256,29 @@ class ErasureStore(Store):
         self.create(receipt.erasure_id)
         pass_point("before begin")
         _seal(self._sealed(receipt.erasure_id), to_chunk(records), _spool_key(key, receipt.erasure_id))
-        self.keep(receipt)
+        self.store(receipt)
         self.note_begun(receipt.erasure_id)
         pass_point("after begin")
 
-    def keep(self, receipt: Receipt) -> None:
-        """Keep the receipt as it stands."""
+    def store(self, receipt: Receipt) -> None:
+        """Store the receipt as it is now."""
         self.write(receipt.erasure_id, receipt.to_kept())
 
     def complete(self, receipt: Receipt, now: datetime) -> None:
-        """Destroy the keys, then keep the receipt as complete: one that says so has nothing sealed beside it."""
+        """Destroy the keys, then store the receipt as complete: a complete one has no sealed keys beside it."""
         pass_point("before finish")
         destroy_spool(self._sealed(receipt.erasure_id))
         receipt.state, receipt.fingerprint = "complete", ""
         receipt.finished_at = format_time(now)
-        self.keep(receipt)
+        self.store(receipt)
         pass_point("after finish")
 
     def has_keys(self, erasure_id: str) -> bool:
-        """Whether its keys are still there: without them it had confirmed everything."""
+        """Whether its keys still exist: without them it had confirmed everything."""
         return os.path.lexists(self._sealed(erasure_id))
 
     def records(self, erasure_id: str, key: StateKey) -> HashedRecords:
-        """The keys that were sealed. Raises InputOutputFailed when they are gone, damaged, or of another state key."""
+        """Return the sealed keys. Raises InputOutputFailed when they are missing, damaged, or of another state key."""
         hint = "forget the same people again: a repeated Delete changes nothing"
         try:
             with KeptSpool.open(self._sealed(erasure_id), _spool_key(key, erasure_id)) as spool:
@@ -284,16 +287,16 @@ class ErasureStore(Store):
             raise InputOutputFailed(f"the keys of the erasure cannot be read: {error}", hint=hint) from None
 
     def receipt(self, erasure_id: str) -> Receipt:
-        """The receipt of `erasure_id`. Raises InputOutputFailed for what is none."""
+        """Return the receipt of `erasure_id`. Raises InputOutputFailed for an invalid one."""
         document = self.read(erasure_id)
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
             return Receipt.from_json(document)
         raise InputOutputFailed(f"the receipt of {erasure_id} is damaged", hint="restore it")
 
     def summaries(self) -> list[dict[str, Any]]:
-        """Every erasure, newest first: what sums it up, `resumable`, and `running` for the one that is at work now.
+        """Return a summary of every erasure, newest first, with `resumable`, and `running` for the one at work now.
 
-        One whose receipt cannot be read is `unreadable`, and hides no other.
+        An erasure whose receipt cannot be read is `unreadable`, and does not hide the others.
         """
         ids = self.ids()
         busy = at_work(self.state_dir, ids)
@@ -316,7 +319,7 @@ class ErasureStore(Store):
         }
 
     def unfinished(self, fingerprint: str, account_id: str, address: str, *, do_not_reach: bool) -> Receipt | None:
-        """The erasure of the same people, at the same account and address, that has not come to its end."""
+        """Return the unfinished erasure of the same people, at the same account and address."""
         for erasure_id in self.ids():
             try:
                 receipt = self.receipt(erasure_id)
@@ -351,9 +354,9 @@ def _seal(path: Path, chunk: RecordChunk, key: SubKey) -> None:
 
 
 def find_erasures(state_dir: Path, before: float, *, receipts: bool) -> PurgeCandidates:
-    """The files of finished erasures, and of ones never begun, from before `before`; their receipts with `receipts`.
+    """Return the files of finished erasures, and of ones never begun, from before `before`.
 
-    Raises InputOutputFailed when the erasures cannot be listed.
+    With `receipts` also their receipts. Raises InputOutputFailed when the erasures cannot be listed.
     """
     home, store = state_dir / HOME, ErasureStore(state_dir)
     found = PurgeCandidates([Expired(path, LEFT, 0.0) for path in leftovers(home)])
@@ -401,5 +404,5 @@ def _read(store: ErasureStore, erasure_id: str) -> Receipt | None:
 
 
 def _rank(receipt: Receipt) -> tuple[int, str]:
-    """The place of a receipt among those that tell of a memory: by its serial."""
+    """Return the sort key of a receipt among those that describe a memory: its serial."""
     return (receipt.memory["serial"] if receipt.memory else -1), receipt.started_at

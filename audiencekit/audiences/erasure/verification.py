@@ -1,4 +1,4 @@
-"""Whether an erased person is still anywhere: in snapshots, in records that are stored."""
+"""The search for erased people in snapshots and in stored records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from audiencekit.audiences.erasure.receipt import ErasureStore
-from audiencekit.audiences.sync.run import settle_left
+from audiencekit.audiences.sync.run import settle_previous_run
 from audiencekit.errors import AudiencekitError, SnapshotRefused
 from audiencekit.limits import SNAPSHOT_WHOLE_DAYS
 from audiencekit.personal import HashedRecords, guarded
@@ -47,7 +47,7 @@ class VerifiedFile:
     """One file, and how many of its `records` hold a key of an erased person.
 
     `kind` is that of StoredRecords, or source; `name` the audience, the run or the path. Both counts are None for a
-    file that cannot be read. `why` says so, or how erased people leave it.
+    file that cannot be read. `why` says so, or how erased people will be removed from it.
     """
 
     kind: str
@@ -60,10 +60,9 @@ class VerifiedFile:
 def verify_erasures(settings: Settings, sources: Sequence[str] = ()) -> dict[str, Any]:
     """Look for erased people in the state directory, and in `sources`: prepared directories, or any lists.
 
-    A JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
+    Return a JSON document: `verified`, `memory` (as `forgotten show --json`), `erasures` (`complete`, how many, and
     `unfinished`, their ids), `files` (each with the fields of VerifiedFile). It is verified when the memory is the
-    last, every erasure is finished, every file was read, and none of them holds an erased person. Deletes may name
-    them.
+    last, every erasure is finished, every file was read, and no file holds an erased person. Deletes may name them.
     """
     memory = describe_memory(settings.state_dir, settings.key)
     summaries = ErasureStore(settings.state_dir).summaries()
@@ -102,7 +101,7 @@ def _in_file(stored: StoredRecords, forgotten: Forgotten) -> VerifiedFile:
 
 @guarded
 def _added(records: HashedRecords) -> Bools:
-    """Of each record, whether it is of a person who is in, or is to be put in: a Delete is not."""
+    """Return for each record whether it is in the audience or an Update: a Delete is not."""
     batch = records.unwrap()
     if IS_DELETE not in batch.schema.names:
         return np.ones(batch.num_rows, dtype=bool)
@@ -111,7 +110,7 @@ def _added(records: HashedRecords) -> Bools:
 
 
 def _in_source(source: str, settings: Settings) -> VerifiedFile:
-    """Found by what an upload of the source would leave out."""
+    """Return the result of a `check`: the records that an upload of the source would leave out."""
     try:
         rows = check(source, settings=settings, shared_values="keep").rows
     except AudiencekitError as error:
@@ -124,23 +123,23 @@ def _words(error: AudiencekitError) -> str:
     return f"{error}; {error.hint}" if error.hint else str(error)
 
 
-# --- The snapshot of an audience under sync: erased people leave it as well, so that no renewal brings them back ---
+# --- The snapshot of an audience under sync: erased people are removed from it, so that no renewal adds them again ---
 
 
-def leave_snapshot(
+def remove_from_snapshot(
     state_dir: Path, account_id: str, audience_id: str, *, key: StateKey, forgotten: Forgotten, now: datetime
 ) -> None:
     """Take all people that `forgotten` holds out of the snapshot, if there is one. Called under the audience's lock.
 
-    It is written anew at once, so that nothing of them stays on the disk. What an earlier run has left is brought into
-    it first. One that cannot be trusted stays as it is: nothing is sent
-    from it before it is built anew, which heeds the memory. Raises InputOutputFailed.
+    The snapshot is written anew at once, so that nothing of them stays on the disk. Changes of an earlier run are
+    merged into it first. A snapshot that cannot be trusted stays as it is: nothing is sent from it before it is
+    rebuilt, which uses the memory. Raises InputOutputFailed.
     """
     store = SnapshotStore(state_dir, account_id, audience_id, key)
     if not store.exists():
         return
     with contextlib.suppress(SnapshotRefused):
-        settle_left(store, state_dir, key, now)
+        settle_previous_run(store, state_dir, key, now)
         with contextlib.closing(store.open()) as snapshot:
             if any(_holds_any(snapshot, part, forgotten) for part in range(PARTS)):
                 parts = partial(_others, snapshot, forgotten)
@@ -148,7 +147,7 @@ def leave_snapshot(
 
 
 def _holds_any(snapshot: Snapshot, part: int, forgotten: Forgotten) -> bool:
-    """Whether anyone of one part is to leave: of those who have gone, but still stand in the file, too."""
+    """Whether one part has people to be removed, also among those who have gone but are still in the file."""
     return any(forgotten.holds_any(members).any() for members in snapshot.stored(part))
 
 
@@ -158,14 +157,14 @@ def _others(snapshot: Snapshot, forgotten: Forgotten, part: int) -> NewParts:
     return whole_part(others.marks, snapshot.chosen(part, others))
 
 
-# --- Every file of a state directory in which records of people can stand: snapshots, noted changes, kept spools ---
+# --- Every file of a state directory that can hold records of people: snapshots, stored changes, kept spools ---
 
 _BY_SYNC: Final = f"the next sync takes them out of the audience, a sync {SNAPSHOT_WHOLE_DAYS} days later of the file"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRecords:
-    """One file. `kind` is snapshot, changes or spool; `name` the audience or the run; `removal` how they leave it.
+    """One file. `kind` is snapshot, changes or spool; `name` the audience or the run; `removal` how people leave it.
 
     `batches` reads its records, and raises InputOutputFailed or SnapshotRefused for a damaged file.
     """
@@ -177,7 +176,10 @@ class StoredRecords:
 
 
 def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
-    """All of them. The erasures' own sealed keys are no records: they go when the erasure is complete."""
+    """Yield all files.
+
+    The erasures' own sealed keys are not records: they are destroyed when the erasure is complete.
+    """
     for name, store in SnapshotStore.all_of(state_dir, key):
         if store.exists():
             yield StoredRecords("snapshot", name, partial(_members, store), _BY_SYNC)
@@ -189,10 +191,10 @@ def stored_records(state_dir: Path, key: StateKey) -> Iterator[StoredRecords]:
         if os.path.lexists(path):
             batches = partial(_kept, path, key.derive(SPOOL, run_id))
             yield StoredRecords("spool", run_id, batches, "`audiencekit resume` refuses to send them")
-    for aside in leftovers(state_dir / RUNS):
-        if os.path.lexists(aside / KEPT):
-            batches = partial(_kept, aside / KEPT, key.derive(SPOOL, name_of(aside)))
-            yield StoredRecords("spool", name_of(aside), batches, "the next `audiencekit purge` removes it")
+    for leftover in leftovers(state_dir / RUNS):
+        if os.path.lexists(leftover / KEPT):
+            batches = partial(_kept, leftover / KEPT, key.derive(SPOOL, name_of(leftover)))
+            yield StoredRecords("spool", name_of(leftover), batches, "the next `audiencekit purge` removes it")
 
 
 def _members(store: SnapshotStore) -> Iterator[HashedRecords]:
@@ -210,7 +212,7 @@ def _changed(store: SnapshotStore) -> Iterator[HashedRecords]:
 
 
 def _kept(path: Path, key: SubKey) -> Iterator[HashedRecords]:
-    """The records of a spool: of each batch the first of two chunks, and behind them all one on the source."""
+    """Yield the records of a spool: the first of two chunks of each batch; the last chunk is about the source."""
     with KeptSpool.open(path, key) as spool:
         for number in range((len(spool) - 1) // 2):
             yield from_chunk(RecordChunk(spool.read(number)))

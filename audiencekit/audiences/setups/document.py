@@ -28,12 +28,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from audiencekit.audiences.setups.one_audience import rivals
+from audiencekit.audiences.setups.one_audience import find_conflicts
 from audiencekit.audiences.setups.setup import AudienceSetup, Command, Setup, read_definition
 from audiencekit.destinations.ads import DO_NOT_REACH_LIST
 from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
-from audiencekit.planning.plan_inputs import Terms
+from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.profile import SPEC
 from audiencekit.serviceids import is_service_id
 from audiencekit.settings import (
@@ -81,7 +81,7 @@ _NOT_OF_THE_LIST: Final = {
 
 
 def read_setup(path: Path, *, now: datetime | None = None) -> Setup:
-    """The setup in the file at `path`; `now` is the time from which its times count.
+    """Return the setup in the file at `path`; `now` is the time from which its times count.
 
     Raises InputOutputFailed when it cannot be read, DefinitionRefused with every broken rule. No value of a secret is
     in its message.
@@ -108,14 +108,14 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads on after a broken rule, so that all of them are told at once."""
+    """Read on after a broken rule, so that all of them are reported at once."""
 
     def __init__(self, path: Path, now: datetime) -> None:
         self._directory, self._now = path.parent, now
         self.problems: list[tuple[str, str]] = []
 
     def read(self, content: dict[str, Any]) -> tuple[AudienceSetup, ...]:
-        """The audiences, in the order of the file; of those that break a rule none."""
+        """Return the audiences in the order of the file, without those that break a rule."""
         self.problems += _forbidden(content)
         self._refuse_unknown("", content, FILE_KEYS | SETUP_TABLES)
         accounts, lists, audiences = (self._tables(content, kind) for kind in ("accounts", "lists", "audiences"))
@@ -130,11 +130,11 @@ class _Reader:
             self.problems.append(("audiences", "at least one audience is needed: [audiences.NAME]"))
         found = [self._audience(name, one, accounts, lists) for name, one in audiences.items()]
         sound = tuple(one for one in found if one is not None)
-        self.problems += rivals(sound, lambda one: (one.account_id, one.audience))
+        self.problems += find_conflicts(sound, lambda one: (one.account_id, one.audience))
         return sound
 
     def _refuse_alike(self, accounts: Mapping[str, Any]) -> None:
-        """Two names that stand for the same variables of the environment would share their credentials."""
+        """Refuse two names with the same variables of the environment: they would share their credentials."""
         known: dict[str, str] = {}
         for name in accounts:
             if (other := known.setdefault(variable_part(name), name)) != name:
@@ -182,7 +182,7 @@ class _Reader:
         )
 
     def _target(self, place: str, command: str, given: Mapping[str, Any]) -> str:
-        """The id or the name of the audience; empty for the do-not-reach list, and for one that breaks a rule."""
+        """Return the id or the name of the audience; empty for the do-not-reach list, and for a broken rule."""
         audience = given.get("audience")
         if command not in get_args(Command):  # which may need none
             return ""
@@ -198,7 +198,7 @@ class _Reader:
     def _named(
         self, place: str, key: str, content: Mapping[str, Any], known: Mapping[str, dict[str, Any]]
     ) -> dict[str, Any]:
-        """The table that `key` names; empty when it names none."""
+        """Return the table that `key` names; empty when it names none."""
         name = content.get(key)
         if name is None:
             return {}
@@ -208,7 +208,7 @@ class _Reader:
         return known[name]
 
     def _keywords(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The keywords of the function. They are checked here, before anything is sent for any audience."""
+        """Return the keywords of the function. They are checked here, before anything is sent for any audience."""
         known = frozenset(SyncKeywords.__annotations__) if command == "sync" else _KEYWORDS
         for key in sorted((_KEYWORDS - known) & given.keys()):
             self.problems.append((f"{place}.{key}", "a sync does not take this: its list says who is to be in"))
@@ -224,11 +224,11 @@ class _Reader:
         return keywords | self._shrink(place, command, given)
 
     def _check_times(self, command: str, options: Options) -> None:
-        """Raises UsageError for times that the destination does not take."""
-        if command == "do-not-reach":  # that it takes no effective time is told already
-            Terms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
+        """Raise UsageError for times that the destination does not take."""
+        if command == "do-not-reach":  # that it takes no effective time is reported already
+            PlanTerms.pinned(replace(options, effective_at=None), SPEC, now=self._now, destination=DO_NOT_REACH_LIST)
         else:
-            Terms.pinned(options, SPEC, now=self._now)
+            PlanTerms.pinned(options, SPEC, now=self._now)
 
     def _shrink(self, place: str, command: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "allow_shrink" not in given:
@@ -239,7 +239,7 @@ class _Reader:
         return {"allow_shrink": share}
 
     def _paths(self, place: str, key: str, given: Mapping[str, Any]) -> tuple[FilePath, ...]:
-        """Paths from the directory of the file on, and addresses as they are."""
+        """Return paths relative to the directory of the file, and addresses unchanged."""
         value = given.get(key, [])
         paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list) or not all(isinstance(path, str) and path.strip() for path in paths):
@@ -252,9 +252,9 @@ class _Reader:
         return tuple(path if path in addresses else self._directory / path for path in paths)
 
     def _refuse_unknown(self, place: str, content: Mapping[str, Any], known: frozenset[str]) -> None:
-        told = {place for place, _ in self.problems}
+        reported = {place for place, _ in self.problems}
         for key in sorted(content.keys() - known):
-            if f"{place}.{key}".lstrip(".") in told:
+            if f"{place}.{key}".lstrip(".") in reported:
                 continue
             near = get_close_matches(key, known, n=1)
             instead = f"perhaps {near[0]}" if near else f"allowed: {', '.join(sorted(known))}"
@@ -262,7 +262,7 @@ class _Reader:
 
 
 def _wrong_address(text: str) -> str:
-    """Why an address cannot stand in a setup; an empty text where it can."""
+    """Return why an address is not allowed in a setup; an empty text if it is."""
     try:
         if is_stored_whole(stored_address(text)):
             return ""
@@ -272,7 +272,7 @@ def _wrong_address(text: str) -> str:
 
 
 def _forbidden(content: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """The places of what no setup may hold, at any depth but in a mapping of columns."""
+    """Yield the places of keys that no setup may have, at any depth but in a mapping of columns."""
     for key, value in content.items() if isinstance(content, dict) else ():
         path = f"{place}.{key}".lstrip(".")
         if key.lower() in _SECRETS:

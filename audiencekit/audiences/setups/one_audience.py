@@ -1,4 +1,4 @@
-"""One audience of a setup: its run, its pace beside others, and its result."""
+"""One audience of a setup: its run, the pace that it shares with others, and its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from audiencekit.reporting.report import Plan, Report
 from audiencekit.settings import Settings
 from audiencekit.shown import shown
 
-# --- The result of a setup: what became of each of its audiences, in numbers ---
+# --- The result of a setup: the counts of each of its audiences ---
 
 SetupState: TypeAlias = Literal["complete", "incomplete", "refused", "planned", "not begun"]
 
@@ -36,7 +36,7 @@ _CHANGES: Final = {"additions": "put in", "renewals": "renewed", "removals": "ta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceResult:
-    """One audience after its turn. One of `report`, `plan` and `error` is there, or none: then it was not begun."""
+    """The result of one audience: `report`, `plan` or `error`; none of them if it was not begun."""
 
     setup: AudienceSetup
     account_id: str
@@ -47,7 +47,7 @@ class AudienceResult:
 
     @property
     def state(self) -> SetupState:
-        """The state of its run. A plan that would be refused is refused."""
+        """The state of its run. A plan with refusals is refused."""
         if self.report is not None:
             return self.report.state
         if self.plan is not None:
@@ -67,14 +67,14 @@ class AudienceResult:
 
     @property
     def problem(self) -> str:
-        """Why it is less than complete; empty when it is."""
+        """Why it is not complete; empty when it is."""
         if self.plan is not None and self.plan.refusals:
             return str(self.plan.refusals[0])
         return "" if self.error is None else str(self.error)
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The report or the plan as JSON, as far as there is one."""
+        """The report or the plan as JSON, if there is one."""
         whole = self.report or self.plan
         return whole.to_json() if whole is not None else (self.error and self.error.document) or {}
 
@@ -109,7 +109,7 @@ class SetupReport:
 
     @property
     def worst(self) -> AudienceResult | None:
-        """The first result with the worst exit code; None when all are well."""
+        """The first result with the worst exit code; None when all are good."""
         if not self.exit_code:
             return None
         return next(result for result in self.results if result.exit_code == self.exit_code)
@@ -133,14 +133,14 @@ class SetupReport:
     def _lines(self) -> Iterator[str]:
         width = max((len(result.setup.name) for result in self.results), default=0)
         for result in self.results:
-            told = [result.state, *_counts(result.document)]
-            yield f"{result.setup.name:<{width}}  {', '.join(told)}"
+            cells = [result.state, *_counts(result.document)]
+            yield f"{result.setup.name:<{width}}  {', '.join(cells)}"
             if result.problem:
                 yield f"{'':<{width}}  problem: {shown(result.problem)}"
 
 
 def _counts(document: Mapping[str, Any]) -> Iterator[str]:
-    """The changes in the audience, made or planned; of an upload the rows."""
+    """Yield the changes in the audience, made or planned; for an upload the rows."""
     if (changes := document.get("changes")) and document.get("state", "complete") == "complete":
         yield from (f"{changes[name]:,} {words}" for name, words in _CHANGES.items() if changes.get(name))
         yield f"{changes['members_after']:,} members"
@@ -149,16 +149,16 @@ def _counts(document: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{count:,} {words.get(name, name)}" for name, count in rows.items() if count and name != "read")
 
 
-# --- The turn of one audience of a setup: its command is carried out, tried in a dry run, or planned ---
+# --- The command of one audience of a setup: carried out, tried in a dry run, or planned ---
 #
 # The id of the audience is empty for the do-not-reach list, which each account has one of.
 
 Made: TypeAlias = dict[str, Any]  # a report or a plan, by its name in a result
 
 
-async def sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
-    """The report of the command, at the pace of all accounts. Raises what the function of the command raises."""
-    async with one_pace(own) as pace:
+async def send_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+    """Return the report of the command, at the pace of all accounts. Raises the errors of the command's function."""
+    async with shared_limiter(own) as pace:
         given: dict[str, Any] = {"settings": own, "progress": progress, "limiter": pace, **one.keywords}
         if one.command == "do-not-reach":
             return {"report": await do_not_reach_upload_async(one.sources, **given)}
@@ -166,8 +166,11 @@ async def sent(one: AudienceSetup, audience_id: str, progress: Progress, own: Se
         return {"report": await work(one.sources, audience_id=audience_id, **given)}
 
 
-async def foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
-    """The plan after a look at the audience in the service. Nothing is sent; raises what refuses the command."""
+async def preview_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+    """Return the plan, after a check of the audience at the service.
+
+    Nothing is sent. Raises what refuses the command.
+    """
     given: dict[str, Any] = {"settings": own, "progress": progress, **one.keywords}
     if one.command == "do-not-reach":
         return {"plan": await dry_upload_async(one.sources, **given)}
@@ -176,8 +179,8 @@ async def foreseen(one: AudienceSetup, audience_id: str, progress: Progress, own
     return {"plan": await plan_upload_async(Target.audience(audience_id), one.sources, **given)}
 
 
-def planned(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
-    """The plan by what this machine knows, without the service. Raises what refuses the command."""
+def plan_audience(one: AudienceSetup, audience_id: str, progress: Progress, own: Settings) -> Made:
+    """Return the plan by the facts on this machine, without the service. Raises what refuses the command."""
     given: dict[str, Any] = {"settings": own, "progress": progress, **one.keywords}
     if one.command == "do-not-reach":
         return {"plan": check(one.sources, destination=DO_NOT_REACH_LIST, **given)}
@@ -186,14 +189,14 @@ def planned(one: AudienceSetup, audience_id: str, progress: Progress, own: Setti
     return {"plan": check(one.sources, **given)}
 
 
-# --- The pace of a setup: each account keeps to its own quota, and all of them together to one pace ---
+# --- The pace of a setup: each account has its quota, and all accounts share one pace ---
 
 _ALL_ACCOUNTS: Final = "all accounts"  # no account is called so
 
 
 @asynccontextmanager
-async def one_pace(own: Settings) -> AsyncIterator[RateLimiter]:
-    """The limiter for the account of `own`; it is shared with other processes, and so is the pace of all accounts."""
+async def shared_limiter(own: Settings) -> AsyncIterator[RateLimiter]:
+    """Return the limiter for the account of `own`. Other processes share it, and all accounts share one pace."""
     clock, everywhere = SystemClock(), replace(own, account_id=_ALL_ACCOUNTS)
     async with (
         open_limiter(everywhere, AUDIENCE.quota, clock=clock) as common,
@@ -202,17 +205,17 @@ async def one_pace(own: Settings) -> AsyncIterator[RateLimiter]:
         yield JointLimiter(alone, common)
 
 
-# --- Two syncs of a setup that make one audience equal to two lists: each would take out the people of the other ---
+# --- Conflicts: two syncs of one audience with two lists, which would each remove the people of the other ---
 
 Answers: TypeAlias = dict[str, str | AudiencekitError]  # the id of an audience, or why it has none, by its name here
 
 _CHOOSE_PEOPLE: Final = ("sheet", "columns", "consent_column", "suppress")
 
 
-def rivals(
+def find_conflicts(
     audiences: Iterable[AudienceSetup], target: Callable[[AudienceSetup], Hashable]
 ) -> Iterator[tuple[str, str]]:
-    """The place of each sync whose `target` another one makes equal to another list, and what is wrong there."""
+    """Yield the place of each sync whose `target` another sync makes equal to another list, and the problem."""
     known: dict[Hashable, AudienceSetup] = {}
     for one in audiences:
         other = known.setdefault(target(one), one) if one.command == "sync" else one
@@ -221,10 +224,10 @@ def rivals(
             yield f"audiences.{one.name}.audience", why
 
 
-def refuse_rivals(setup: Setup, settings: Settings, answers: Mapping[str, str | AudiencekitError]) -> None:
-    """Raise DefinitionRefused where an id and a name, or two ways to say the account, stand for one audience.
+def refuse_conflicts(setup: Setup, settings: Settings, answers: Mapping[str, str | AudiencekitError]) -> None:
+    """Raise DefinitionRefused when an id and a name, or two spellings of the account, are one audience.
 
-    `answers` are those of the service; other names are what this machine knows of them.
+    `answers` are those of the service; other names are looked up on this machine.
     """
 
     def target(one: AudienceSetup) -> Hashable:
@@ -237,12 +240,12 @@ def refuse_rivals(setup: Setup, settings: Settings, answers: Mapping[str, str | 
         except AudiencekitError:  # its own turn says so
             return own.account_id, one.audience
 
-    if problems := list(rivals(setup.audiences, target)):
+    if problems := list(find_conflicts(setup.audiences, target)):
         raise DefinitionRefused(str(setup.path), problems)
 
 
-async def ask_for_rivals(setup: Setup, chosen: Iterable[AudienceSetup], settings: Settings) -> Answers:
-    """The answers of the service for the names of `chosen` syncs whose account has another sync in the setup."""
+async def look_up_conflicts(setup: Setup, chosen: Iterable[AudienceSetup], settings: Settings) -> Answers:
+    """Return the service's ids for the names of `chosen` syncs whose account has another sync in the setup."""
     accounts = [one.settings(settings).account_id for one in setup.audiences if one.command == "sync"]
     answers: Answers = {}
     for one in chosen:
@@ -256,5 +259,5 @@ async def ask_for_rivals(setup: Setup, chosen: Iterable[AudienceSetup], settings
 
 
 def _people(one: AudienceSetup) -> tuple[object, ...]:
-    """All that says who is in its list."""
+    """Return all keywords that decide who is in its list."""
     return (one.sources, *map(one.keywords.get, _CHOOSE_PEOPLE))

@@ -1,10 +1,10 @@
-"""Read this first: the audiences of a setup, one after the other, at one pace; a failure of one leaves the others.
+"""Run a setup: its audiences one after the other, at one pace; a failure of one does not stop the others.
 
 file -> Setup             every rule of it is checked before anything is read or sent
-names -> ids              where two may be one audience: two lists that sync it are refused
-audience -> id            a name is looked up; the account and the audience are told
+names -> ids              two lists that sync one audience, by id or by name, are refused
+audience -> id            a name is looked up; the account and the audience are shown
 list -> report or plan    by the functions that the command line calls
-results -> SetupReport    what changed, by audience
+results -> SetupReport    the changes by audience
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from audiencekit.audiences.setups.one_audience import (
     AudienceResult,
     Made,
     SetupReport,
-    ask_for_rivals,
-    foreseen,
-    planned,
-    refuse_rivals,
-    sent,
+    look_up_conflicts,
+    plan_audience,
+    preview_audience,
+    refuse_conflicts,
+    send_audience,
 )
 from audiencekit.audiences.setups.setup import AudienceSetup, Setup
 from audiencekit.destinations.known_audiences import KnownAudiences
 from audiencekit.errors import AudiencekitError, NotFinished
 from audiencekit.process.cancellation import cancellable, interruptible
 from audiencekit.process.event_loop import blocking
-from audiencekit.reporting.progress import Progress, heard_by
+from audiencekit.reporting.progress import Progress, progress_or_default
 from audiencekit.settings import Settings, load_settings
 from audiencekit.sources.files import FilePath
 
@@ -47,14 +47,14 @@ async def run_setup_async(
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> SetupReport:
-    """Fill the audiences of the setup file `setup`, all or those of `names`; the report of all, when complete.
+    """Fill the audiences of the setup file `setup`, all or those of `names`; return the report when all are complete.
 
     They run one after the other at one pace, each in its account. When one fails, the others still run; then the worst
-    failure is raised, with the results of all as `document`. Raises DefinitionRefused
-    for a setup that breaks rules, and UsageError for an unknown name, before anything is sent.
+    failure is raised, with the results of all as `document`. Raises DefinitionRefused for a setup that breaks rules,
+    and UsageError for an unknown name, before anything is sent.
     """
     settings = settings or load_settings(file=Path(setup))
-    report = await carry_out(read_setup(Path(setup)), names, settings, heard_by(progress))
+    report = await carry_out(read_setup(Path(setup)), names, settings, progress_or_default(progress))
     worst = report.worst
     if worst is None:
         return report
@@ -81,21 +81,21 @@ def plan_setup(
     settings = settings or load_settings(file=Path(setup))
     found = read_setup(Path(setup))
     chosen = found.chosen(names)
-    refuse_rivals(found, settings, {})
-    return SetupReport(tuple(_planned(one, one.settings(settings), heard_by(progress)) for one in chosen))
+    refuse_conflicts(found, settings, {})
+    return SetupReport(tuple(_planned(one, one.settings(settings), progress_or_default(progress)) for one in chosen))
 
 
 async def carry_out(
     setup: Setup, names: Iterable[str] | None, settings: Settings, progress: Progress, *, dry_run: bool = False
 ) -> SetupReport:
-    """The report of all audiences, or those of `names`. A failure is a result; after a cancellation the rest waits.
+    """Return the report of all audiences, or those of `names`. A failure is a result; a cancellation skips the rest.
 
-    A dry run looks at each audience, and makes the plan of what it would send. Raises DefinitionRefused for two lists
-    that sync one audience, before anything is sent.
+    A dry run checks each audience, and plans what it would send. Raises DefinitionRefused for two lists that sync one
+    audience, before anything is sent.
     """
     chosen = setup.chosen(names)
-    answers = await ask_for_rivals(setup, chosen, settings)
-    refuse_rivals(setup, settings, answers)
+    answers = await look_up_conflicts(setup, chosen, settings)
+    refuse_conflicts(setup, settings, answers)
     found: list[AudienceResult] = []
     is_interrupted = False
     for one in chosen:
@@ -103,17 +103,18 @@ async def carry_out(
         if is_interrupted:
             found.append(AudienceResult(setup=one, account_id=own.account_id or ""))
             continue
-        make = functools.partial(foreseen if dry_run else sent, own=own)
-        work = _carried_out(one, own, _Named(progress, one.name), make, answers.get(one.name))
-        result, is_interrupted = await _attended(work)
+        make = functools.partial(preview_audience if dry_run else send_audience, own=own)
+        work = _carried_out(one, own, _NamedProgress(progress, one.name), make, answers.get(one.name))
+        result, is_interrupted = await _run_to_end(work)
         found.append(result)
     return SetupReport(tuple(found))
 
 
-async def _attended(work: Coroutine[Any, Any, AudienceResult]) -> tuple[AudienceResult, bool]:
-    """The result of `work`, and whether it was cancelled meanwhile: a run takes that back when it ends in good order.
+async def _run_to_end(work: Coroutine[Any, Any, AudienceResult]) -> tuple[AudienceResult, bool]:
+    """Return the result of `work`, and whether it was cancelled meanwhile.
 
-    Every cancellation reaches the work, since a second one ends it at once.
+    A run that ends well takes a cancellation back. Every cancellation is passed to the work, since a second one ends it
+    at once.
     """
     working, is_interrupted = asyncio.ensure_future(interruptible(work)), False
     while not working.done():
@@ -126,9 +127,9 @@ async def _attended(work: Coroutine[Any, Any, AudienceResult]) -> tuple[Audience
 
 
 async def _carried_out(
-    one: AudienceSetup, own: Settings, progress: _Named, make: _Make, answer: str | AudiencekitError | None
+    one: AudienceSetup, own: Settings, progress: _NamedProgress, make: _Make, answer: str | AudiencekitError | None
 ) -> AudienceResult:
-    """The result of one audience, of which `make` makes a report or a plan; `answer` is its id, where it was asked."""
+    """Return the result of one audience. `make` makes its report or plan; `answer` is its id, if it was looked up."""
     audience_id = ""
     try:
         account_id = own.require_account()
@@ -136,7 +137,7 @@ async def _carried_out(
             raise answer
         if one.audience:
             audience_id = answer or await audience_id_of(one.audience, own)
-        progress.tell(_told(one, audience_id, own))
+        progress.tell(_target_line(one, audience_id, own))
         made = await make(one, audience_id, progress)
         return AudienceResult(setup=one, account_id=account_id, audience_id=audience_id, **made)
     except asyncio.CancelledError:
@@ -148,19 +149,19 @@ async def _carried_out(
 
 
 def _planned(one: AudienceSetup, own: Settings, progress: Progress) -> AudienceResult:
-    named, audience_id = _Named(progress, one.name), ""
+    named, audience_id = _NamedProgress(progress, one.name), ""
     try:
         if one.audience:
             audience_id = KnownAudiences(own.state_dir, own.account_id).find(one.audience)
-        made = planned(one, audience_id, named, own)
+        made = plan_audience(one, audience_id, named, own)
         return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, **made)
     except AudiencekitError as failure:
         error = failure.bare()
     return AudienceResult(setup=one, account_id=own.account_id or "", audience_id=audience_id, error=error)
 
 
-def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
-    """The account and the audience, before anything is sent."""
+def _target_line(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
+    """Return the account and the audience, shown before anything is sent."""
     account = f"account {settings.account_id}" + (f" ({one.account})" if one.account else "")
     if not audience_id:
         return f"{one.operation} of the do-not-reach list in {account}"
@@ -169,8 +170,8 @@ def _told(one: AudienceSetup, audience_id: str, settings: Settings) -> str:
     return f"{one.operation} of audience {audience_id}{called} in {account}"
 
 
-class _Named:
-    """Progress whose stages and messages say which audience they are about."""
+class _NamedProgress:
+    """A progress whose stages and messages name their audience."""
 
     def __init__(self, progress: Progress, name: str) -> None:
         self._progress, self._name = progress, name
@@ -184,8 +185,8 @@ class _Named:
         self._progress.step(f"{self._name}: {stage}", done, total, unit=unit, also=also)
 
 
-def described(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[str, Any]]:
-    """The audiences of a setup for people: what would be carried out, on what."""
+def describe_setup(chosen: Iterable[AudienceSetup], settings: Settings) -> list[dict[str, Any]]:
+    """Return the audiences of a setup for people: the command and the target of each."""
     return [
         {
             "name": one.name,

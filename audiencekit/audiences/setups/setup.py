@@ -1,4 +1,4 @@
-"""A setup: its file, and why it is trusted."""
+"""A setup: the content of its file, and the files that are trusted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Command: TypeAlias = Literal["sync", "upload", "do-not-reach"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceSetup:
-    """One audience: `audience` is its id or its name. `account_id` None stands for that of the settings.
+    """One audience: `audience` is its id or its name. `account_id` None is the account of the settings.
 
     With the command `do-not-reach` it is the do-not-reach list of the account, and `audience` is empty. `keywords` are
     those of the function that `command` names; `schedule` is a note for people.
@@ -49,7 +49,7 @@ class AudienceSetup:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self, common: Settings) -> Settings:
-        """The `common` settings, for its account."""
+        """Return the `common` settings, with its account."""
         return common if self.account is None else common.for_account(self.account, self.account_id)
 
     @property
@@ -68,7 +68,10 @@ class Setup:
     audiences: tuple[AudienceSetup, ...]
 
     def chosen(self, names: Iterable[str] | None) -> tuple[AudienceSetup, ...]:
-        """Those of these names, in the order of the file; all of them for None. Raises UsageError for unknown names."""
+        """Return the audiences with these names, in the order of the file; all for None.
+
+        Raises UsageError for unknown names.
+        """
         if names is None:
             return self.audiences
         wanted, known = list(names), [one.name for one in self.audiences]
@@ -84,7 +87,10 @@ class Setup:
 
 
 def read_definition(path: Path) -> bytes:
-    """Return all of the file at `path`. Raises InputOutputFailed, and DefinitionRefused for one that is too large."""
+    """Return the content of the file at `path`.
+
+    Raises InputOutputFailed, and DefinitionRefused for a file that is too large.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_DEFINITION_BYTES + 1)
@@ -95,7 +101,7 @@ def read_definition(path: Path) -> bytes:
     return content.removeprefix(codecs.BOM_UTF8)  # some editors begin a text with it
 
 
-# --- Setups that were said to be trusted: a file that lies in the working directory may be another person's ---
+# --- Trusted setups: a file in the working directory may be another person's ---
 
 FILE: Final = "setups.json"
 _FORM: Final = "audiencekit-setups/1"
@@ -104,20 +110,20 @@ _MAX_FILE_BYTES: Final = 1_000_000
 
 
 class TrustedSetups:
-    """The paths that were said once, in the state directory `state_dir`."""
+    """The paths of setups that were named before, in the state directory `state_dir`."""
 
     def __init__(self, state_dir: Path) -> None:
         self._state_dir = state_dir
 
     def remember(self, path: Path) -> None:
-        """From now on the file at `path` is trusted without being named. Raises InputOutputFailed."""
+        """Trust the file at `path` from now on without naming it. Raises InputOutputFailed."""
         make_directory(self._state_dir)
         paths = sorted({*self._paths(), str(path.resolve())})
         with explained("the setup cannot be remembered", self._state_dir):
             replace_file(self._state_dir / FILE, encode_checked({_PATHS: paths}, _FORM))
 
     def check(self, path: Path) -> Path:
-        """`path`, which was said before. Raises UsageError for a file that was not, or that others may write."""
+        """Return `path` if it was named before. Raises UsageError if it was not, or others may write to it."""
         again = f"look at it, then name it: {option('setup', path.name)}; with `remember=True` it is named for good"
         if not path.is_file():
             raise UsageError(f"there is no {path.name} in this directory", hint="name a setup: `setup=FILE`")

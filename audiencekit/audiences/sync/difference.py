@@ -1,4 +1,4 @@
-"""The difference between a list and a snapshot: who is added, who stays, who expires."""
+"""The difference between a list and a snapshot: members to add, to renew and to remove."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audiencekit.identifiers.kinds import Kind
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords, guarded
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.reading import BatchResults
 from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.records.batches import ColumnMapping
@@ -27,7 +27,7 @@ from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
 from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS
 from audiencekit.snapshots.files import PARTS, Index, Snapshot
-from audiencekit.snapshots.mark_kernels import Compared, DecidingDays, MarkKernels
+from audiencekit.snapshots.mark_kernels import Comparison, DayLimits, MarkKernels
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import (
     DOUBTFUL,
@@ -42,16 +42,17 @@ from audiencekit.snapshots.members import (
 from audiencekit.sources.table import Description, SourcePart
 from audiencekit.state.spool import SealedFile, Spool
 
-# --- A source compared with the snapshot, part by part: who is new, who is gone, whose entry expires soon ---
+# --- A source compared with the snapshot, part by part: members to add, to remove and to renew ---
 
-_PUT_ASIDE: Final = 8_192  # members that leave, at a time
+_SPILL_AT: Final = 8_192  # members that leave, at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """Days that decide: an entry that ends on `renewed_to` or earlier is renewed, one before `lapsed_before` is gone.
+    """The days that decide about an entry.
 
-    With `all_members`, entries are sent whether they need it or not.
+    An entry that ends on `renewed_to` or earlier is renewed, one that ends before `lapsed_before` has expired. With
+    `all_members` all entries are sent.
     """
 
     lapsed_before: int
@@ -60,7 +61,7 @@ class Horizon:
 
     @classmethod
     def of(cls, now: datetime, expires_at: datetime, *, all_members: bool) -> Self:
-        """The days of a sync whose entries are to end at `expires_at`."""
+        """Return the days of a sync whose entries should end at `expires_at`."""
         today, lifetime = day_of(now), day_of(expires_at) - day_of(now)
         return cls(
             lapsed_before=today - 1,  # entries expire in the course of a day, by the clock of the service
@@ -71,9 +72,10 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """`sent` are the records of the source that are put in, of all those `wanted`; counts are of records.
+    """The changes. `sent` are the records of the source that are put in, of all `wanted` ones; counts are of records.
 
-    `removed` are the chunks of the spool with the members that are to go (`members.MemberChunk`), and how many.
+    `removed` has, for each chunk of the spool with members to remove (`members.MemberChunk`), its number and their
+    number.
     """
 
     wanted: Bits = field(repr=False)
@@ -85,7 +87,7 @@ class Difference:
 
     @property
     def removals(self) -> int:
-        """How many members are to go."""
+        """The number of members to remove."""
         return sum(count for _, count in self.removed)
 
 
@@ -99,11 +101,12 @@ class _OfPart:
 
 
 def find_difference(
-    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, aside: Spool
+    keysets: KeySets, wanted: Bits, snapshot: Snapshot, horizon: Horizon, *, scratch: Spool
 ) -> Difference:
-    """The changes that make the audience equal to the `wanted` records; the tags of `keysets` are by its tagger.
+    """Return the changes that make the audience equal to the `wanted` records.
 
-    Raises SnapshotRefused when the snapshot is damaged: all of it is read.
+    The tagger of `keysets` is that of the snapshot. Raises SnapshotRefused when the snapshot is damaged: all of it is
+    read.
     """
     # Unsealed by one thread, as tags are in `KeySets.select`.
     unsealed = ((part, keysets.tagged(part), snapshot.index(part)) for part in range(PARTS))
@@ -115,8 +118,8 @@ def find_difference(
         found.sent.set(part.sent, True)
         leaving.append(part.removed)
         count += count_members(part.removed)
-        if count >= _PUT_ASIDE:
-            found.removed.append(_put_aside(leaving, aside))
+        if count >= _SPILL_AT:
+            found.removed.append(_spill(leaving, scratch))
             leaving, count = [], 0
         found = replace(
             found,
@@ -125,7 +128,7 @@ def find_difference(
             unchanged=found.unchanged + part.unchanged,
         )
     if count:
-        found.removed.append(_put_aside(leaving, aside))
+        found.removed.append(_spill(leaving, scratch))
     return found
 
 
@@ -142,9 +145,9 @@ def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple
     )
 
 
-def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Compared:
+def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Comparison:
     if compiled := kernels(MarkKernels):
-        by = DecidingDays(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+        by = DayLimits(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
         return compiled.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
     entries = np.concatenate(pieces)
     entries = entries[wanted.at(entries["record"])]
@@ -155,14 +158,14 @@ def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: H
     is_sent = unknown | (days <= horizon.renewed_to) | horizon.all_members
     gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
     gone[places] = False
-    return Compared(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
+    return Comparison(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
 
 
 @guarded
-def _put_aside(leaving: list[HashedRecords], aside: Spool) -> tuple[int, int]:
-    """The number of the chunk, and how many members it holds."""
+def _spill(leaving: list[HashedRecords], scratch: Spool) -> tuple[int, int]:
+    """Write members to the scratch spool; return the number of the chunk, and how many members it holds."""
     members = joined_members(leaving)
-    return aside.append(to_bytes(members).unwrap()), count_members(members)
+    return scratch.append(to_bytes(members).unwrap()), count_members(members)
 
 
 # --- The members of a snapshot as the source of a renewal: those whose entry expires soon, gathered as records ---
@@ -172,7 +175,7 @@ _NO_COLUMNS: Final = ColumnMapping(columns=())
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Where the records of a renewal come from."""
+    """The origin of the records of a renewal."""
 
     description: Description
     notes: tuple[str, ...] = ()
@@ -181,21 +184,23 @@ class Members:
     repeatable: bool = True
 
 
-def gather_expiring(snapshot: Snapshot, days: range, terms: Terms, means: Means) -> tuple[BatchResults, int]:
-    """The members whose entry expires within `days`, as records, and how many members are suppressed."""
-    spool, aside = (means.stack.enter_context(Spool(means.spool_dir)) for _ in range(2))
-    gathered = BatchResults(spool, aside, KeySets(aside, mixed=False), terms.form)
+def gather_expiring(
+    snapshot: Snapshot, days: range, terms: PlanTerms, resources: PlanResources
+) -> tuple[BatchResults, int]:
+    """Return the members whose entries expire within `days`, as records, and how many members are suppressed."""
+    spool, scratch = (resources.stack.enter_context(Spool(resources.spool_dir)) for _ in range(2))
+    gathered = BatchResults(spool, scratch, KeySets(scratch, mixed=False), terms.form)
     suppressed = 0
     for part in range(PARTS):
         suppressed += _gather(gathered, snapshot, part, days, terms.memories)
-        means.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
+        resources.progress.step("reading", part + 1, PARTS, unit="parts of the snapshot")
     return gathered, suppressed
 
 
 def _gather(gathered: BatchResults, snapshot: Snapshot, part: int, days: range, memories: Sequence[KeyMemory]) -> int:
-    """Take in the members of one part: all are counted, those whose entry expires within `days` are to be sent.
+    """Add the members of one part: all are counted, and those whose entries expire within `days` are to be sent.
 
-    Members with a key that one of `memories` holds are not; their number comes back.
+    Members with a key in one of `memories` are not sent; their number is returned.
     """
     members = snapshot.members(part)
     ends = days_of(members)
@@ -212,7 +217,7 @@ def _gather(gathered: BatchResults, snapshot: Snapshot, part: int, days: range, 
 
 @guarded
 def _are_held(members: HashedRecords, memories: Sequence[KeyMemory]) -> Bools:
-    """Of each of `members`, whether one of `memories` holds a key of it."""
+    """Return for each of `members` whether one of `memories` holds a key of it."""
     batch = members.unwrap()
     owners = [batch.column(kind.value).value_parent_indices().to_numpy() for kind in Kind]
     held = np.zeros(batch.num_rows, dtype=bool)
@@ -231,14 +236,14 @@ _IN_MEMORY: Final = 65_536  # records that are copied: some ten megabytes; what 
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """The `records` that stood at `places` of a batch, ascending."""
+    """The `records` from the ascending `places` of a batch."""
 
     places: Indices = field(repr=False)
     records: HashedRecords
 
 
 class SentRecords:
-    """Records of the batches that `unsealed` gives. Copies go into `copies`, which is empty and used by no other.
+    """Records of the batches that `unsealed` returns. Copies go into `copies`, which is empty and only used here.
 
     May be used from any thread.
     """
@@ -247,15 +252,15 @@ class SentRecords:
         self._unsealed, self._copies = Memo(unsealed, most=NEIGHBOURS), copies
         self._begun: set[int] = set()
         self._in_memory: dict[int, _Copy] = {}
-        self._aside: set[int] = set()
+        self._on_disk: set[int] = set()
         self._room = _IN_MEMORY
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<SentRecords with copies of {len(self._in_memory) + len(self._aside)} batches>"
+        return f"<SentRecords with copies of {len(self._in_memory) + len(self._on_disk)} batches>"
 
-    def keep(self, batch: int, records: HashedRecords, places: Indices) -> None:
-        """Copy those at `places`, ascending, of all `records` of `batch`; unless they are many, or some are copied."""
+    def store(self, batch: int, records: HashedRecords, places: Indices) -> None:
+        """Copy the records at `places` (ascending) of `batch`, unless they are many, or some are copied already."""
         if not 0 < len(places) <= records.unwrap().num_rows * _FEW_SHARE:
             return
         is_first, has_room = self._begin(batch, len(places))
@@ -264,30 +269,30 @@ class SentRecords:
         elif is_first:
             self._copies.append(places.astype("<u4").tobytes(), 2 * batch)
             self._copies.append(to_chunk(records_at(records, places)).unwrap(), 2 * batch + 1)
-            self._aside.add(batch)
+            self._on_disk.add(batch)
 
     def at(self, batch: int, places: Indices) -> HashedRecords:
-        """The records of `batch` at `places`, ascending (RECORD_SCHEMA)."""
+        """Return the records of `batch` at `places`, ascending (RECORD_SCHEMA)."""
         return records_at(*self.find(batch, places))
 
     def find(self, batch: int, places: Indices) -> tuple[HashedRecords, Indices]:
-        """Records that hold those of `batch` at `places`, ascending, and where these stand among them."""
+        """Return records that include those of `batch` at `places` (ascending), and the places of these among them."""
         if (copy := self._copy(batch)) is not None:
             found = np.searchsorted(copy.places, places)
             if (copy.places.take(found, mode="clip") == places).all():
                 return copy.records, found
         records = self._unsealed(batch)
-        self.keep(batch, records, places)
+        self.store(batch, records, places)
         return records, places
 
     def _copy(self, batch: int) -> _Copy | None:
-        if batch not in self._aside:
+        if batch not in self._on_disk:
             return self._in_memory.get(batch)
         places = np.frombuffer(self._copies.read(2 * batch), dtype="<u4").astype(np.int64)
         return _Copy(places, from_chunk(RecordChunk(self._copies.read(2 * batch + 1))))
 
     def _begin(self, batch: int, count: int) -> tuple[bool, bool]:
-        """Whether no thread has begun to copy of `batch`, and whether so many records of it have room in memory."""
+        """Return whether no thread has begun to copy of `batch`, and whether so many of its records fit into memory."""
         with self._lock:
             is_first, has_room = batch not in self._begun, count <= self._room
             self._begun.add(batch)
@@ -298,6 +303,6 @@ class SentRecords:
 
 @guarded
 def records_at(records: HashedRecords, places: Indices) -> HashedRecords:
-    """Those of `records` (RECORD_SCHEMA) at `places`, ascending."""
+    """Return those of `records` (RECORD_SCHEMA) at `places`, ascending."""
     batch = records.unwrap()
     return records if len(places) == batch.num_rows else HashedRecords(batch.take(arrow_array(places)))

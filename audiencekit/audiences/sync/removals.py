@@ -1,4 +1,4 @@
-"""Removals: each person is taken out by the keys that are theirs alone."""
+"""Removals: each person is removed by keys that only they have, as far as possible."""
 
 from __future__ import annotations
 
@@ -45,20 +45,21 @@ _NO_TAGS: Final = np.zeros(0, dtype=TAG)
 
 
 @dataclass(frozen=True, slots=True)
-class Staying:
-    """The records that stay: those `wanted` of all batches, each of which begins with the record `firsts` says.
+class RemainingRecords:
+    """The records that stay: those `wanted` of all batches. `firsts` has the number of the first record of each batch.
 
-    `heard` is told of each batch: its number, its records, and the places of those that hold a key which may be struck.
+    `on_batch` is called for each batch with its number, its records, and the places of those that hold a key which may
+    be deleted.
     """
 
     wanted: Bits
     firsts: list[int]
     unsealed: Callable[[int], HashedRecords]
     tagger: Tagger
-    heard: Callable[[int, HashedRecords, Indices], None]
+    on_batch: Callable[[int, HashedRecords, Indices], None]
 
     def holders(self, table: KeyTable, known: KeyFilter, rarest: RarestKeys) -> Iterator[tuple[Indices, Indices]]:
-        """The records that hold keys of `table`, which are `known`, and the numbers of those keys, batch by batch."""
+        """Yield, batch by batch, the records that hold `known` keys of `table`, and the numbers of those keys."""
         return in_order(lambda batch: self._look(batch, table, known, rarest), range(len(self.firsts)), workers=cores())
 
     def _look(self, batch: int, table: KeyTable, known: KeyFilter, rarest: RarestKeys) -> tuple[Indices, Indices]:
@@ -66,15 +67,15 @@ class Staying:
         owners, tags = _tag_likely(records, self.tagger, known)
         places, numbers = table.find(tags)
         owners = owners[places] + self.firsts[batch]
-        heeded = self.wanted.at(owners)
-        owners, numbers = owners[heeded], numbers[heeded]
-        self.heard(batch, records, owners[rarest.likely[numbers]] - self.firsts[batch])
+        selected = self.wanted.at(owners)
+        owners, numbers = owners[selected], numbers[selected]
+        self.on_batch(batch, records, owners[rarest.likely[numbers]] - self.firsts[batch])
         return owners, numbers
 
 
 @dataclass(frozen=True, slots=True)
 class RemovalKeys:
-    """The keys of the members that go, and how many records that stay hold each of them.
+    """The keys of the members to remove, and how many records that stay hold each of them.
 
     `held` are those records, with the number of the key, batch by batch.
     """
@@ -86,10 +87,11 @@ class RemovalKeys:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """Members that go, as records that hold only the keys they go by.
+    """Members to remove, as records that hold only the keys by which they are removed.
 
-    `places` are those of members that go by a key which others hold, `keys` the number of that key. `lost` counts those
-    none of whose keys is held by a member who stays: they have gone, while others may only have got or lost a key.
+    `places` are those of members removed by a key that others hold, too, `keys` the number of that key. `lost` counts
+    the members none of whose keys is held by a member who stays: they have gone, while the others may only have got or
+    lost a key.
     """
 
     records: HashedRecords
@@ -98,8 +100,8 @@ class Reduced:
     keys: Indices = field(repr=False)
 
 
-def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> RemovalKeys:
-    """The keys of all who leave, and how many of those who stay hold each."""
+def count_holders(leaving: Iterable[HashedRecords], staying: RemainingRecords) -> RemovalKeys:
+    """Return the keys of all leaving members, and how many of the remaining ones hold each."""
     table, known, rarest = _gather_keys(leaving, staying.tagger)
     held = []
     for records, numbers in staying.holders(table, known, rarest):
@@ -111,7 +113,7 @@ def count_holders(leaving: Iterable[HashedRecords], staying: Staying) -> Removal
 
 @guarded
 def reduce_members(members: HashedRecords, keys: RemovalKeys, tagger: Tagger, *, first_row: int) -> Reduced:
-    """`members` with the keys that they go by, as Deletes whose rows are counted from `first_row`."""
+    """Return `members` as Deletes with the keys by which they are removed. Rows count from `first_row`."""
     batch = members.unwrap()
     of_kinds = dict(_keys_by_kind(members, keys, tagger))
     own, held = _count_keys(of_kinds, keys, batch.num_rows)
@@ -133,7 +135,7 @@ def reduce_members(members: HashedRecords, keys: RemovalKeys, tagger: Tagger, *,
 
 @guarded
 def as_records(members: HashedRecords, *, first_row: int, deletes: bool) -> HashedRecords:
-    """`members` as Deletes or Updates with all their keys, whose rows are counted from `first_row` (RECORD_SCHEMA)."""
+    """Return `members` as Deletes or Updates with all their keys. Rows count from `first_row` (RECORD_SCHEMA)."""
     batch = members.unwrap()
     return _records([batch.column(kind.value) for kind in Kind], batch.num_rows, first_row, deletes)
 
@@ -146,14 +148,17 @@ def _records(columns: list[Any], count: int, first_row: int, deletes: bool) -> H
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """`of_key` is the round in which each shared key is struck; `returned` are the records to be put back, by round."""
+    """The rounds of removals.
+
+    `of_key` is the round in which each shared key is deleted; `returned` are the records to be put back, by round.
+    """
 
     of_key: npt.NDArray[np.int64] = field(repr=False)
     returned: list[Indices] = field(repr=False)
 
 
 def plan_rounds(struck: Indices, keys: RemovalKeys, members: int) -> Rounds:
-    """When each of the `struck` keys is deleted, and who is put back after it: no one is left out by a later round.
+    """Return in which round each of the `struck` keys is deleted, and who is put back, after the last such round.
 
     `members` are all who stay.
     """
@@ -171,12 +176,15 @@ def plan_rounds(struck: Indices, keys: RemovalKeys, members: int) -> Rounds:
 
 
 def rounds_for(returned: int, members: int) -> int:
-    """In how many rounds so many of `members` are taken out and put back; 1 at least."""
+    """Return in how many rounds, at least 1, so many of `members` are removed and put back."""
     return max(1, math.ceil(returned / max(members * RETURN_SHARE, 1)))
 
 
 def _gather_keys(leaving: Iterable[HashedRecords], tagger: Tagger) -> tuple[KeyTable, KeyFilter, RarestKeys]:
-    """The keys of all who leave. All may: of each key little more is kept than its tag and who has it."""
+    """Return the keys of all leaving members.
+
+    These may be all members: little more than a tag is stored for each key.
+    """
     known, found, owners, count = KeyFilter(), [_NO_TAGS], [_NO_PLACES.astype(np.int32)], 0
     for members in leaving:
         for own, tags in _tag_keys(members, tagger):
@@ -202,7 +210,7 @@ def _add_keys(members: HashedRecords, known: KeyFilter) -> None:
 
 @guarded
 def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tuple[Indices, Tags]:
-    """The owners and the tags of the keys that may be `known`."""
+    """Return owners and tags of the keys that may be `known`."""
     owners, tags = [_NO_PLACES], [_NO_TAGS]
     for kind, lists, hashes in hashes_by_kind(records.unwrap()):
         likely = known.likely(matrix := hash_matrix(hashes))
@@ -212,7 +220,7 @@ def _tag_likely(records: HashedRecords, tagger: Tagger, known: KeyFilter) -> tup
 
 
 def _owners_of(places: Indices, offsets: Places) -> Indices:
-    """The list that each value at `places` is of, counted from the first value; lists begin and end at `offsets`."""
+    """Return the list of each value at `places`, counted from the first value; lists begin and end at `offsets`."""
     present = np.flatnonzero(offsets[1:] > offsets[:-1])
     if len(present) == offsets[-1] - offsets[0]:  # none has several
         return present[places]
@@ -223,7 +231,7 @@ def _owners_of(places: Indices, offsets: Places) -> Indices:
 def _keys_by_kind(
     members: HashedRecords, keys: RemovalKeys, tagger: Tagger
 ) -> Iterable[tuple[Kind, tuple[Indices, Indices]]]:
-    """For each kind that there is: the member of each key, and the number of the key."""
+    """Yield for each kind that occurs: the member of each key, and the number of the key."""
     batch = members.unwrap()
     present = [kind for kind in Kind if len(batch.column(kind.value).flatten())]
     for kind, (owners, tags) in zip(present, tagger.tag_keys(batch), strict=True):
@@ -233,7 +241,7 @@ def _keys_by_kind(
 def _count_keys(
     of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys, members: int
 ) -> tuple[Indices, Indices]:
-    """Of each member, how many of its keys no member who stays holds, and how many one does."""
+    """Return for each member how many of its keys no remaining member holds, and how many any of them holds."""
     own, held = np.zeros(members, dtype=np.int64), np.zeros(members, dtype=np.int64)
     for owners, numbers in of_kinds.values():
         is_held = keys.holders[numbers] > 0
@@ -243,7 +251,7 @@ def _count_keys(
 
 
 def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys, members: int) -> Indices:
-    """Of each member, the number of the key that the fewest hold."""
+    """Return for each member the number of the key that the fewest hold."""
     owners = np.concatenate([each for each, _ in of_kinds.values()])
     numbers = np.concatenate([each for _, each in of_kinds.values()])
     order = np.lexsort((numbers, keys.holders[numbers], owners))
@@ -251,7 +259,7 @@ def _least_held(of_kinds: dict[Kind, tuple[Indices, Indices]], keys: RemovalKeys
     return numbers[order][first]
 
 
-# --- A set of keys that a hundred million others can be looked up in: by bits of their hashes, then by their tags ---
+# --- A set of keys for a hundred million searches: first by bits of their hashes, then by their tags ---
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -260,7 +268,7 @@ _FAR_BITS: Final = 27  # and of these one in six hundred; 16 megabytes
 
 
 class KeyFilter:
-    """Knows some bits of the hash of every key that was added: most others end here, before they are given a tag.
+    """A filter with some bits of the hash of every added key: most other keys are excluded without making a tag.
 
     Its callers hold hashes, and are guarded.
     """
@@ -272,13 +280,13 @@ class KeyFilter:
         return "<KeyFilter>"
 
     def add(self, hashes: Matrix) -> None:
-        """Take in these keys."""
+        """Add these keys."""
         for word, bits in enumerate((self._near, self._far)):
             numbers = _numbers(hashes, word, bits)
             np.bitwise_or.at(bits, numbers >> 3, _masks(numbers))
 
     def likely(self, hashes: Matrix) -> Indices:
-        """The places of those `hashes` that may have been added."""
+        """Return the places of the `hashes` that may have been added."""
         if compiled := kernels(TagKernels):
             return compiled.find_likely(hashes, self._near, self._far)
         places = np.arange(len(hashes))
@@ -289,7 +297,7 @@ class KeyFilter:
 
 
 def _numbers(hashes: Matrix, word: int, bits: Bytes) -> Indices:
-    """The number of the bit that each of `hashes` has in `bits`, by that word of four bytes."""
+    """Return the bit number of each of `hashes` in `bits`, from that word of four bytes."""
     numbers: Indices = hashes.view("<u4")[:, word].astype(np.int64) & (8 * len(bits) - 1)
     return numbers
 
@@ -299,7 +307,7 @@ def _masks(numbers: Indices) -> Bytes:
 
 
 class KeyTable:
-    """Numbers the distinct `tags` from 0."""
+    """Numbers for distinct `tags`, from 0."""
 
     def __init__(self, tags: Sequence[Tags]) -> None:
         halves = (np.concatenate([_NO_TAGS[half], *(each[half] for each in tags)]) for half in ("high", "low"))
@@ -314,7 +322,7 @@ class KeyTable:
         return f"<KeyTable of {len(self)}>"
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
-        """The places of those `tags` that are in the set, and the number of each."""
+        """Return the places of the `tags` in the table, and the number of each."""
         if self._begins is not None and (compiled := kernels(MarkKernels)):
             numbers = compiled.find_tags(tags, Halves(self._high, self._low), self._begins)
             places = np.flatnonzero(numbers >= 0)
@@ -334,7 +342,7 @@ class KeyTable:
 
 
 def _distinct(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
-    """Each pair of halves once, ascending."""
+    """Return each pair of halves once, ascending."""
     order = np.argsort(high)
     is_same, is_equal = _neighbours(high, order), _neighbours(low, order)
     if bool((is_same & ~is_equal).any()):  # hardly ever
@@ -345,13 +353,13 @@ def _distinct(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _neighbours(halves: Numbers, order: Indices) -> Bools:
-    """Of all but the first in this order, whether each is equal to the one before it."""
+    """Return for all but the first in this order whether each is equal to the one before it."""
     ordered = halves[order]
     equal: Bools = ordered[1:] == ordered[:-1]
     return equal
 
 
-# --- Which keys of those who leave may have to be struck although a member who stays holds them ---
+# --- Shared keys: which keys of leaving members may have to be deleted although a remaining member holds them ---
 #
 # A member goes by the key that the fewest hold. So one that many hold, as the telephone of a whole household, is hardly
 # ever struck, and its holders need not be looked at while the others are still being counted.
@@ -361,10 +369,10 @@ _CHANCE: Final = 2  # so many holders more may be chance, while few are counted
 
 
 class RarestKeys:
-    """Counts the holders of keys, each of which some members who leave hold: `owners` those of `numbers`.
+    """Count the holders of the keys of leaving members: `owners` hold the keys with these `numbers`.
 
-    `likely` says of each of so many `keys`, by the holders counted so far, whether of the keys of some member it may
-    turn out to be the one that the fewest hold.
+    `likely` says of each of so many `keys`, by the holders counted so far, whether it may still be the key of some
+    member that the fewest hold.
     """
 
     def __init__(self, owners: Places, numbers: Places, keys: int) -> None:
@@ -377,7 +385,7 @@ class RarestKeys:
         return f"<RarestKeys of {len(self.holders)}>"
 
     def count(self, numbers: Indices) -> None:
-        """Take in the keys that the records of the next batch hold."""
+        """Count the keys that the records of the next batch hold."""
         np.add.at(self.holders, numbers, 1)
         self._batches += 1
         if self._batches == self._due:

@@ -1,4 +1,4 @@
-"""The run of a sync: its snapshot is held, its changes are noted, sent and settled."""
+"""The run of a sync: it holds the snapshot, stores the changes, sends them, and merges them into the snapshot."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Final
 from audiencekit.api.client import AdsClient
 from audiencekit.api.opening import open_client
 from audiencekit.audiences.sync.planner import PlannedSync
-from audiencekit.audiences.sync.stamp import Stamping, judge_unasked
+from audiencekit.audiences.sync.stamp import AudienceStamp, judge_locally
 from audiencekit.delivery.limiter import RateLimiter, open_limiter
-from audiencekit.delivery.options import take_back_cancellation
+from audiencekit.delivery.options import uncancel_task
 from audiencekit.destinations.ads_session import AudienceSession
 from audiencekit.destinations.destination import Session
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ResumeRefused, SnapshotRefused
@@ -36,7 +36,7 @@ from audiencekit.runs.run import Run, RunArguments, RunClock
 from audiencekit.runs.store import RunStore
 from audiencekit.selection.tags import Tagger
 from audiencekit.settings import Settings
-from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, Outcomes, Successor, is_old, write_changes
+from audiencekit.snapshots.changes import Changes, ChangesFacts, Effects, NextSnapshot, Outcomes, is_old, write_changes
 from audiencekit.snapshots.facts import SnapshotFacts, untrusted
 from audiencekit.snapshots.files import PARTS, Snapshot
 from audiencekit.snapshots.members import day_of
@@ -57,10 +57,10 @@ def _now() -> datetime:
 
 
 class HeldSnapshot:
-    """The snapshot of one audience, under the lock of a run. Close it with `stack`.
+    """The snapshot of one audience, under the lock of a run. `stack` closes it.
 
-    Changes of an earlier run are brought into it when it is opened. With `rebuild` a snapshot that cannot be trusted is
-    as good as none; it makes way for an empty one before anything is sent.
+    Changes of an earlier run are merged into it when it is opened. With `rebuild` a snapshot that cannot be trusted is
+    replaced by an empty one before anything is sent.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class HeldSnapshot:
         self._stack, self._now = stack, now
         self._is_rebuild = rebuild
         self._snapshot: Snapshot | None = None
-        self._judge: Callable[[int], tuple[str, ...]] = self._judge_unasked
+        self._judge: Callable[[int], tuple[str, ...]] = self._judge_locally
         self._is_lost = False
 
     @property
     def tagger(self) -> Tagger:
-        """Makes the tags that order the members."""
+        """Return the tagger that orders the members."""
         return self._store.tagger()
 
     @property
@@ -97,17 +97,17 @@ class HeldSnapshot:
         return self._store.spool_key()
 
     def judged_by(self, judge: Callable[[int], tuple[str, ...]]) -> None:
-        """Have `judge` say whether a serial number is that of the last state, when the service was asked."""
+        """Let `judge` decide whether a serial number is that of the last state, after the service was asked."""
         self._judge = judge
 
     def open(self) -> tuple[Snapshot, tuple[str, ...]]:
-        """The snapshot, and what people should know of it.
+        """Return the snapshot, and notes on it for people.
 
         Raises SnapshotRefused for one that cannot be trusted, or that is not the last state of the audience.
         """
         notes: tuple[str, ...] = ()
         try:
-            if settle_left(self._store, self._state_dir, self._key, self._now()):
+            if settle_previous_run(self._store, self._state_dir, self._key, self._now()):
                 notes = ("an earlier run was interrupted: its requests in doubt are sent again",)
             snapshot = self._store.open()
             self._stack.callback(snapshot.close)
@@ -121,10 +121,10 @@ class HeldSnapshot:
         self._snapshot = snapshot
         return snapshot, notes + self._words_for(snapshot) + self._judge(snapshot.facts.serial)
 
-    def _judge_unasked(self, serial: int) -> tuple[str, ...]:
-        """Of a plan, for which the service is not asked, the stamps that are known here."""
+    def _judge_locally(self, serial: int) -> tuple[str, ...]:
+        """Judge by the stamps that are known here, for a plan, which does not ask the service."""
         if not self._is_rebuild:
-            judge_unasked(self.directory, self.key, serial)
+            judge_locally(self.directory, self.key, serial)
         return ()
 
     def _words_for(self, snapshot: Snapshot) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class HeldSnapshot:
         return () if snapshot.facts.serial else (_NEW,)
 
     async def note(self, run: Run, planned: PlannedRun) -> None:
-        """Note what `planned` changes, so that nothing is lost when the run is killed."""
+        """Store the changes of `planned`, so that nothing is lost when the run is killed."""
         await in_thread(functools.partial(self._note, run, planned))
 
     def _note(self, run: Run, planned: PlannedRun) -> None:
@@ -152,9 +152,9 @@ class HeldSnapshot:
         )
 
     async def settle(self, run: Run) -> int:
-        """Bring the noted changes that the journal of `run` confirms, or leaves in doubt, into the snapshot.
+        """Merge the stored changes that the journal of `run` confirms, or leaves in doubt, into the snapshot.
 
-        The serial number of the snapshot comes back.
+        Return the serial number of the snapshot.
         """
         await in_thread(functools.partial(self._settle, run))
         with contextlib.closing(self._store.open()) as snapshot:
@@ -165,16 +165,16 @@ class HeldSnapshot:
 
     @property
     def serial(self) -> int:
-        """The serial number of the snapshot that is open."""
+        """The serial number of the open snapshot."""
         assert self._snapshot is not None  # noqa: S101
         return self._snapshot.facts.serial
 
 
-# --- The changes of a run -> a new snapshot: right after the run, or in the next one when a kill came between ---
+# --- The changes of a run -> a new snapshot: right after the run, or in the next run after a kill ---
 
 
-def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
-    """Bring what an earlier run has changed into the snapshot; whether there was anything.
+def settle_previous_run(store: SnapshotStore, state_dir: Path, key: StateKey, now: datetime) -> bool:
+    """Merge the changes of an earlier run into the snapshot; return whether there were any.
 
     Raises SnapshotRefused when the files are damaged or do not belong together.
     """
@@ -195,7 +195,7 @@ def settle_left(store: SnapshotStore, state_dir: Path, key: StateKey, now: datet
 
 
 def settle_run(store: SnapshotStore, journal: JournalFile, run_id: str, now: datetime) -> None:
-    """The same, for a run whose `journal` is open; when it has changed nothing, what is due otherwise."""
+    """Do the same for a run whose `journal` is open; if it changed nothing, do other due work."""
     changes = Changes.open(store.changes_path, store.spool_key())
     if changes is None:
         write_whole_if_due(store, now)
@@ -217,7 +217,7 @@ def _outcomes_of(journal: JournalFile) -> Outcomes:
 
 
 def _outcomes_of_run(changes: Changes, runs: RunStore, key: StateKey) -> Outcomes:
-    """The outcomes in the run's journal; where that cannot be trusted, everything may have been applied."""
+    """Return the outcomes in the run's journal; without a trusted journal everything may have been applied."""
     run_id = changes.facts.run_id
     try:
         with contextlib.closing(JournalFile.open(runs.directory(run_id) / JOURNAL)) as journal:
@@ -234,9 +234,9 @@ def _apply(store: SnapshotStore, snapshot: Snapshot, changes: Changes, outcomes:
 
 
 def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
-    """Write all members anew when that was last done long ago, although nothing has changed.
+    """Write all members again when that was last done long ago, although nothing has changed.
 
-    Who has gone since then leaves the files by it. Raises SnapshotRefused.
+    This removes members who have gone since then from the files. Raises SnapshotRefused.
     """
     with contextlib.closing(store.open()) as snapshot:
         if snapshot.recent is not None and is_old(snapshot.facts, now.timestamp()):
@@ -246,12 +246,12 @@ def write_whole_if_due(store: SnapshotStore, now: datetime) -> None:
 def _succeed(
     store: SnapshotStore, snapshot: Snapshot, found: Iterable[HashedRecords], facts: SnapshotFacts, now: datetime
 ) -> None:
-    with Spool(store.directory) as aside:
-        effects = Effects(aside, store.tagger())
+    with Spool(store.directory) as scratch:
+        effects = Effects(scratch, store.tagger())
         for effect in found:
             effects.add(effect)
         effects.close()
-        Successor(snapshot, effects, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
+        NextSnapshot(snapshot, effects, lapsed_before=day_of(now) - 1).write(store, facts, now.timestamp())
 
 
 def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now: float) -> SnapshotFacts:
@@ -263,14 +263,14 @@ def _facts_after(facts: SnapshotFacts, changes: Changes, outcomes: Outcomes, now
     )
 
 
-# --- How a run comes to the snapshot of its audience: under its lock, at its pace, with the client of its account ---
+# --- A run with the snapshot of its audience: under its lock, at its pace, with the client of its account ---
 
 # Makes the planner of a run, which opens the snapshot.
 PlannerOf = Callable[[HeldSnapshot], Planner]
 
 
 async def run_on_snapshot(arguments: RunArguments, planner_of: PlannerOf, *, rebuild: bool = False) -> Report:
-    """The report of a new run. Raises what `upload_async` does, and SnapshotRefused."""
+    """Return the report of a new run. Raises the errors of `upload_async`, and SnapshotRefused."""
     options, time = arguments.options, RunClock()
     settings = options.settings
     client, quota = open_client(settings), arguments.target.destination.quota
@@ -284,35 +284,39 @@ async def run_on_snapshot(arguments: RunArguments, planner_of: PlannerOf, *, reb
 def open_snapshot_run(
     run: Run, client: AdsClient, stack: ExitStack, *, time: RunClock, progress: Progress, rebuild: bool = False
 ) -> SnapshotRun:
-    """The snapshot of the audience of `run`, with its stamp; `stack` closes it. With `rebuild` it is built anew."""
+    """Open the snapshot of the audience of `run`, with its stamp; `stack` closes it.
+
+    With `rebuild` it is built anew.
+    """
     audience_id = run.facts.target.id
     snapshot = HeldSnapshot(run.settings, audience_id, stack, rebuild=rebuild, now=time.now)
-    stamping = Stamping(
+    stamping = AudienceStamp(
         client, audience_id, snapshot.directory, snapshot.key,
-        policy=time.retry_policy(), is_rebuild=rebuild, tell=progress.tell,
+        policy=time.retry_policy(), is_rebuild=rebuild, notify=progress.tell,
     )  # fmt: skip
     session = AudienceSession(client, run.facts.account_id, audience_id)
     return SnapshotRun(run, snapshot, stamping, session, time, progress)
 
 
-# --- A run that compares with the snapshot: from the look at the audience to the snapshot that the run leaves ---
+# --- The steps of such a run: from the check of the audience to the new snapshot ---
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRun:
-    """One run, the snapshot that it compares with, the stamp of its audience, and the session that sends."""
+    """One run, the snapshot that it is compared with, the stamp of its audience, and the session that sends."""
 
     run: Run
     snapshot: HeldSnapshot
-    stamping: Stamping
+    stamping: AudienceStamp
     session: Session
     time: RunClock
     progress: Progress
 
     async def carry_out(self, planner: Planner, limiter: RateLimiter) -> Report:
-        """The report of the complete run, whose changes are in the snapshot. Raises what `upload_async` does.
+        """Return the report of the complete run, whose changes are in the snapshot.
 
-        However it ends, only what was confirmed is taken for sent, and what is in doubt for that.
+        Raises the errors of `upload_async`. However it ends, only confirmed requests count as sent; those in doubt stay
+        in doubt.
         """
         self.snapshot.judged_by(self.stamping.judge)
         failure: AudiencekitError
@@ -341,16 +345,16 @@ class SnapshotRun:
         raise refuse(self.run, failure)
 
     async def _accept(self, planned: PlannedRun) -> None:
-        """Change nothing of the audience before it bears the stamp of this run, and the changes are noted."""
+        """Change nothing before the audience has the stamp of this run, and the changes are stored."""
         if planned.requests:
             await self.stamping.begin(self.snapshot.serial)
             await self.snapshot.note(self.run, planned)
 
     async def _conclude(self, report: Report) -> Report:
-        """The report of the run, which is complete whatever interrupts this: the next run does what is left of it."""
+        """Return the report of the run. It is complete even if this is interrupted: the next run does the rest."""
         try:
             await self.stamping.end(await self.snapshot.settle(self.run))
         except asyncio.CancelledError:
-            take_back_cancellation()
+            uncancel_task()
         notes = self.stamping.notes
         return store_report(self.run, replace(report, notes=report.notes + notes)) if notes else report

@@ -1,4 +1,4 @@
-"""The stamp of an audience: which machine keeps its snapshot, and whether it was changed elsewhere."""
+"""The stamp of an audience: it shows which machine has its snapshot, and whether it was changed elsewhere."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from audiencekit.state.files import explained, read_file, replace_file
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import NONCE_BYTES
 
-# --- Whether the snapshot is the last state of its audience: asked of the service before a run changes anything ---
+# --- Whether the snapshot is the last state of its audience: the service is asked before a run changes anything ---
 #
 # A run puts a new stamp into the description of the audience before its first request, and another one when its changes
-# are in the snapshot. So a snapshot is the last one only while the description bears a stamp that was made with it:
+# are in the snapshot. So a snapshot is the last one only while the description has a stamp that was made with it:
 # another machine, an older copy of the state directory, and one that was copied in the middle of a run know other
 # stamps.
 
@@ -53,11 +53,11 @@ _UNKNOWN: Final = (
 )
 
 
-class Stamping:
+class AudienceStamp:
     """The stamp of one audience, as the service shows it and as `directory` knows it.
 
-    What is kept is sealed by `key`. `policy` says how long the service is asked. `tell` hears what people should know
-    of while a run is at work.
+    The stored stamps are sealed by `key`. `policy` says how long the service is asked. `notify` is called with notes
+    for people during a run.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class Stamping:
         *,
         policy: RetryPolicy,
         is_rebuild: bool,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         self._client, self._audience_id = client, audience_id
         self._directory, self._key = directory, key
-        self._policy, self._is_rebuild, self._tell = policy, is_rebuild, tell
+        self._policy, self._is_rebuild, self._notify = policy, is_rebuild, notify
         self._seen: Stamp | None = None
         self._is_unknown = ""  # what the service does not do with descriptions
         self._is_behind = False
@@ -81,23 +81,23 @@ class Stamping:
         self.notes: tuple[str, ...] = ()
 
     async def look(self) -> None:
-        """Ask the service what the audience bears.
+        """Ask the service for the stamp of the audience.
 
-        Raises ServiceUnavailable, CredentialsRefused or Refused where it does not say so now, but may later.
+        Raises ServiceUnavailable, CredentialsRefused or Refused when it does not answer now, but may later.
         """
         async with self._client:
             if not await is_answered(self._ask, self._policy):
                 self._is_unknown = "show"
 
     async def _ask(self) -> str:
-        """The description, of which the stamp is noted; "" where the service shows none."""
+        """Return the description, and note its stamp; "" if the service shows none."""
         found = description_of(await self._client.get_custom_audience(self._audience_id))
         self._is_unknown = "show" if found is None else ""
         self._seen = find_stamp(found or "", self._audience_id)
         return found or ""
 
     def judge(self, serial: int) -> tuple[str, ...]:
-        """Notes on it before a run with the snapshot `serial`. Raises SnapshotRefused."""
+        """Return notes on it before a run with the snapshot `serial`. Raises SnapshotRefused."""
         known = self._known()
         if self._is_rebuild:
             return self._judge_rebuild(known)
@@ -115,7 +115,7 @@ class Stamping:
         return (*uploaded, _UNSTAMPED) if known.is_unsure else uploaded
 
     def _judge_rebuild(self, known: KnownStamps | None) -> tuple[str, ...]:
-        """A rebuild goes ahead whatever there is, and says what it cannot mend."""
+        """Return notes on a rebuild, which always goes on, with the problems that it cannot solve."""
         is_foreign = self._seen is not None and (known is None or self._seen.token not in known.tokens)
         is_overtaken = self._seen is not None and self._seen.since == REMOVAL
         self._is_behind = is_foreign or is_overtaken or (known is not None and known.is_behind)
@@ -135,9 +135,9 @@ class Stamping:
     # --- before the first request ---
 
     async def begin(self, serial: int) -> None:
-        """Have the audience bear a new stamp, which is durably known here before.
+        """Give the audience a new stamp, which is stored here durably before.
 
-        Raises SnapshotRefused when another one has come since `look`, and what that raises.
+        Raises SnapshotRefused when another one was set since `look`, and the errors of `look`.
         """
         if self._is_unknown:
             return
@@ -147,7 +147,10 @@ class Stamping:
                 self._give_up("let us write into")
 
     async def _put(self, serial: int) -> None:
-        """Look once more, then change the description; what was done by a try whose answer was lost is found done."""
+        """Look once more, then change the description.
+
+        If a try whose answer was lost has changed it, nothing is done.
+        """
         description = await self._ask()
         if self._is_unknown:
             return
@@ -166,12 +169,12 @@ class Stamping:
         else:
             shown = description
         if find_stamp(shown, self._audience_id) == Stamp(self._audience_id, self._token):
-            self._keep(tokens=(self._token,))
+            self._store_tokens(tokens=(self._token,))
         else:
             self._give_up("keep what we write into")
 
     async def _change(self, description: str) -> str:
-        """The description that the service shows after it was given our stamp."""
+        """Return the description that the service shows after it was given our stamp."""
         stamped = with_stamp(description, Stamp(self._audience_id, self._token))
         pass_point("before stamp")
         answer = await self._client.update_custom_audience(self._audience_id, description=stamped)
@@ -179,12 +182,12 @@ class Stamping:
         return description_of(answer) or ""
 
     def _give_up(self, what: str) -> None:
-        """The service does not do this with descriptions."""
+        """Note that the service does not support this for descriptions."""
         if known := self._known():
             replace(known, is_shown=False).write(self._directory, self._key)
         self._note(_UNKNOWN.format(what))
 
-    def _keep(self, *, tokens: tuple[str, ...]) -> None:
+    def _store_tokens(self, *, tokens: tuple[str, ...]) -> None:
         known = self._known()
         assert known is not None  # noqa: S101
         replace(known, tokens=tokens, is_shown=True).write(self._directory, self._key)
@@ -192,9 +195,9 @@ class Stamping:
     # --- when the changes are in the snapshot ---
 
     async def end(self, serial: int) -> None:
-        """Have the audience bear the stamp of the snapshot `serial`, unless something else has come between.
+        """Give the audience the stamp of the snapshot `serial`, unless it was changed elsewhere.
 
-        Raises nothing for a service that is away by now: then it is the stamp of the beginning that holds.
+        Raises nothing when the service is away by now: then the stamp of the beginning stays.
         """
         known = self._known()
         if known is None or not self._token:
@@ -216,22 +219,22 @@ class Stamping:
         replace(known, tokens=(earlier, self._token)).write(self._directory, self._key)
         shown = await self._change(description)
         if find_stamp(shown, self._audience_id) == Stamp(self._audience_id, self._token):
-            self._keep(tokens=(self._token,))  # else either may be there: an answer without it proves nothing
+            self._store_tokens(tokens=(self._token,))  # else either may be there: an answer without it proves nothing
 
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes += (note,)
-            self._tell(f"note: {note}")
+            self._notify(f"note: {note}")
 
 
-def judge_unasked(directory: Path, key: SubKey, serial: int) -> None:
-    """Do as `Stamping.judge` for a plan, of which the service is not asked. Raises SnapshotRefused."""
+def judge_locally(directory: Path, key: SubKey, serial: int) -> None:
+    """Do as `AudienceStamp.judge` for a plan, which does not ask the service. Raises SnapshotRefused."""
     if (known := KnownStamps.read(directory, key)) is not None:
         _refuse_what_is_behind(known, serial)
 
 
 def _refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
-    """Raises SnapshotRefused for a snapshot that lacks what was changed after it, as far as this directory knows."""
+    """Raise SnapshotRefused for a snapshot that lacks later changes, as far as this directory knows."""
     if serial < known.serial:
         raise SnapshotRefused("the snapshot is not the last that was written", hint=_REBUILD)
     if known.is_behind:
@@ -239,14 +242,13 @@ def _refuse_what_is_behind(known: KnownStamps, serial: int) -> None:
 
 
 def _misses_stamp(known: KnownStamps | None) -> bool:
-    """Whether an audience without a stamp should bear one."""
+    """Whether an audience without a stamp should have one."""
     return known is not None and known.is_shown is not False
 
 
-# --- The stamps that the description of an audience may bear when it is next looked at, as this state directory
-# knows
+# --- The stamps that the description of an audience may have at the next look, as this state directory knows them ---
 #
-# Sealed, beside the snapshot. A stamp stands here before it can stand there, so that no kill makes us a stranger.
+# Sealed, beside the snapshot. A stamp is stored here before it is set there, so that after a kill it is known as ours.
 
 STAMP: Final = "stamp"
 _MOST_BYTES: Final = 10_000
@@ -254,11 +256,12 @@ _MOST_BYTES: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownStamps:
-    """The stamps that the audience may bear: one of `tokens`. `serial` is that of the snapshot then: none older fits.
+    """The stamps that the audience may have: one of `tokens`.
 
-    `is_shown` says whether the service shows stamps; None: a first one was cut short. `is_behind` that the snapshot
-    lacks what others changed, until all members have been sent again. `is_unsure` that others may have changed it while
-    the audience bore no stamp, until a sync that told so has come to its end.
+    `serial` is that of its snapshot then; older ones do not fit. `is_shown` says whether the service shows stamps;
+    None: setting the first one was interrupted. `is_behind` says that the snapshot lacks changes of others, until all
+    members have been sent again. `is_unsure` says that others may have changed the audience while it had no stamp,
+    until a sync that said so has ended.
     """
 
     serial: int
@@ -269,7 +272,7 @@ class KnownStamps:
 
     @classmethod
     def read(cls, directory: Path, key: SubKey) -> Self | None:
-        """Those that were written last; None when there never were any. Raises SnapshotRefused for a damaged file."""
+        """Return the stamps that were stored last; None without any. Raises SnapshotRefused for a damaged file."""
         path = directory / STAMP
         if not os.path.lexists(path):
             return None
@@ -284,7 +287,7 @@ class KnownStamps:
             raise untrusted() from None
 
     def write(self, directory: Path, key: SubKey) -> None:
-        """Keep them; durable when it returns. Raises InputOutputFailed."""
+        """Store them; durable when it returns. Raises InputOutputFailed."""
         pass_point("before stamps")
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = AESGCM(key.unwrap()).encrypt(nonce, orjson.dumps(asdict(self)), STAMP.encode())

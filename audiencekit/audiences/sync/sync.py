@@ -19,7 +19,7 @@ from audiencekit.errors import PlanRefused
 from audiencekit.limits import DEFAULT_ALLOWED_SHRINK, RENEW_BEFORE_DAYS
 from audiencekit.planning.options import Keywords, SyncKeywords, Time, plain_keywords, read_keywords, with_keywords
 from audiencekit.planning.plan import to_plan
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.process.cancellation import cancellable
 from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
@@ -28,12 +28,122 @@ from audiencekit.runs.beginning import hold_target
 from audiencekit.runs.journal.facts import RENEW, SYNC
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, SyncPlanKeywords, SyncRunKeywords
 from audiencekit.runs.run import RunArguments
-from audiencekit.runs.start import look_first
+from audiencekit.runs.start import look_at_target
 from audiencekit.settings import Settings, load_settings
 from audiencekit.snapshots.members import DOUBTFUL, date_of, day_of
 from audiencekit.snapshots.store import SNAPSHOTS, SnapshotStore
 from audiencekit.sources.files import AnySource, items_of
 from audiencekit.state.keys import find_state_key
+
+# --- `sync`: make an audience equal to a source by sending only the changes since the last time ---
+
+
+@cancellable
+@with_keywords(SyncRunKeywords, RUN_DEFAULTS)
+async def sync_async(
+    source: AnySource,
+    *,
+    audience_id: str,
+    replace: bool = False,
+    rebuild: bool = False,
+    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
+    **keywords: Unpack[SyncRunKeywords],
+) -> Report:
+    """Make the audience equal to the source; return the report of the complete run.
+
+    Only the differences from the snapshot of the last sync are sent. All additions and renewals are confirmed before
+    the first removal. The audience may shrink by the share `allow_shrink`, or with `replace` by any share; it is never
+    left empty. `rebuild` sends all members, without regard to the snapshot. To finish a sync that ended early, call it
+    again: it continues from the confirmed requests. Raises the errors of `upload_async`, and SnapshotRefused when the
+    snapshot cannot be trusted.
+    """
+    source = items_of(source)
+    options, about_source = RunOptions.split(keywords)
+    allowed = check_sync(about_source, options.settings, audience_id, allow_shrink, replace=replace)
+    plain = plain_keywords(about_source, few_people=options.settings.few_people)
+    target = Target.audience(audience_id)
+    await look_at_target(target.connect(options.settings), options.progress)
+    arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
+    planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
+    return await run_on_snapshot(arguments, planner, rebuild=rebuild)
+
+
+sync = blocking(sync_async)
+
+
+def check_sync(
+    keywords: SyncKeywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool
+) -> float:
+    """Return the share by which the audience may shrink. Raises UsageError for keywords that can never work."""
+    allowed = allowed_share(allow_shrink, replace=replace)
+    read_keywords(keywords, settings.profile)
+    check_identifier("audience", audience_id)
+    return allowed
+
+
+# --- `renew`: send the members of the snapshot again whose entries expire soon ---
+
+DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
+
+
+@cancellable
+async def renew_async(
+    *,
+    audience_id: str,
+    before: str = DEFAULT_BEFORE,
+    expires_at: Time | None = None,
+    ttl_days: int | None = None,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    limiter: RateLimiter | None = None,
+) -> Report:
+    """Extend the entries of an audience under sync that expire within `before`, such as 30d; return the report.
+
+    The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
+    audience that is not under sync.
+    """
+    options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
+    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
+    target = Target.audience(audience_id)
+    keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
+    arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
+    return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days))
+
+
+renew = blocking(renew_async)
+
+
+# --- The plan of a sync, for people: no request is sent, and nothing is changed ---
+
+
+@with_keywords(SyncPlanKeywords, RUN_DEFAULTS)
+def plan_sync(
+    source: AnySource,
+    *,
+    audience_id: str,
+    replace: bool = False,
+    rebuild: bool = False,
+    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
+    **keywords: Unpack[SyncPlanKeywords],
+) -> Plan:
+    """Make the plan of `sync`, whose `changes` count people. Sends nothing, and needs no credentials.
+
+    Raises the errors of `check`, SnapshotRefused, and AudienceBusy while a run works on the audience.
+    """
+    source = items_of(source)
+    options, about_source = RunOptions.split(keywords)
+    settings = options.settings
+    allowed = check_sync(about_source, settings, audience_id, allow_shrink, replace=replace)
+    now = datetime.now(UTC)
+    target = Target.audience(audience_id)
+    with ExitStack() as stack:
+        hold_target(target, settings, stack, now)
+        snapshot = HeldSnapshot(settings, audience_id, stack, rebuild=rebuild)
+        terms = PlanTerms.of(about_source, settings, now=now)
+        resources = PlanResources(stack=stack, progress=options.progress, rejections=options.rejections)
+        planner = SyncPlanner(snapshot, allowed_shrink=allowed, all_members=rebuild)
+        return to_plan(planner(source, terms, resources))
+
 
 # --- `expiry`: when the members of an audience under sync expire, unless they are renewed ---
 
@@ -44,8 +154,8 @@ WITHIN_DAYS: Final = (7, 30, 90)  # what people ask for
 class Expiry:
     """The members of an audience by the day on which their entries expire, in UTC.
 
-    `doubtful` may be in the audience or not. `within` counts those that expire in so many days. With `unsettled`, a run
-    is at work or was cut short, and what it has changed is not counted yet.
+    `doubtful` members may be in the audience or not. `within` counts those that expire in so many days. With
+    `unsettled`, a run is at work or was interrupted, and its changes are not counted yet.
     """
 
     audience_id: str
@@ -70,7 +180,7 @@ class Expiry:
 
 
 def is_under_sync(audience_id: str, settings: Settings) -> bool:
-    """Whether this state directory has a snapshot of the audience. Without any, no state key is made for asking."""
+    """Whether this state directory has a snapshot of the audience. Without any snapshot, no state key is made."""
     return (settings.state_dir / SNAPSHOTS).exists() and _store(audience_id, settings).exists()
 
 
@@ -105,113 +215,3 @@ def expiry(*, audience_id: str, settings: Settings | None = None, now: datetime 
         days={date_of(day): count for day, count in days.items()},
         unsettled=store.changes_path.exists(),
     )
-
-
-# --- The plan of a sync that is only looked at: no request is sent, and nothing is changed ---
-
-
-@with_keywords(SyncPlanKeywords, RUN_DEFAULTS)
-def plan_sync(
-    source: AnySource,
-    *,
-    audience_id: str,
-    replace: bool = False,
-    rebuild: bool = False,
-    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
-    **keywords: Unpack[SyncPlanKeywords],
-) -> Plan:
-    """Make the plan of `sync`, whose `changes` count people. Sends nothing, and needs no credentials.
-
-    Raises the errors of `check`, SnapshotRefused, and AudienceBusy while a run works on the audience.
-    """
-    source = items_of(source)
-    options, about_source = RunOptions.split(keywords)
-    settings = options.settings
-    allowed = check_sync(about_source, settings, audience_id, allow_shrink, replace=replace)
-    now = datetime.now(UTC)
-    target = Target.audience(audience_id)
-    with ExitStack() as stack:
-        hold_target(target, settings, stack, now)
-        snapshot = HeldSnapshot(settings, audience_id, stack, rebuild=rebuild)
-        terms = Terms.of(about_source, settings, now=now)
-        means = Means(stack=stack, progress=options.progress, rejections=options.rejections)
-        planner = SyncPlanner(snapshot, allowed_shrink=allowed, all_members=rebuild)
-        return to_plan(planner(source, terms, means))
-
-
-# --- `renew`: put in again, from the snapshot, the members of an audience whose entry expires soon ---
-
-DEFAULT_BEFORE: Final = f"{RENEW_BEFORE_DAYS}d"
-
-
-@cancellable
-async def renew_async(
-    *,
-    audience_id: str,
-    before: str = DEFAULT_BEFORE,
-    expires_at: Time | None = None,
-    ttl_days: int | None = None,
-    settings: Settings | None = None,
-    progress: Progress | None = None,
-    limiter: RateLimiter | None = None,
-) -> Report:
-    """Extend the entries of an audience under sync that expire within `before`, such as 30d; the report of the run.
-
-    The rows of the report are the members of the snapshot. Raises the errors of `sync_async`, and PlanRefused for an
-    audience that is not under sync.
-    """
-    options = RunOptions.of(settings=settings, progress=progress, limiter=limiter)
-    days = math.ceil(parse_duration(before, "`before=`") / timedelta(days=1))
-    target = Target.audience(audience_id)
-    keywords = plain_keywords(Keywords(expires_at=expires_at, ttl_days=ttl_days))
-    arguments = RunArguments(source=None, target=target, keywords=keywords, options=options, operation=RENEW)
-    return await run_on_snapshot(arguments, lambda snapshot: functools.partial(plan_renewal, snapshot, days))
-
-
-renew = blocking(renew_async)
-
-
-# --- `sync`: make an audience equal to a source by sending what has changed since the last time, and nothing else ---
-
-
-@cancellable
-@with_keywords(SyncRunKeywords, RUN_DEFAULTS)
-async def sync_async(
-    source: AnySource,
-    *,
-    audience_id: str,
-    replace: bool = False,
-    rebuild: bool = False,
-    allow_shrink: float = DEFAULT_ALLOWED_SHRINK,
-    **keywords: Unpack[SyncRunKeywords],
-) -> Report:
-    """Make the audience equal to the source; the report of the complete run.
-
-    Only the differences from the snapshot of the last sync are sent. All additions and renewals are confirmed before
-    the first removal. The audience may shrink by the share `allow_shrink`, or with `replace` by any share; it is never
-    left empty. `rebuild` sends all members, without regard to the snapshot. To finish a sync that ended early, call it
-    again: it goes on from what was confirmed. Raises the errors of `upload_async`, and SnapshotRefused when the
-    snapshot cannot be trusted.
-    """
-    source = items_of(source)
-    options, about_source = RunOptions.split(keywords)
-    allowed = check_sync(about_source, options.settings, audience_id, allow_shrink, replace=replace)
-    plain = plain_keywords(about_source, few_people=options.settings.few_people)
-    target = Target.audience(audience_id)
-    await look_first(target.connect(options.settings), options.progress)
-    arguments = RunArguments(source=source, target=target, keywords=plain, options=options, operation=SYNC)
-    planner = functools.partial(SyncPlanner, allowed_shrink=allowed, all_members=rebuild)
-    return await run_on_snapshot(arguments, planner, rebuild=rebuild)
-
-
-sync = blocking(sync_async)
-
-
-def check_sync(
-    keywords: SyncKeywords, settings: Settings, audience_id: str, allow_shrink: float, *, replace: bool
-) -> float:
-    """The share that the audience may shrink by. Raises UsageError for what could never work."""
-    allowed = allowed_share(allow_shrink, replace=replace)
-    read_keywords(keywords, settings.profile)
-    check_identifier("audience", audience_id)
-    return allowed

@@ -1,4 +1,4 @@
-"""The pace of all that share a quota: one process, one host, or many hosts."""
+"""The pace of all processes that share a quota: one process, one host, or many hosts."""
 
 from audiencekit.delivery.limiter.choice import open_limiter
 from audiencekit.delivery.limiter.host import HostLimiter

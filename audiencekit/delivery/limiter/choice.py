@@ -1,4 +1,4 @@
-"""The limiter that the settings ask for, and the name of the quota that it guards."""
+"""The limiter that the settings choose, and the name of its quota."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ QUOTA_LENGTH: Final = 32  # hex digits: 128 bits
 async def open_limiter(
     settings: Settings, quota: str, *, clock: Clock, given: RateLimiter | None = None
 ) -> AsyncIterator[RateLimiter]:
-    """The limiter for the account, the token and the service of `settings`, shared by all who have the same.
+    """Return the limiter for the account, the token and the service of `settings`, shared by all that have the same.
 
-    `quota` says which requests the service counts together: that of their destination.
-    A `given` one comes before the settings. Raises InputOutputFailed when the file of the host's cannot be used,
-    UsageError for an invalid address of Redis.
+    `quota` says which requests the service counts together. A `given` limiter takes precedence over the settings.
+    Raises InputOutputFailed when the file of the host's limiter cannot be used, UsageError for an invalid address of
+    Redis.
     """
     if given is not None:
         yield given
@@ -43,9 +43,9 @@ async def open_limiter(
 
 @guarded
 def quota_of(address: str, account_id: str, token: Secret, quota: str) -> str:
-    """A name for what the service counts together (specification part 2, section 8): by account and token.
+    """Return a name for the requests that the service counts together: by account and token (part 2, section 8).
 
-    A cut SHA-256. Tokens are long and random, so that none is found by trying; the name is of no use to sign with.
+    It is a shortened SHA-256. Tokens are long and random, so that the name does not reveal them.
     """
     parts = (address.rstrip("/"), account_id, quota, token.unwrap())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:QUOTA_LENGTH]

@@ -1,4 +1,4 @@
-"""Limiters of one process: one request at a time, evenly spaced; and two limiters as one."""
+"""The limiters of one process: an even pace, no limit, and two limiters joined to one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from audiencekit.limits import PACED_REQUESTS_PER_MINUTE
 
 
 class PacedLimiter:
-    """Spaces requests evenly: no burst, in any order of calls. For one process and one event loop.
+    """Space requests evenly, without bursts, in one process and one event loop.
 
-    At the default pace at most 1,471 requests leave in any 60 s, where the service allows 1,500
-    (specification part 2, section 8); the rest is for jitter on the way.
+    At the default pace at most 1,471 requests leave in any 60 s, where the service allows 1,500 (specification part 2,
+    section 8); the rest is a margin for jitter on the network.
     """
 
     def __init__(self, requests_per_minute: float = PACED_REQUESTS_PER_MINUTE, *, clock: Clock) -> None:
@@ -28,7 +28,7 @@ class PacedLimiter:
         self._turn = asyncio.Lock()
 
     async def acquire(self) -> None:
-        """Returns when one request may leave. A cancelled call uses up nothing."""
+        """Return when one request may leave. A cancelled call uses up nothing."""
         # The place counts after the wait only: who is cancelled while waiting leaves no gap behind.
         async with self._turn:
             place = max(self._free_at, self._clock.monotonic())
@@ -39,24 +39,24 @@ class PacedLimiter:
 
 
 class Unlimited:
-    """No limit at all, for benchmarks against your own service."""
+    """No limit, for benchmarks against your own service."""
 
     async def acquire(self) -> None:
-        """Returns at once, after all others had a turn."""
+        """Return at once, after a turn of the event loop."""
         await asyncio.sleep(0)
 
 
-# --- Two limiters as one: the quota of an account, and a pace that several accounts keep together ---
+# --- Two limiters as one: the quota of an account, and a pace that several accounts share ---
 
 
 class JointLimiter:
-    """A request leaves when both let it go. A 429 holds back both: it may be about either."""
+    """Let a request leave when both limiters allow it. A 429 pauses both: it may be about either."""
 
     def __init__(self, own: RateLimiter, common: RateLimiter) -> None:
         self._own, self._common = own, common
 
     async def acquire(self) -> None:
-        """Returns when one request may leave."""
+        """Return when one request may leave."""
         await self._common.acquire()
         await self._own.acquire()
 

@@ -1,7 +1,7 @@
-"""The two scripts of the Redis limiter: the rules of `line`, on the server's clock, with places in advance.
+"""The limiter of many hosts: two scripts on a Redis server that keep the queue by the server's clock.
 
-All times are whole microseconds of that clock, far below 2^53. A clock that was moved back leaves times of a far
-future behind; they are forgotten, like what a restart forgets: then the first place is one interval from now.
+All times are whole microseconds of that clock, far below 2^53. If the clock is moved back, the stored times are far in
+the future. They are then forgotten, as after a restart: the first place is one interval from now.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _microseconds(seconds: float) -> str:
     return str(round(seconds * MICROSECONDS))
 
 
-# --- The limiter that many hosts share: one script call a request, on the clock of a Redis server ---
+# --- The limiter that many hosts share: one script call for each request, by the clock of a Redis server ---
 #
 # A call takes a place and says how long it is to it, so no clock of a client is compared with another. A place that
 # could not be used in time is void. A server that lost its memory paces all from then on.
@@ -117,10 +117,10 @@ SCHEMES: Final = ("redis", "rediss", "unix")
 
 
 class RedisLimiter:
-    """Spaces requests evenly among all who use `quota` on one Redis server: an async context manager.
+    """An async context manager that spaces requests evenly among all clients of `quota` on one Redis server.
 
-    All should have the same pace. While Redis is away no request leaves, and after REDIS_AWAY_SECONDS
-    ServiceUnavailable is raised; with `when_away=pace` in the address each process keeps the whole pace by itself
+    All clients should have the same pace. While Redis is away no request leaves, and after REDIS_AWAY_SECONDS
+    ServiceUnavailable is raised; with `when_away=pace` in the address each process keeps the whole pace alone
     meanwhile. Raises UsageError for an invalid address, CredentialsRefused when Redis refuses the password.
     """
 
@@ -152,17 +152,17 @@ class RedisLimiter:
 
     @property
     def is_quota_shared(self) -> bool:
-        """Whether a 429 came to any of them although the pace was kept; once True, it stays."""
+        """Whether any of the clients got a 429 although the pace was kept; once True, it stays True."""
         return self._is_quota_shared
 
     async def acquire(self) -> None:
-        """Returns when one request may leave. A cancelled call uses up at most one place."""
+        """Return when one request may leave. A cancelled call uses up at most one place."""
         async with self._turn:
             while not await self._leave():
                 pass
 
     async def pause(self, seconds: float) -> None:
-        """Note a 429: no request gets a place for `seconds`, and the pace halves, once a pause."""
+        """Note a 429: no request gets a place for `seconds`, and the pace is halved, once in each pause."""
         await self._answer(PAUSE, pause_arguments(self._interval, seconds))
 
     async def _leave(self) -> bool:
@@ -179,7 +179,7 @@ class RedisLimiter:
         return bool(is_place) and self._clock.monotonic() - due <= MAX_LATENESS_SECONDS
 
     async def _answer(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
-        """The result of the script, in time; None when Redis is away and that stops no request."""
+        """Return the result of the script; None when Redis is away and requests go on without it."""
         patience = self._clock.monotonic() + REDIS_AWAY_SECONDS
         while True:
             asked_at = self._clock.monotonic()
@@ -196,7 +196,7 @@ class RedisLimiter:
                 await self._clock.sleep(REDIS_RETRY_SECONDS)
 
     async def _call(self, script: str, arguments: Sequence[str]) -> Sequence[int] | None:
-        """One call; None when no answer came. Raises for a server that answers and will not do it."""
+        """Make one call; None when there was no answer. Raises when the server answers with a refusal."""
         from redis import exceptions
 
         failure: AudiencekitError
@@ -216,7 +216,7 @@ class RedisLimiter:
 
 
 def read_address(address: Secret) -> tuple[Secret, str]:
-    """The address without our own parameter, and what to do when Redis is away: STOP or PACE.
+    """Return the address without our own parameter, and what to do when Redis is away: STOP or PACE.
 
     Raises UsageError, which does not show the address.
     """

@@ -1,1 +1,1 @@
-"""Records -> entries -> bodies: how many requests they take, and the bytes of each."""
+"""Records -> entries -> bodies: how many requests they need, and the bytes of each."""

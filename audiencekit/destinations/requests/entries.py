@@ -1,4 +1,4 @@
-"""Records -> user entries as they stand in a body (specification part 2, section 4.4).
+"""Records -> user entries as they are written in a body (specification part 2, section 4.4).
 
 An entry is compact JSON with the kinds in the order of `Kind`.
 """
@@ -39,19 +39,19 @@ _ESCAPED: Final = r'["\\\x00-\x1f]'  # what JSON does not take as it is
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chosen:
-    """The records at `places` of `batch` (RECORD_SCHEMA), whose kinds have the names of `profile`."""
+    """The records at `places` of `batch` (RECORD_SCHEMA). `profile` names their kinds."""
 
     batch: Any
     places: Counts
     profile: Profile
 
     def joined(self) -> Any:
-        """Their entries, each with a comma (pa.BinaryArray)."""
+        """Return their entries, each with a comma (pa.BinaryArray)."""
         return _joined(self.batch.take(arrow_array(self.places)), self.profile)
 
 
 def write_operations(body: Octets, prefix: bytes, suffix: bytes, operations: int, users: Sequence[Chosen]) -> int:
-    """Put all `users` into `body`, spread evenly over so many operations; how many bytes they take.
+    """Write all `users` into `body`, spread evenly over so many operations; return the number of bytes.
 
     Each operation is `prefix`, the entries of its users, `suffix` and a comma.
     """
@@ -72,7 +72,7 @@ def _operations(entries: Any, prefix: bytes, suffix: bytes, operations: int) -> 
 
 
 def measure_entries(batch: Any, profile: Profile) -> Counts:
-    """The bytes of the entry of each record of `batch`, without its comma."""
+    """Return the bytes of the entry of each record of `batch`, without its comma."""
     if compiled := kernels(EntryKernels):
         return compiled.measure_entries(fields_of(batch, profile), batch.num_rows)
     sizes, fields = np.full(batch.num_rows, len("{}"), dtype=np.int64), np.zeros(batch.num_rows, dtype=np.int64)
@@ -86,7 +86,7 @@ def measure_entries(batch: Any, profile: Profile) -> Counts:
 
 
 def _value_bytes(lists: Any, counts: Counts, kind: Kind) -> Counts:
-    """Bytes of all values of each record, with their quotation marks."""
+    """Return the bytes of all values of each record, with their quotation marks."""
     if kind.is_hashed:
         return counts * (SHA256_HEX_LENGTH + len('""'))
     lengths = pc.binary_length(_json_strings(lists.flatten())).to_numpy(zero_copy_only=False)
@@ -95,7 +95,7 @@ def _value_bytes(lists: Any, counts: Counts, kind: Kind) -> Counts:
 
 
 def fields_of(batch: Any, profile: Profile) -> list[Field]:
-    """The kinds of `batch` that some record has, as the kernels take them."""
+    """Return the kinds that occur in `batch`, as the kernels take them."""
     return [_field_of(batch.column(kind.value), kind, profile) for kind in _kinds_of(batch)]
 
 
@@ -116,7 +116,7 @@ def _opening(kind: Kind, profile: Profile) -> str:
 
 
 def _joined(batch: Any, profile: Profile) -> Any:
-    """The entry of each record with its comma. Every record has an identifier: Arrow would leave out one without."""
+    """Return the entry of each record with its comma. Every record has an identifier: Arrow would drop one without."""
     if not batch.num_rows:
         return pa.array([], pa.binary())
     fields = [_written(batch.column(kind.value), kind, profile) for kind in _kinds_of(batch)]
@@ -125,7 +125,7 @@ def _joined(batch: Any, profile: Profile) -> Any:
 
 
 def _written(lists: Any, kind: Kind, profile: Profile) -> Any:
-    """`"email":["…","…"]` for each record, null where it has no value."""
+    """Return `"email":["…","…"]` for each record, null where it has no value."""
     values = lists.flatten()
     texts = pc.binary_join_element_wise('"', to_hex(values), '"', "") if kind.is_hashed else _json_strings(values)
     listed = lists_between(offsets_of(value_counts(lists)), texts)
@@ -133,7 +133,7 @@ def _written(lists: Any, kind: Kind, profile: Profile) -> Any:
 
 
 def _json_strings(texts: Any) -> Any:
-    """Each of `texts` as JSON writes it, with its quotation marks."""
+    """Return each of `texts` as JSON, with its quotation marks."""
     escaped = pc.match_substring_regex(texts, _ESCAPED)
     quoted = pc.binary_join_element_wise('"', texts, '"', "")
     if not pc.any(escaped).as_py():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.layouts import KernelStructure, Slice, require, room_in
+from audiencekit.kernels.layouts import KernelStructure, Slice, output_slice, require
 from audiencekit.records.columns.arrays import Bytes, Places
 
 Chosen = npt.NDArray[np.int64]
@@ -25,16 +25,18 @@ class _Part(KernelStructure):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Field:
-    """One kind of a batch: its name as an entry has it, up to the bracket, where each list begins in the values and the
-    last one ends, and the values: hashes, or texts as JSON writes them, of which `ends` says the same as `lists`."""
+    """One kind of a batch: its name in an entry up to the bracket, the offsets of the lists, and the values.
+
+    Values are hashes, or texts as JSON writes them; of texts `ends` has the offsets in bytes.
+    """
 
     opening: bytes
     lists: Places
     values: Bytes
     ends: Places | None = None
 
-    def laid_out(self) -> _Field:
-        """The same as the library reads it."""
+    def to_structure(self) -> _Field:
+        """Return the structure that the library reads."""
         opening = Slice.of(np.frombuffer(self.opening, dtype=np.uint8), np.uint8)
         ends = Slice() if self.ends is None else Slice.of(self.ends, np.int32)
         made = _Field(opening, Slice.of(self.lists, np.int32), Slice.of(self.values, np.uint8), ends)
@@ -49,16 +51,16 @@ class BatchPart:
     places: Chosen
     fields: Sequence[Field]
 
-    def laid_out(self) -> _Part:
-        """The same as the library reads it."""
-        fields = Slice.of_all([field.laid_out() for field in self.fields], _Field)
+    def to_structure(self) -> _Part:
+        """Return the structure that the library reads."""
+        fields = Slice.of_all([field.to_structure() for field in self.fields], _Field)
         made = _Part(Slice.of(self.places, np.int64), fields)
         made._kept = (self, fields)
         return made
 
 
 class EntryKernels:
-    """Entries, of records by their places in a batch."""
+    """The kernels for entries of records, which are given by their places in a batch."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -66,17 +68,19 @@ class EntryKernels:
     def write_operations(
         self, body: Bytes, prefix: bytes, suffix: bytes, operations: int, parts: Sequence[BatchPart]
     ) -> int:
-        """Put the users of all `parts` into `body`, spread evenly over so many operations, and give how many bytes they
-        take: each operation is `prefix`, its users, `suffix` and a comma."""
+        """Write the users of all `parts` into `body`, spread evenly over so many operations; return their bytes.
+
+        Each operation is `prefix`, its users, `suffix` and a comma.
+        """
         given = [Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8) for text in (prefix, suffix)]
-        all_parts, written = Slice.of_all([part.laid_out() for part in parts], _Part), ctypes.c_size_t(0)
+        all_parts, written = Slice.of_all([part.to_structure() for part in parts], _Part), ctypes.c_size_t(0)
         arguments = (*map(ctypes.byref, given), ctypes.c_size_t(operations), ctypes.byref(all_parts))
-        require(self._library.audiencekit_operations(*room_in(body, np.uint8), *arguments, ctypes.byref(written)))
+        require(self._library.audiencekit_operations(*output_slice(body, np.uint8), *arguments, ctypes.byref(written)))
         return written.value
 
     def measure_entries(self, fields: Sequence[Field], records: int) -> Chosen:
         """The bytes of the entry of each of so many records of a batch, without its comma."""
-        laid_out = Slice.of_all([field.laid_out() for field in fields], _Field)
+        laid_out = Slice.of_all([field.to_structure() for field in fields], _Field)
         sizes = np.empty(records, dtype=np.int64)
-        require(self._library.audiencekit_entry_sizes(*room_in(sizes, np.int64), ctypes.byref(laid_out)))
+        require(self._library.audiencekit_entry_sizes(*output_slice(sizes, np.int64), ctypes.byref(laid_out)))
         return sizes

@@ -35,7 +35,7 @@ _CLOSE: Final = b"]"
 
 @dataclass(frozen=True, slots=True)
 class OperationsForm:
-    """A RequestForm: Updates, then Deletes, spread over as many operations as there is room for."""
+    """A RequestForm of Updates, then Deletes, spread over as many operations as fit."""
 
     times: PlanTimes
     profile: Profile
@@ -46,11 +46,11 @@ class OperationsForm:
         return measure_users(records, self.profile)
 
     def plan(self, waves: Iterable[int], sizes_of: SizesOf) -> list[PlannedRequest]:
-        """As few requests as hold the records."""
+        """Return as few requests as hold the records."""
         return plan_requests(waves, sizes_of, times=self.times, limits=self.limits)
 
     def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
-        """Put the JSON into `body`; how many bytes it takes."""
+        """Write the JSON into `body`; return the number of bytes."""
         end = len(_OPEN)
         verbs = ((UPDATE, updates, request.update_operations), (DELETE, deletes, request.delete_operations))
         for verb, users, operations in verbs:
@@ -61,7 +61,7 @@ class OperationsForm:
         return end
 
     def open_body(self, request: PackedRequest) -> OperationsBody:
-        """Where each record of the body stands."""
+        """Return the place of each record of the body."""
         from audiencekit.destinations.requests.operations_body import OperationsBody  # needed once in a great many runs
 
         return OperationsBody(request, self.limits)

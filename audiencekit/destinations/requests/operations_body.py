@@ -1,4 +1,4 @@
-"""Parts of a request: some of its records in a body of their own, each byte as it stood in the whole."""
+"""Parts of a request: some of its records in a smaller body, each with the same bytes as in the whole."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Frames(Personal[list[tuple[bytes, bytes]]]):
 
 
 class OperationsBody:
-    """Where each record of a body stands. `operation_of` is the operation of each record, both counted from 0.
+    """The place of each record of a body. `operation_of` is the operation of each record, both counted from 0.
 
-    Only places are kept, so that an opened body costs little more than the closed one. Raises Bug when the body is
-    not one that `packing` made.
+    Only places are stored, so that an opened body takes little more memory than the closed one. Raises Bug when the
+    body is not one that `packing` made.
     """
 
     def __init__(self, request: PackedRequest, limits: BodyLimits = _LIMITS) -> None:
@@ -49,7 +49,7 @@ class OperationsBody:
         return len(before) + len(after)
 
     def spread(self, records: Indices) -> Indices:
-        """The operation of each of `records` in a request of their own, as a plan spreads them."""
+        """The operation of each of `records` when they are sent in a request alone, spread as a plan does it."""
         frames = self._frames.unwrap()
         is_first = np.array([frame == frames[0] for frame in frames])[self.operation_of[records]]
         counts = int(is_first.sum()), int((~is_first).sum())
@@ -58,9 +58,9 @@ class OperationsBody:
         return np.concatenate([first, spread[0] + second])
 
     def part(self, records: Indices, operations: Indices | None = None) -> PackedRequest:
-        """The part with these records, which are given in ascending order.
+        """Return the part with these records, which are given in ascending order.
 
-        `operations` is the operation of each, ascending; by default they stay together as they are.
+        `operations` is the operation of each record, ascending; by default they stay together as they are.
         """
         framed_as = self.operation_of[records]
         operations = framed_as if operations is None else operations
@@ -81,7 +81,7 @@ class OperationsBody:
 
 @guarded
 def _survey(body: Personal[bytes | memoryview]) -> tuple[_Frames, npt.NDArray[np.int64], Indices]:
-    """The frames of all operations, start and end of each record, and the operation of each record."""
+    """Return the frames of all operations, start and end of each record, and the operation of each record."""
     whole = body.unwrap()
     frames: list[tuple[bytes, bytes]] = []
     places: list[tuple[int, int]] = []
@@ -127,7 +127,7 @@ def _cut(
     operation_of: Indices,
     framed_as: Indices,
 ) -> RequestBody:
-    """Slices of the whole, operation by operation; each has the frame of the operation that its records had there."""
+    """Return slices of the whole, operation by operation; each has the frame that its records' operation had there."""
     whole, framed = memoryview(body.unwrap()), frames.unwrap()
     first_of = np.flatnonzero(np.diff(operation_of, prepend=-1))
     operations = []

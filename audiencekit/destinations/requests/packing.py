@@ -24,7 +24,7 @@ _FEW: Final = 8
 
 
 class Entries(Personal[list[Chosen]]):
-    """Records of some batches, whose entries follow one another."""
+    """Records of some batches, with their entries one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class EncodedUsers:
 
     @classmethod
     def joined(cls, parts: Iterable[EncodedUsers]) -> EncodedUsers:
-        """All of `parts`, in order."""
+        """Return all of `parts` as one, in order."""
         parts = list(parts)
         rows = [part.rows for part in parts] or [np.zeros(0, dtype=np.int64)]
         chosen = [chosen for part in parts for chosen in part.entries.unwrap()]
@@ -48,22 +48,22 @@ UsersOf: TypeAlias = Callable[[PlannedRequest], tuple[EncodedUsers, EncodedUsers
 
 
 class RecordLayout(Protocol):
-    """Where the records of a plan stand."""
+    """The places of the records of a plan."""
 
     def stretch(self, wave: tuple[int, bool], first: int, count: int) -> Iterator[tuple[int, Counts]]:
-        """The batches and places of `count` records of a wave from the `first` on, which are Deletes or are not."""
+        """Yield batches and places of `count` records of a wave, Deletes or Updates, beginning with the `first`."""
 
 
 class BatchesOfRecords(Protocol):
     """The records of a plan, for any thread."""
 
     def find(self, batch: int, places: Counts) -> tuple[HashedRecords, Counts]:
-        """Records that hold those of `batch` at `places`, ascending, and where these stand among them."""
+        """Return records that include those of `batch` at `places` (ascending), and the places of these among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRecords:
-    """The records of all requests of a plan: where they stand, and from where they are had."""
+    """The records of all requests of a plan: their places, and where to read them."""
 
     layout: RecordLayout
     batches: BatchesOfRecords
@@ -84,7 +84,7 @@ class RequestRecords:
 
 @guarded
 def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> EncodedUsers:
-    """The records at `places` of a batch (RECORD_SCHEMA), in their order."""
+    """Return the records at `places` of a batch (RECORD_SCHEMA), in that order, as users."""
     batch = records.unwrap()
     if 0 < len(places) < batch.num_rows // _FEW:
         # Chosen records keep their batch in memory: few records of each of many batches would keep all batches.
@@ -94,43 +94,44 @@ def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> En
 
 @guarded
 def measure_users(records: HashedRecords, profile: Profile) -> npt.NDArray[np.int64]:
-    """The bytes of each entry without its comma, as it will be written."""
+    """Return the bytes of each entry without its comma, as it will be written."""
     return measure_entries(records.unwrap(), profile)
 
 
-class BodyRoom(Personal[Octets]):
-    """Where bodies are made, one after the other."""
+class BodyBuffer(Personal[Octets]):
+    """A buffer in which bodies are made, one after the other."""
 
 
 class BodyForm(Protocol):
-    """How the records of a request are written."""
+    """The form in which the records of a request are written."""
 
     def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
-        """Put all into `body`, which has the planned length; how many bytes they take."""
+        """Write all into `body`, which has the planned length; return the number of bytes."""
 
 
 def pack_requests(planned: Iterable[PlannedRequest], users_of: UsersOf, form: BodyForm) -> Iterator[PackedRequest]:
-    """The bodies of `planned`, in order, made side by side, a few ahead of what is asked for.
+    """Yield the bodies of `planned`, in order; some are made ahead, in threads.
 
-    Any part of a plan may be packed: no body needs another.
+    Any part of a plan may be packed: bodies do not depend on each other.
     """
     return in_order(lambda request: pack_request(request, users_of, form), planned, workers=cores())
 
 
 def pack_request(
-    request: PlannedRequest, users_of: UsersOf, form: BodyForm, room: BodyRoom | None = None
+    request: PlannedRequest, users_of: UsersOf, form: BodyForm, room: BodyBuffer | None = None
 ) -> PackedRequest:
-    """The body of one request. Raises Bug when it is not what was planned.
+    """Return the body of one request. Raises Bug when it is not as planned.
 
-    It is written into `room`, and holds until something else is; without, into room of its own.
+    It is written into `room`, and is valid until the next one is written there; without `room` it has a buffer of its
+    own.
     """
     updates, deletes = users_of(request)
-    return _pack(request, updates, deletes, form, room or BodyRoom(np.empty(request.body_bytes, dtype=np.uint8)))
+    return _pack(request, updates, deletes, form, room or BodyBuffer(np.empty(request.body_bytes, dtype=np.uint8)))
 
 
 @guarded
 def _pack(
-    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, form: BodyForm, room: BodyRoom
+    request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, form: BodyForm, room: BodyBuffer
 ) -> PackedRequest:
     if [len(updates.rows), len(deletes.rows)] != [request.updates, request.deletes]:
         raise AssertionError("there are not as many users as planned")

@@ -23,25 +23,25 @@ Sizes: TypeAlias = npt.NDArray[np.integer[Any]]
 SizesOf: TypeAlias = Callable[[int, bool], Iterable[Sizes]]
 
 
-class BodyWishes(Protocol):
-    """The sizes of requests that options ask for, within those that the service takes; None where they do not."""
+class BodyOptions(Protocol):
+    """The sizes of requests that options give, below those of the service; None where they give none."""
 
     @property
     def max_records_per_request(self) -> int | None:
-        """The records of one request at most."""
+        """The most records of one request."""
 
     @property
     def max_records_per_operation(self) -> int | None:
-        """The records of one operation at most."""
+        """The most records of one operation."""
 
     @property
     def max_body_bytes(self) -> int | None:
-        """The bytes of one request at most."""
+        """The most bytes of one request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits:
-    """The limits that bodies are cut by; None where there is none."""
+    """The limits by which bodies are cut; None for no limit."""
 
     max_operations: int = MAX_OPERATIONS
     max_body_bytes: int = MAX_BODY_BYTES
@@ -49,20 +49,20 @@ class BodyLimits:
     max_records_per_operation: int | None = None
 
     @classmethod
-    def within(cls, wishes: BodyWishes | None) -> Self:
-        """The limits of the service, with smaller requests where asked for."""
-        if wishes is None:
+    def within(cls, wanted: BodyOptions | None) -> Self:
+        """Return the limits of the service, or smaller ones where the options give them."""
+        if wanted is None:
             return cls()
         return cls(
-            max_body_bytes=wishes.max_body_bytes or MAX_BODY_BYTES,
-            max_records_per_request=wishes.max_records_per_request,
-            max_records_per_operation=wishes.max_records_per_operation,
+            max_body_bytes=wanted.max_body_bytes or MAX_BODY_BYTES,
+            max_records_per_request=wanted.max_records_per_request,
+            max_records_per_operation=wanted.max_records_per_operation,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRequest:
-    """One request to be. `updates` and `deletes` are records; within the body the Updates come first.
+    """One planned request. `updates` and `deletes` count records; in the body the Updates come first.
 
     Its Updates are those of its wave from `first_update` on, its Deletes those from `first_delete` on, in row order.
     """
@@ -79,7 +79,7 @@ class PlannedRequest:
 
     @property
     def records(self) -> int:
-        """Records in the body: what `success_count` must say."""
+        """The records in the body, which `success_count` must equal."""
         return self.updates + self.deletes
 
     @property
@@ -90,7 +90,7 @@ class PlannedRequest:
 
 @lru_cache(maxsize=4)  # of one run two, and each is asked for with every request
 def operation_prefix(operation_type: str, times: PlanTimes) -> bytes:
-    """The bytes of an operation before its first user; OPERATION_SUFFIX closes it."""
+    """Return the bytes of an operation before its first user; OPERATION_SUFFIX ends it."""
     effective = f'"effective_at":"{format_time(times.effective_at)}",' if times.effective_at else ""
     expires = format_time(times.end)
     return f'{{"operation_type":"{operation_type}","params":{{{effective}"expires_at":"{expires}","users":['.encode()
@@ -100,7 +100,7 @@ OPERATION_SUFFIX: Final = b"]}}"
 
 
 def operation_bytes(times: PlanTimes) -> int:
-    """The bytes that one operation adds to a body besides its users; both verbs are of one length."""
+    """Return the bytes of one operation without users; both verbs have the same length."""
     (size,) = {len(operation_prefix(verb, times)) + len(OPERATION_SUFFIX) for verb in OPERATION_TYPES}
     return size
 
@@ -108,16 +108,16 @@ def operation_bytes(times: PlanTimes) -> int:
 def plan_requests(
     waves: Iterable[int], sizes_of: SizesOf, *, times: PlanTimes, limits: BodyLimits
 ) -> list[PlannedRequest]:
-    """The requests for all records, wave by wave, Updates before Deletes in each.
+    """Return the requests for all records, wave by wave, Updates before Deletes in each.
 
     A body is `[` operations joined by `,` `]`, so with n users of S bytes in m operations of `operation_bytes` each it
-    has 1 + n + S + m * operation_bytes bytes: the cut is exact. Every record fits one body (see `records`).
+    has 1 + n + S + m * operation_bytes bytes: the cut is exact. Every record fits into one body (see `records`).
     """
     overhead = operation_bytes(times)
     planned: list[PlannedRequest] = []
     for wave in waves:
         updates = deletes = 0
-        for body in _cut(_Coming(sizes_of(wave, False), sizes_of(wave, True)), overhead, limits):
+        for body in _cut(_PendingRecords(sizes_of(wave, False), sizes_of(wave, True)), overhead, limits):
             request = PlannedRequest(
                 number=len(planned) + 1,
                 wave=wave,
@@ -134,8 +134,8 @@ def plan_requests(
     return planned
 
 
-class _Coming:
-    """The records that are not planned yet, as far as they were asked for."""
+class _PendingRecords:
+    """The records that are not planned yet, as far as their sizes were read."""
 
     def __init__(self, updates: Iterable[Sizes], deletes: Iterable[Sizes]) -> None:
         self._blocks = chain(((block, True) for block in updates), ((block, False) for block in deletes))
@@ -147,7 +147,7 @@ class _Coming:
         return len(self._ends)
 
     def fill(self, body_bytes: int) -> bool:
-        """Ask for more than fits one body; whether there is anything."""
+        """Read the sizes of more records than fit into one body; return whether there are any."""
         ends, last = [self._ends], int(self._ends[-1]) if len(self) else self._begin
         while last - self._begin <= body_bytes and (block := next(self._blocks, None)):
             if len(block[0]):
@@ -160,15 +160,15 @@ class _Coming:
         return bool(len(self))
 
     def size(self, count: int) -> int:
-        """The bytes of the first `count`, at least one, with their commas."""
+        """Return the bytes of the first `count` (at least one), with their commas."""
         return int(self._ends[count - 1]) - self._begin
 
     def count(self, size: int) -> int:
-        """How many of the first have no more bytes than `size`."""
+        """Return how many of the first records have at most `size` bytes together."""
         return int(self._ends.searchsorted(self._begin + size, side="right"))
 
     def drop(self, count: int) -> None:
-        """The first `count`, at least one, are planned."""
+        """Note that the first `count` (at least one) are planned."""
         self._begin = int(self._ends[count - 1])
         self._ends, self.updates = self._ends[count:], max(self.updates - count, 0)
 
@@ -180,8 +180,8 @@ class _Body(NamedTuple):
     body_bytes: int
 
 
-def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
-    """Greedy: each request takes as many records as the limits allow."""
+def _cut(coming: _PendingRecords, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
+    """Yield requests, each with as many records as the limits allow."""
     while coming.fill(limits.max_body_bytes):
         count = _fitting(coming, overhead, limits)
         updates = min(coming.updates, count)
@@ -190,8 +190,8 @@ def _cut(coming: _Coming, overhead: int, limits: BodyLimits) -> Iterator[_Body]:
         coming.drop(count)
 
 
-def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
-    """The largest number of records that fit one body, at least one (binary search)."""
+def _fitting(coming: _PendingRecords, overhead: int, limits: BodyLimits) -> int:
+    """Return the most records, at least one, that fit into one body (binary search)."""
 
     def fits(count: int) -> bool:
         updates = min(coming.updates, count)
@@ -211,9 +211,9 @@ def _fitting(coming: _Coming, overhead: int, limits: BodyLimits) -> int:
 
 
 def spread_over(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, int]:
-    """How many operations the Updates and the Deletes of one body are spread over: more than there may be if too many.
+    """Return over how many operations the Updates and the Deletes of one body are spread; too many if they do not fit.
 
-    One record an operation as long as there is room: then an index in `operation_errors` points at few people.
+    There is one record in an operation as long as there is room: then an index in `operation_errors` names few people.
     """
     room, per = limits.max_operations, limits.max_records_per_operation
     if updates + deletes <= room:
@@ -228,7 +228,7 @@ def spread_over(updates: int, deletes: int, limits: BodyLimits) -> tuple[int, in
 
 
 def _least_operations(records: int, per: int | None) -> int:
-    """The fewest operations that hold `records` of one verb, at most `per` in each."""
+    """Return the fewest operations for `records` of one verb, with at most `per` in each."""
     return min(records, 1) if per is None else -(-records // per)
 
 
@@ -239,11 +239,11 @@ _TYPES: Final = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}
 
 
 def sizes_to_bytes(sizes: Sizes) -> bytes:
-    """As narrow as the largest of them allows."""
+    """Return the sizes as bytes, in the narrowest type that holds the largest."""
     width = np.min_scalar_type(int(sizes.max(initial=0))).itemsize
     return bytes([width]) + sizes.astype(_TYPES[width]).tobytes()
 
 
 def sizes_from_bytes(content: bytes | memoryview) -> Sizes:
-    """The sizes that `sizes_to_bytes` was given, as narrow as it is kept."""
+    """Return the sizes that `sizes_to_bytes` wrote, in their narrow type."""
     return np.frombuffer(content, dtype=_TYPES[content[0]], offset=1)

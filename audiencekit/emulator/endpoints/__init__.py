@@ -1,0 +1,1 @@
+"""The endpoints of the emulator, a module for each section of the specification."""

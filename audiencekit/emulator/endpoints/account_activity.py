@@ -1,4 +1,4 @@
-"""Subscriptions to account activity, and the webhooks that it is sent to."""
+"""Subscriptions to account activity, and the webhooks to which it is sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import orjson
 from audiencekit.emulator.answers import Answer, format_time, refuse_problem
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.activity import DIRECTIONS, EVENT_TYPES, Query, Subscription, invalid, read_wish
+from audiencekit.emulator.endpoints.activity import (
+    DIRECTIONS,
+    EVENT_TYPES,
+    Query,
+    Subscription,
+    invalid,
+    read_selection,
+)
 
 # --- `POST /2/activity/subscriptions` and `GET /2/activity/stream` (specification part 0, sections 6 and 8) ---
 #
@@ -52,7 +59,7 @@ def subscribe(call: Call) -> Answer:
 
 
 def open_stream(call: Call) -> Answer:
-    """Return events as they happen, one JSON object a line; before them those of the last `backfill_minutes`."""
+    """Return events as they happen, one JSON object a line, after those of the last `backfill_minutes`."""
     query = Query(call.query)
     minutes = query.text("backfill_minutes")
     query.finish()
@@ -99,20 +106,20 @@ _WEBHOOK_FIELDS: Final = ("webhook_id", "from_date", "to_date")
 
 
 def link_webhook(call: Call) -> Answer:
-    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, and the same when it was before."""
+    """Answer `POST /2/tweets/search/webhooks/:webhook_id`: linked, also if it was linked before."""
     if not _WEBHOOK_ID.fullmatch(call.ids["webhook_id"]):
         raise invalid("Expected 1 to 19 digits for [webhook_id]")
     query = Query(call.query)
-    wish = read_wish(query)
+    selection = read_selection(query)
     query.finish()
-    call.store.webhooks.link(call.ids["webhook_id"], wish)
+    call.store.webhooks.link(call.ids["webhook_id"], selection)
     return Answer(200, orjson.dumps({"data": {"provisioned": True}}))
 
 
 def replay(call: Call) -> Answer:
-    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers again what happened between two minutes.
+    """Answer `POST /2/webhooks/replay`: the number of the job, which delivers the events between two minutes again.
 
-    By default that is the last day, to every linked webhook.
+    By default these are the events of the last day, for every linked webhook.
     """
     query = Query(call.query)
     given = {name: query.text(name) for name in _WEBHOOK_FIELDS}

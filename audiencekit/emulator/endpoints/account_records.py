@@ -1,5 +1,8 @@
-"""The partner whose tweets an account may promote: their profile, and tweets that have every field of the data API
-(specification part 0, sections 2.3 to 2.6). All of it is invented."""
+"""Accounts, and the invented records of a new one.
+
+One is a partner whose tweets the account may promote, with a profile and tweets that have every field of the data API
+(specification part 0, sections 2.3 to 2.6).
+"""
 
 from __future__ import annotations
 
@@ -120,12 +123,10 @@ _APPS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def endow(account: Account, user_id: str, seed: int) -> None:
-    """Give a new account its own user and a partner whose tweets it may promote, and three apps, one of them deleted.
+def seed_account(account: Account, user_id: str, seed: int) -> None:
+    """Give a new account a user, a partner whose tweets it may promote, and three apps, one of them deleted.
 
-    The partner has tweets, and the account its media already.
-
-    The same seed and account give the same ids.
+    The partner has tweets, and the account has its media already. The same seed and account give the same ids.
     """
     chance = random.Random(f"{seed} {account.id} endowment")
     partner_id = str(chance.randrange(10**17, 10**18))
@@ -149,7 +150,7 @@ SHARING_FEATURE: Final = "SHARE_AUDIENCE_OUTSIDE_BUSINESS"
 
 @dataclass(slots=True)
 class Account:
-    """One account; times in epoch seconds. What was deleted stays, marked. `is_foreign` is another user's."""
+    """One account; times in epoch seconds. Deleted records stay, marked. `is_foreign` is for another user's account."""
 
     id: str
     name: str
@@ -169,15 +170,15 @@ class Account:
     records: dict[str, dict[str, Record]] = field(default_factory=dict)  # of all other kinds, by kind and id
 
     def has_name(self, name: str) -> bool:
-        """Return whether an audience has, or had when it was deleted, this name: names are unique for good."""
+        """Whether an audience has, or had before its deletion, this name: names are unique for good."""
         return any(audience.name == name for audience in self.audiences.values())
 
     def lists(self) -> list[Audience | DoNotReachList]:
-        """Return everything that has members."""
+        """Return everything with members."""
         return [*self.audiences.values(), *self.do_not_reach_lists.values()]
 
     def value(self, attribute: str) -> Any:
-        """Return the value to sort a list by."""
+        """Return the value by which a list is sorted."""
         return getattr(self, attribute)
 
     def document(self) -> dict[str, Any]:

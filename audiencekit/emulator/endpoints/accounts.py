@@ -1,4 +1,4 @@
-"""Accounts: listed, shown, changed; made and deleted in the sandbox (specification part 1, section 4.1)."""
+"""Accounts: listed, shown and changed; in the sandbox made and deleted (specification part 1, section 4.1)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def change_account(call: Call) -> Answer:
 
 
 def delete_account(call: Call) -> Answer:
-    """`DELETE /accounts/:account_id`, in the sandbox. From then on the account is refused like an unknown one."""
+    """Answer `DELETE /accounts/:account_id`, in the sandbox. Then the account is refused like an unknown one."""
     parameters = Parameters(call)
     parameters.finish()
     call.account.deleted, call.account.updated_at = True, call.now
@@ -98,7 +98,7 @@ _MOST: Final = "max_active_campaigns"
 
 
 def show_settings(account: Account) -> dict[str, Any]:
-    """Return the settings of an account as the door shows and takes them."""
+    """Return the settings of an account as the control endpoint shows and takes them."""
     return {
         "outside": sorted(account.outside),
         "features": sorted(account.features),
@@ -107,7 +107,7 @@ def show_settings(account: Account) -> dict[str, Any]:
 
 
 def change_settings(account: Account, body: bytes) -> None:
-    """Put those settings that a body names in the place of the ones before. Raises RefusalError (400)."""
+    """Replace the settings that a body names. Raises RefusalError (400)."""
     try:
         order = parse_json(body)
     except ValueError:
@@ -136,7 +136,7 @@ _READABLE: Final = ("REACH_AND_FREQUENCY_ANALYTICS", "REACH_FREQUENCY_CAP", "WEB
 
 
 def list_features(call: Call) -> Answer:
-    """Answer `GET …/features`: the keys that the account has, of those asked for."""
+    """Answer `GET …/features`: the keys that the account has, among those that are requested."""
     parameters = Parameters(call)
     asked = parameters.words("feature_keys", choices=_READABLE)
     parameters.finish()
@@ -145,7 +145,7 @@ def list_features(call: Call) -> Answer:
 
 
 def add_features(call: Call) -> Answer:
-    """Answer `POST …/features`, in the sandbox: all keys that the account has then."""
+    """Answer `POST …/features`, in the sandbox: all keys that the account has afterwards."""
     parameters = Parameters(call)
     keys = _read_keys(parameters)
     call.account.features |= keys
@@ -153,7 +153,7 @@ def add_features(call: Call) -> Answer:
 
 
 def remove_features(call: Call) -> Answer:
-    """Answer `DELETE …/features`, in the sandbox: all keys that the account has then."""
+    """Answer `DELETE …/features`, in the sandbox: all keys that the account has afterwards."""
     parameters = Parameters(call)
     keys = _read_keys(parameters)
     call.account.features -= keys
@@ -183,7 +183,7 @@ _CHOICES: Final = {
 
 
 def change_tax_settings(call: Call) -> Answer:
-    """Answer `PUT …/tax_settings`: all of them as they are then."""
+    """Answer `PUT …/tax_settings`: all of them after the change."""
     parameters = Parameters(call)
     changes: dict[str, Any] = {}
     for name in _TEXTS:

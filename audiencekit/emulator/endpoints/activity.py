@@ -1,6 +1,6 @@
 """Events of users, subscriptions to them, and the streams that deliver them (specification part 0, section 6).
 
-The specification does not show the form of subscriptions and events. Here it is the plainest that carries what the
+The specification does not show the form of subscriptions and events. Here it is the simplest form with all that the
 specification states. A subscription without a user is for the user of the application; one without a type is for all
 types.
 """
@@ -51,7 +51,7 @@ BACKFILL_SECONDS: Final = 300  # the most that a stream can be told of what was;
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to a user; `payload` is what a keyword is looked for in. `time` in epoch seconds."""
+    """Something that happened to a user; keywords are searched in `payload`. `time` is in epoch seconds."""
 
     event_type: str
     user_id: str
@@ -59,7 +59,7 @@ class Event:
     time: float
 
     def line(self) -> bytes:
-        """Return the event on the wire."""
+        """Return the event as it is sent."""
         document = {
             "event_type": self.event_type,
             "filter": {"user_id": self.user_id},
@@ -70,9 +70,9 @@ class Event:
 
 
 def read_event(order: object, own_user_id: str, now: float) -> Event:
-    """Return the event that an order makes happen, to the application's own user unless it names another.
+    """Return the event in an order, for the application's own user unless it names another.
 
-    Raises ValueError, which says what is wrong.
+    Raises ValueError with the problem.
     """
     if not isinstance(order, dict) or not order.keys() <= {"event_type", "user_id", "payload"}:
         raise ValueError('Expected {"event_type": …, "user_id": …, "payload": {…}}')
@@ -95,7 +95,7 @@ class Subscription:
     direction: str | None = None
 
     def wants(self, event: Event) -> bool:
-        """Return whether the event is one of them."""
+        """Whether the event fits the subscription."""
         way = EVENT_TYPES[event.event_type]
         return (
             event.user_id == self.user_id
@@ -106,15 +106,15 @@ class Subscription:
 
 
 class Activity:
-    """Everything that was subscribed to, and that happened and was wanted."""
+    """All subscriptions, and the events that fit them."""
 
     def __init__(self) -> None:
         self.subscriptions: list[Subscription] = []
         self._events: list[Event] = []
         self._streams: set[Stream] = set()
 
-    def happen(self, event: Event) -> bool:
-        """Tell every stream of an event; return whether there is a subscription to it."""
+    def publish(self, event: Event) -> bool:
+        """Send an event to every stream; return whether there is a subscription to it."""
         if not any(subscription.wants(event) for subscription in self.subscriptions):
             return False
         self._events = [*(each for each in self._events if each.time >= event.time - BACKFILL_SECONDS), event]
@@ -123,19 +123,19 @@ class Activity:
         return True
 
     def open_stream(self, since: float) -> Stream:
-        """Return a stream of what happens from now on, after what happened from `since` on."""
+        """Return a stream of the events from `since` on, and of all later ones."""
         stream = Stream([event for event in self._events if event.time >= since], self._streams.discard)
         self._streams.add(stream)
         return stream
 
     def end_streams(self) -> None:
-        """End the streams that are open."""
+        """End the open streams."""
         for stream in self._streams:
             stream.end()
 
 
 class Stream:
-    """The events that one reader has still to be told."""
+    """The events that were not sent to one reader yet."""
 
     def __init__(self, events: Iterable[Event], leave: Callable[[Stream], None]) -> None:
         self._leave = leave
@@ -144,12 +144,12 @@ class Stream:
         self.ended = False
 
     def add(self, event: Event) -> None:
-        """More to tell."""
+        """Add an event."""
         self._lines.append(event.line())
         self._wake()
 
     def end(self) -> None:
-        """Nothing comes any more."""
+        """Note that nothing more comes."""
         self.ended = True
         self._wake()
 
@@ -163,7 +163,7 @@ class Stream:
         return taken
 
     def changed(self) -> asyncio.Future[None]:
-        """Done when there is more to take, or when it ended."""
+        """Return when there is more to take, or it has ended."""
         if self._change is None or self._change.done():
             self._change = asyncio.get_running_loop().create_future()
         return self._change
@@ -183,8 +183,8 @@ MEDIA_EXPANSION, AUTHOR_EXPANSION, TWEET_EXPANSION = "attachments.media_keys", "
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """The fields of each kind of object, the default ones among them, and the expansions."""
+class FieldSelection:
+    """The fields of each kind of object, with the default ones, and the expansions."""
 
     tweet: frozenset[str]
     media: frozenset[str]
@@ -192,9 +192,9 @@ class Wish:
     expansions: frozenset[str]
 
 
-def read_wish(query: Query) -> Wish:
-    """Return the fields that a query asks for. Raises RefusalError (400) for what is no name, or is removed."""
-    wish = Wish(
+def read_selection(query: Query) -> FieldSelection:
+    """Return the fields that a query requests. Raises RefusalError (400) for an unknown or removed name."""
+    selection = FieldSelection(
         tweet=frozenset({"id", "text", *query.words("tweet.fields", removed=("source",))}),
         media=frozenset({"media_key", "type", *query.words("media.fields")}),
         user=frozenset({"id", "name", "username", *query.words("user.fields")}),
@@ -202,11 +202,11 @@ def read_wish(query: Query) -> Wish:
     )
     for name in ("poll.fields", "place.fields"):
         query.words(name)
-    return wish
+    return selection
 
 
 def choose(document: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
-    """Return the fields of a document that are wanted and that it has."""
+    """Return the selected fields that a document has."""
     return {name: value for name, value in document.items() if name in fields and value is not None}
 
 
@@ -216,7 +216,7 @@ _WORD: Final = re.compile(r"[a-z0-9_.]+", re.ASCII)
 
 
 def invalid(detail: str) -> RefusalError:
-    """400: the request cannot be read."""
+    """Return a 400: the request cannot be read."""
     kind = "https://api.x.com/2/problems/invalid-request"
     return refuse_problem(400, "Invalid Request", detail, kind)
 
@@ -233,11 +233,11 @@ class Query:
             self._unread[name] = text
 
     def text(self, name: str) -> str | None:
-        """Return a parameter as it came; None when it is not given."""
+        """Return a parameter as received; None if it is not given."""
         return self._unread.pop(name, None)
 
     def words(self, name: str, removed: Collection[str] = ()) -> list[str]:
-        """Return a comma-separated list that has none of `removed`; empty when it is not given."""
+        """Return a comma-separated list without any of `removed`; empty if it is not given."""
         given = self.text(name)
         if given is None:
             return []

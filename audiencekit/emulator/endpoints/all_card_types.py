@@ -1,4 +1,4 @@
-"""Cards of every kind together: `…/cards/all` (specification part 2, section 4.7), and by their address."""
+"""Cards of all types together: `…/cards/all` (specification part 2, section 4.7), and by their address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = (CARDS, IMAGE_CONVERSATION, VIDEO_CONVERSATION)
 
 
 def list_by_uri(call: Call) -> Answer:
-    """Answer `GET …/cards/all`: in the order asked for; the list has no pages."""
+    """Answer `GET …/cards/all`, in the requested order; the list has no pages."""
     parameters = Parameters(call)
     uris = parameters.required_words("card_uris")
     with_deleted = parameters.boolean("with_deleted")
@@ -41,7 +41,7 @@ def show_any(call: Call) -> Answer:
 
 
 def choose_card(call: Call, uri: str) -> dict[str, Any]:
-    """Return the card that a tweet takes with it. Raises RefusalError (404) when there is none."""
+    """Return the card of a tweet. Raises RefusalError (404) when there is none."""
     for kind, card in _cards(call, with_deleted=False):
         if card.fields["card_uri"] == uri:
             return kind.show(card)

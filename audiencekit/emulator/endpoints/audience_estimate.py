@@ -1,7 +1,8 @@
 """`POST …/audience_estimate`: how many people some targeting criteria would reach (specification part 1, section 4.3).
 
-The specification names no primary criteria. Here a criterion is primary unless it only narrows the people that others
-reach. A custom audience reaches as many people as its last count; the number for another value follows from the seed.
+The specification does not say which criteria are primary. Here a criterion is primary unless it only narrows the people
+of others. A custom audience reaches as many people as its last count; the number for another value follows from the
+seed.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _operator_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _count(call: Call, criteria: list[dict[str, str]]) -> int:
-    """Primary criteria add up, negated ones take away, and each of the others halves what is left."""
+    """Add primary criteria, subtract negated ones, and halve the rest for each of the others."""
     reached = 0
     for criterion in criteria:
         if criterion["targeting_type"] not in _NARROWING:

@@ -42,7 +42,7 @@ FIELDS: Final[Mapping[str, Mapping[str, bytes]]] = MappingProxyType(
 
 
 def make_key(tag: bytes, text: str) -> bytes:
-    """Return the key of one value that was found good."""
+    """Return the key of one valid value."""
     if tag != PARTNER_USER_ID:
         return tag + bytes.fromhex(text)
     raw = text.encode()
@@ -50,17 +50,17 @@ def make_key(tag: bytes, text: str) -> bytes:
 
 
 def make_key_set(keys: Iterable[bytes]) -> bytes:
-    """Return the key set of some keys, in whatever order and however often they are given."""
+    """Return the key set of some keys, in any order, with or without repetitions."""
     return b"".join(sorted(set(keys)))
 
 
 def is_one_hash(key_set: bytes) -> bool:
-    """Return whether a key set is one key, that of a hashed value: most are."""
+    """Whether a key set is a single key of a hashed value: most are."""
     return len(key_set) == HASHED_KEY_BYTES and key_set[:1] != PARTNER_USER_ID
 
 
 def are_hashes(key_sets: Sequence[bytes]) -> bool:
-    """Return whether each of many key sets is one key, that of a hashed value."""
+    """Return for each of many key sets whether it is a single key of a hashed value."""
     return set(map(len, key_sets)) == {HASHED_KEY_BYTES} and PARTNER_USER_ID[0] not in set(map(itemgetter(0), key_sets))
 
 
@@ -116,7 +116,7 @@ class Entries:
         return iter(self._spans.items())
 
     def put(self, key_sets: Sequence[bytes], span: Span) -> None:
-        """Add entries; a key set that is there already is renewed: it has this span from now on."""
+        """Add entries; a key set that exists already gets this span."""
         for key_set in () if are_hashes(key_sets) else key_sets:
             if not is_one_hash(key_set) and key_set not in self._spans:
                 for key in split_key_set(key_set):
@@ -125,7 +125,7 @@ class Entries:
         self._spans.update(dict.fromkeys(key_sets, span))
 
     def remove(self, keys: Iterable[bytes]) -> None:
-        """Remove every entry that holds any of `keys`."""
+        """Remove every entry with any of `keys`."""
         for key in keys:
             self._spans.pop(key, None)
             held = self._holders.get(key, b"")
@@ -134,7 +134,7 @@ class Entries:
                 self._release(key_set)
 
     def take_over(self, other: Entries) -> None:
-        """Put every entry of `other`."""
+        """Add every entry of `other`."""
         for key_set, span in other:
             self.put((key_set,), span)
 

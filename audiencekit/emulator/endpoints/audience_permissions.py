@@ -1,7 +1,7 @@
 """Permissions on audiences: listed, granted, revoked by the owner (specification part 2, sections 4.2 and 4.5).
 
-Tailored audiences are custom audiences under their older name: the same audiences and the same permissions, at other
-paths and with other names of ids. A second grant to the same account changes its level, since there is no other way to.
+Tailored audiences are custom audiences under their older name: the same audiences and permissions, at other paths and
+with other names of ids. A second grant to the same account changes its level, since there is no other way to do so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Permissions:
         return f"{self.noun}_permission_id"
 
     def show(self, call: Call) -> Answer:
-        """Answer `GET …/permissions`: a page of those that were not revoked."""
+        """Answer `GET …/permissions`: a page of those that are not revoked."""
         parameters = Parameters(call)
         query = read_list_query(parameters, _LISTING)
         ids = parameters.words(f"{self.permission_id}s")
@@ -69,7 +69,7 @@ class Permissions:
         return success(parameters.echo, permission.document(self.audience_id))
 
     def revoke(self, call: Call) -> Answer:
-        """Answer `DELETE …/permissions/:…_permission_id`: campaigns that run with the audience go on."""
+        """Answer `DELETE …/permissions/:…_permission_id`: running campaigns with the audience go on."""
         parameters = Parameters(call)
         parameters.finish()
         permission_id = call.ids[self.permission_id]

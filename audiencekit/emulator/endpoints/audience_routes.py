@@ -1,4 +1,4 @@
-"""The endpoints of custom audiences, and of tailored ones, as they were called before."""
+"""The endpoints of custom audiences, and of tailored audiences, their older name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users that are put into audiences or taken out (specification part 2, section 4.4)."""
+"""Users that are added to audiences or removed (specification part 2, section 4.4)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,31 @@ from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import check_body, read_document
 from audiencekit.limits import EXPIRY_MONTHS, MAX_OPERATIONS, SHA256_HEX_LENGTH
 
+# --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
+# (specification part 2, section 4.4) ---
+
+
+def upload_users(call: Call) -> Answer:
+    """Return the number of users received, over all operations, twice."""
+    audience = find_audience(call, to_write=True)
+    check_body(call)
+    if audience.segments is not None:
+        raise call.refuse(400, "INVALID_PARAMETER", "A flexible audience has no users of its own", "custom_audience_id")
+    rules = UserRules.of(call.options.profile, upper_case=call.options.accept_upper_case)
+    users = count_users(call.body, rules) if call.options.sink else None
+    if users is None:
+        with collector_paused():
+            users = _read_and_apply(call, audience, rules)
+    return success(call.ids, {"success_count": users, "total_count": users})
+
+
+def _read_and_apply(call: Call, audience: Audience, rules: UserRules) -> int:
+    operations = read_operations(read_document(call), rules, call.now, call.ids)
+    if not call.options.sink:
+        apply_operations(call, call.store.accounts[audience.account_id], audience, operations)
+    return sum(len(operation.key_sets) for operation in operations)
+
+
 # --- Operations on a list: the body of a users request, read as a whole or refused as a whole ---
 #
 # Request-level problems stand under `errors`, problems of items under `operation_errors` (specification part 1, section
@@ -33,19 +58,19 @@ Echo = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """Which times the operations of a list take, and whether an expiry may be 13 months away or more."""
+class TimeRules:
+    """The times that operations of a list may have, and whether an expiry may be 13 months away or more."""
 
     times: tuple[str, ...] = ("effective_at", "expires_at")
     caps_expiry: bool = False
 
 
-AUDIENCE_TERMS: Final = Terms()
+AUDIENCE_TERMS: Final = TimeRules()
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation that was found good, its defaults filled in."""
+    """One valid operation, with its defaults."""
 
     operation_type: str
     span: Span
@@ -63,9 +88,9 @@ class Operation:
 
 
 def read_operations(
-    document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: Terms = AUDIENCE_TERMS
+    document: object, rules: UserRules, now: float, ids: Mapping[str, str], terms: TimeRules = AUDIENCE_TERMS
 ) -> list[Operation]:
-    """Return the operations of a body; `ids` are those of the path. Raises RefusalError (400) for any fault in it."""
+    """Return the operations of a body; `ids` are those of the path. Raises RefusalError (400) for any problem."""
     items = check_array(document, ids)
     reader = _Reader(rules, now, terms)
     alike = _read_alike(items, rules) or repeat(None)
@@ -78,7 +103,7 @@ def read_operations(
 
 
 def check_array(document: object, ids: Mapping[str, str], *, most: int = MAX_OPERATIONS) -> list[Any]:
-    """Return the items of a body. Raises RefusalError when it is no array, or one of no items or too many."""
+    """Return the items of a body. Raises RefusalError unless it is an array with a valid number of items."""
     if not isinstance(document, list):
         raise refuse(400, "INVALID_PARAMETER", "Expected a JSON array of operations", params=ids)
     if not document:
@@ -89,14 +114,14 @@ def check_array(document: object, ids: Mapping[str, str], *, most: int = MAX_OPE
 
 
 def echo_item(item: object, ids: Mapping[str, str], types: Collection[str] = OPERATION_TYPES) -> Echo:
-    """Return the echo of an item that may be wrong: the ids of the path, and its type when there is such a type."""
+    """Return the echo of an item, which may be invalid: the ids of the path, and its type if that is known."""
     operation_type = item.get("operation_type") if isinstance(item, dict) else None
     known = isinstance(operation_type, str) and operation_type in types
     return {"params": dict(ids), "operation_type": operation_type if known else None}
 
 
 def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | None:
-    """Return the key sets of every operation when all users have the same fields, and are good; else None."""
+    """Return the key sets of every operation if all users have the same fields and are valid; otherwise None."""
     lists = [users_of(item) for item in items]
     users = list(chain.from_iterable(lists))
     if not all(lists) or set(map(type, users)) != {dict} or len(set(map(tuple, users))) != 1:
@@ -108,7 +133,7 @@ def _read_alike(items: Sequence[Any], rules: UserRules) -> list[list[bytes]] | N
 
 
 def users_of(item: object) -> list[Any]:
-    """Return the users of an operation; none when it is not plainly one."""
+    """Return the users of an operation; none if it is not clearly one."""
     params = item.get("params") if isinstance(item, dict) else None
     users = params.get("users") if isinstance(params, dict) else None
     return users if isinstance(users, list) else []
@@ -117,13 +142,13 @@ def users_of(item: object) -> list[Any]:
 class _Reader:
     """Reads the operations of one request; operations with the same times share one span."""
 
-    def __init__(self, rules: UserRules, now: float, terms: Terms) -> None:
+    def __init__(self, rules: UserRules, now: float, terms: TimeRules) -> None:
         self._rules, self._now, self._terms = rules, now, terms
         self._default_expiry = add_months(now, EXPIRY_MONTHS)
         self._spans: dict[Span, Span] = {}
 
     def read(self, item: object, key_sets: list[bytes] | None) -> Operation | list[Problem]:
-        """An operation, or what is wrong with it; `key_sets` are those of its users, if they were read already."""
+        """Return an operation, or its problems; `key_sets` are those of its users if they were read already."""
         if not isinstance(item, dict):
             return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
         problems = item_problems(item, OPERATION_TYPES)
@@ -188,7 +213,7 @@ def item_problems(item: Mapping[str, Any], types: Sequence[str]) -> list[Problem
 
 
 def unknown(given: Mapping[str, Any], known: Set[str], where: str) -> list[Problem]:
-    """Return the one problem of a document that has members it must not have; their names are not quoted."""
+    """Return the one problem of a document with unknown members; their names are not quoted."""
     if given.keys() <= known:
         return []
     return [problem("INVALID_PARAMETER", f"There is a parameter that is not known in {where}", where)]
@@ -205,7 +230,7 @@ def missing(name: str) -> Problem:
 def apply_operations(
     call: Call, owner: Account, changed: Audience | DoNotReachList, operations: Sequence[Operation]
 ) -> None:
-    """Change the members of a list of `owner`; counts that fell due see them as they were before."""
+    """Change the members of a list of `owner`; counts that are due use the members from before."""
     call.store.catch_up(owner, call.now)
     # First, since it is what can fail: then nothing has changed.
     call.store.operations.append(call.now, changed.id, call.body, operations)
@@ -226,7 +251,7 @@ _MAX_LOOKS: Final = 32
 
 
 def count_users(body: bytes, rules: UserRules) -> int | None:
-    """Return how many users a body has; None when it is not one that is plainly good."""
+    """Return how many users a body has; None if it is not clearly valid."""
     pattern = _user_pattern(rules.fields)
     shape = body.translate(None, _HASH_DIGITS)
     for _ in range(_MAX_LOOKS):
@@ -264,31 +289,6 @@ def _count(operation: dict[str, Any]) -> int:
     return len(users)
 
 
-# --- `POST …/custom_audiences/:custom_audience_id/users`: all of a request is applied, or nothing of it
-# (specification part 2, section 4.4) ---
-
-
-def upload_users(call: Call) -> Answer:
-    """Return the number of users received, over all operations, twice."""
-    audience = find_audience(call, to_write=True)
-    check_body(call)
-    if audience.segments is not None:
-        raise call.refuse(400, "INVALID_PARAMETER", "A flexible audience has no users of its own", "custom_audience_id")
-    rules = UserRules.of(call.options.profile, upper_case=call.options.accept_upper_case)
-    users = count_users(call.body, rules) if call.options.sink else None
-    if users is None:
-        with collector_paused():
-            users = _read_and_apply(call, audience, rules)
-    return success(call.ids, {"success_count": users, "total_count": users})
-
-
-def _read_and_apply(call: Call, audience: Audience, rules: UserRules) -> int:
-    operations = read_operations(read_document(call), rules, call.now, call.ids)
-    if not call.options.sink:
-        apply_operations(call, call.store.accounts[audience.account_id], audience, operations)
-    return sum(len(operation.key_sets) for operation in operations)
-
-
 # --- User entries: checked, and turned into key sets (specification part 2, section 4.4) ---
 #
 # Two ways to one end. Most operations are good, and many at once: `read_key_sets` looks at all their values together
@@ -313,7 +313,7 @@ class UserRules:
         return cls(FIELDS[profile], upper_case)
 
     def only(self, names: Collection[str]) -> UserRules:
-        """Return these rules for entries that may have no other fields."""
+        """Return these rules, limited to entries with some fields."""
         return UserRules({name: tag for name, tag in self.fields.items() if name in names}, self.upper_case)
 
     @property
@@ -322,12 +322,12 @@ class UserRules:
         return string.hexdigits.encode() if self.upper_case else _LOWER
 
     def is_hash(self, text: str) -> bool:
-        """Return whether `text` is a SHA-256 hash in hexadecimal digits."""
+        """Whether `text` is a SHA-256 hash in hexadecimal digits."""
         return len(text) == SHA256_HEX_LENGTH and not text.encode().translate(None, self.digits)
 
 
 def read_key_sets(users: list[Any], rules: UserRules) -> list[bytes] | None:
-    """Return the key set of each user, in order; None when anything about any of them is wrong."""
+    """Return the key set of each user, in order; None if any of them is invalid."""
     if set(map(type, users)) != {dict} or not all(users):
         return None
     shapes: set[Shape] = set(map(tuple, users))
@@ -363,7 +363,7 @@ def _arrange(users: list[dict[str, list[str]]], shapes: set[Shape], digests: byt
 
 
 def _arrange_alike(shape: Shape, digests: bytes, rules: UserRules) -> list[bytes]:
-    """Return key sets of users that have the same fields, with one value each: tags alone decide their order."""
+    """Return key sets of users with the same fields and one value each: their order follows from the tags alone."""
     width = len(shape) * _DIGEST_BYTES
     columns = [
         [tag + digests[start : start + _DIGEST_BYTES] for start in range(place, len(digests), width)]
@@ -383,7 +383,7 @@ def _read_mixed(users: list[dict[str, list[str]]], rules: UserRules) -> list[byt
 
 
 def find_problems(users: object, rules: UserRules) -> list[Problem]:
-    """Return the problems, each kind of fault in each field once; empty when there is none. No value is quoted."""
+    """Return the problems, each kind once for each field; empty without any. Values are not quoted."""
     if not isinstance(users, list):
         return [problem("INVALID_PARAMETER", "Expected array for users", "users")]
     if not users:

@@ -1,4 +1,4 @@
-"""Funding instruments, campaigns, line items and targeting criteria: the kinds, and how each is shown."""
+"""The kinds funding instrument, campaign, line item and targeting criterion, and how each is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMED: Final = Listing(sortable=("name", "created_at", "updated_at", "deleted")
 
 
 def show_campaign(record: Record) -> dict[str, Any]:
-    """Return a campaign, with what follows from its state."""
+    """Return a campaign, with the fields that follow from its state."""
     is_active = record.fields["entity_status"] == "ACTIVE"
     return {
         **record.document(),
@@ -23,7 +23,7 @@ def show_campaign(record: Record) -> dict[str, Any]:
 
 
 def show_funding_instrument(record: Record) -> dict[str, Any]:
-    """Return a funding instrument, with what follows from its state."""
+    """Return a funding instrument, with the fields that follow from its state."""
     reasons = ["DELETED"] if record.deleted else []
     return {**record.document(), "able_to_fund": not record.deleted, "reasons_not_able_to_fund": reasons}
 

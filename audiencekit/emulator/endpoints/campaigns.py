@@ -43,7 +43,7 @@ from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
 from audiencekit.servicewords import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
-# --- Line items: what a campaign delivers, and to which people ---
+# --- Line items of campaigns ---
 #
 # The specification names their endpoints (list, create, update, delete) without showing them. They are served in the
 # form of the public service, with what a client needs to promote, tag and target something.
@@ -55,7 +55,7 @@ _TIMES: Final = ("start_time", "end_time")
 
 
 def list_line_items(call: Call) -> Answer:
-    """Answer `GET …/line_items`: drafts only with `with_draft`, as with campaigns."""
+    """Answer `GET …/line_items`: with drafts only if `with_draft`, as for campaigns."""
     parameters = Parameters(call)
     with_draft = parameters.boolean("with_draft")
     return LINE_ITEMS.list_wanted(call, parameters, lambda item: with_draft or item.fields["entity_status"] != "DRAFT")
@@ -68,7 +68,7 @@ def create_line_item(call: Call) -> Answer:
 
 
 def make_line_item(call: Call, parameters: Parameters) -> Record:
-    """Return a new line item of a campaign, as the parameters say."""
+    """Return a new line item of a campaign, with these parameters."""
     campaign_id = parameters.required_text("campaign_id")
     objective = parameters.required_choice("objective", OBJECTIVES)
     fields: dict[str, Any] = {
@@ -100,7 +100,7 @@ def change_line_item(call: Call) -> Answer:
 
 
 def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> Record:
-    """Return the line item, changed as the parameters say; campaign, objective and product type stay."""
+    """Return the line item with these changes; campaign, objective and product type stay."""
     item = LINE_ITEMS.find(call, line_item_id)
     status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
     changes = _read_line_item_changes(parameters)
@@ -115,7 +115,7 @@ def update_line_item(call: Call, parameters: Parameters, line_item_id: str) -> R
 
 
 def _read_line_item_changes(parameters: Parameters) -> dict[str, Any]:
-    """Return the given fields among those that both create and update take."""
+    """Return the given fields that both create and update take."""
     changes: dict[str, Any] = {}
     for name in _AMOUNTS:
         if parameters.given(name) is not None:
@@ -142,7 +142,7 @@ def _check_line_item(parameters: Parameters, fields: dict[str, Any]) -> None:
 
 
 def _check_features(call: Call, fields: dict[str, Any]) -> None:
-    """Some objectives, and one way to pay, are in limited release (specification part 1, section 4.12)."""
+    """Refuse objectives and a way to pay in limited release without their feature (part 1, section 4.12)."""
     if fields["objective"] in OBJECTIVES_OF_FEATURES:
         call.require_feature(OBJECTIVES_OF_FEATURES[fields["objective"]], "objective")
     if (fields["objective"], fields["pay_by"]) == ("WEBSITE_CLICKS", "IMPRESSION"):
@@ -150,8 +150,10 @@ def _check_features(call: Call, fields: dict[str, Any]) -> None:
 
 
 def _read_categories(parameters: Parameters, objective: str) -> list[str]:
-    """The IAB categories of a line item for prerolls, which stand for one or two advertiser business categories; empty
-    for any other line item, which must not have them (specification part 1, section 4.2)."""
+    """Return the IAB categories of a line item for prerolls, of one or two advertiser business categories.
+
+    Any other line item must have none (specification part 1, section 4.2).
+    """
     if objective != "PREROLL_VIEWS":
         if parameters.words("categories") is not None:
             message = "categories are for objective PREROLL_VIEWS only"
@@ -172,7 +174,7 @@ _MAX_NAME, _MAX_ORDER_NUMBER = 255, 50
 
 
 def list_campaigns(call: Call) -> Answer:
-    """Answer `GET …/campaigns`: drafts only with `with_draft`."""
+    """Answer `GET …/campaigns`: with drafts only if `with_draft`."""
     parameters = Parameters(call)
     with_draft = parameters.boolean("with_draft")
     return CAMPAIGNS.list_wanted(
@@ -187,7 +189,7 @@ def create_campaign(call: Call) -> Answer:
 
 
 def make_campaign(call: Call, parameters: Parameters) -> Record:
-    """Return a new campaign, as the parameters say."""
+    """Return a new campaign, with these parameters."""
     instrument_id = parameters.required_text("funding_instrument_id")
     fields: dict[str, Any] = {
         "funding_instrument_id": instrument_id,
@@ -218,7 +220,7 @@ def change_campaign(call: Call) -> Answer:
 
 
 def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Record:
-    """Return the campaign, changed as the parameters say. A draft can become active or paused, and nothing a draft."""
+    """Return the campaign with these changes. A draft can become active or paused, but nothing can become a draft."""
     campaign = CAMPAIGNS.find(call, campaign_id)
     name = parameters.text("name", longest=_MAX_NAME)
     status = parameters.choice("entity_status", ("ACTIVE", "PAUSED"), "")
@@ -237,7 +239,7 @@ def update_campaign(call: Call, parameters: Parameters, campaign_id: str) -> Rec
 
 
 def _read_changes(parameters: Parameters) -> dict[str, Any]:
-    """Return the given fields among those that both create and update take."""
+    """Return the given fields that both create and update take."""
     changes: dict[str, Any] = {}
     for name in (_DAILY, _TOTAL):
         if parameters.given(name) is not None:
@@ -280,7 +282,7 @@ _IAB_CATEGORY: Final = "IAB_CATEGORY"
 
 
 def list_criteria(call: Call) -> Answer:
-    """Answer `GET …/targeting_criteria`: those of some line items, which must be named."""
+    """Answer `GET …/targeting_criteria` for some line items, which must be named."""
     parameters = Parameters(call)
     if parameters.given("line_item_ids") is None:
         raise parameters.fault("line_item_ids", '"line_item_ids" is a required parameter', "MISSING_PARAMETER")
@@ -296,7 +298,7 @@ def create_criterion(call: Call) -> Answer:
 def make_criterion(call: Call, parameters: Parameters) -> Record:
     """Make a criterion of a line item.
 
-    An audience must be targetable, and one that was shared must still be. An IAB category must be that of a content
+    An audience must be targetable, and its permission must still be valid. An IAB category must be that of a content
     category.
     """
     fields: dict[str, Any] = {name: parameters.required_text(name) for name in ("line_item_id", "targeting_type")}
@@ -321,7 +323,7 @@ def make_criterion(call: Call, parameters: Parameters) -> Record:
 
 
 def list_targeted(call: Call) -> Answer:
-    """`GET …/custom_audiences/:custom_audience_id/targeted`: the account's campaigns with line items that target it.
+    """Answer `GET …/custom_audiences/:custom_audience_id/targeted`: campaigns with line items that target it.
 
     Line items that are not servable are left out unless `with_active` is false.
     """
@@ -378,7 +380,7 @@ MAX_CRITERIA: Final = 500  # of the public service
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Batches of one kind of records. Without `update` they cannot be changed."""
+    """Batches of one kind of records, which can be changed only with `update`."""
 
     kind: Resource
     make: Callable[[Call, Parameters], Record]
@@ -391,7 +393,7 @@ class Batch:
         return ("Create", "Update", "Delete") if self.update else ("Create", "Delete")
 
     def handle(self, call: Call) -> Answer:
-        """Return the records that were made, changed or deleted, in the order of the items."""
+        """Return the created, changed or deleted records, in the order of the items."""
         items = check_array(read_document(call), call.ids, most=self.most)
         before, ids_made = copy.deepcopy(self.kind.all(call)), call.store.ids_made
         applied = [self._apply(call, item) for item in items]
@@ -440,7 +442,7 @@ batch_criteria: Final = Batch(TARGETING_CRITERIA, make_criterion, most=MAX_CRITE
 def create_funding_instrument(call: Call) -> Answer:
     """Answer `POST …/funding_instruments`, in the sandbox.
 
-    The specification shows the first two parameters; the others are the public documentation's.
+    The specification shows the first two parameters; the others are from the public documentation.
     """
     parameters = Parameters(call)
     currency = parameters.required_currency("currency")
@@ -452,7 +454,7 @@ def create_funding_instrument(call: Call) -> Answer:
 
 
 def seed_funding_instrument(account: Account) -> None:
-    """Give `account` a first funding instrument, as accounts of the public service have: profile `x`."""
+    """Give `account` a first funding instrument, as accounts of the public service have it (profile `x`)."""
     made = account.created_at
     record = Record(f"fi{account.id}", made, made, _make_fields(account.id, "USD", int(made), "CREDIT_CARD"))
     account.records[FUNDING_INSTRUMENTS.kind] = {record.id: record}
@@ -474,7 +476,7 @@ def _make_fields(account_id: str, currency: str, start_time: int, kind: str) -> 
     }
 
 
-# --- The endpoints of campaigns and of what stands above and below them ---
+# --- The endpoints of campaigns, funding instruments, line items and criteria ---
 
 _ACCOUNT: Final = "/accounts/:account_id"
 _FUNDING: Final = _ACCOUNT + "/funding_instruments"

@@ -1,7 +1,7 @@
-"""Components of cards, and the type of card that they make (specification part 2, sections 2 and 4.7).
+"""Components of cards, and the card type that they make (specification part 2, sections 2 and 4.7).
 
-A card leads to a website by its details, or to an app by its button; the specification knows no card that does neither
-or both. How many slides there may be it does not say: as many as one swipeable component has media.
+A card leads to a website by its details, or to an app by its button; the specification has no card with neither or
+both. It does not limit the number of slides: here it is that of the media of one swipeable component.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Part:
 
 
 def type_of_components(call: Call, components: list[Any]) -> str:
-    """Return the type of a card of one slide. Raises RefusalError for components that make no card."""
+    """Return the type of a card of one slide. Raises RefusalError for an invalid combination of components."""
     face = _read_face(call, components, "components")
     if not face.is_swipeable:
         return f"{face.media_types[0]}_{face.destination}"
@@ -53,7 +53,7 @@ def type_of_components(call: Call, components: list[Any]) -> str:
 
 
 def type_of_slides(call: Call, slides: list[Any]) -> str:
-    """The type of a card whose slides lead to several websites. Raises RefusalError for slides that make no card."""
+    """Return the type of a card whose slides lead to several websites. Raises RefusalError for invalid slides."""
     kinds: set[str] = set()
     for slide in slides:
         if not isinstance(slide, list) or not slide:
@@ -187,7 +187,7 @@ def create_card(call: Call) -> Answer:
 
 
 def change_card(call: Call) -> Answer:
-    """Answer `PUT …/cards/:card_id`: what is given takes the place of what was there, slides that of components too."""
+    """Answer `PUT …/cards/:card_id`: given fields replace the old ones; slides also replace components."""
     members = Members(call, read_document(call), "body")
     changes: dict[str, Any] = {"name": members.text("name", longest=MAX_NAME)} if members.has("name") else {}
     form = _read_form(members)
@@ -223,7 +223,7 @@ def _show_one(call: Call, card: Record) -> dict[str, Any] | list[dict[str, Any]]
 
 
 def _read_form(members: Members) -> dict[str, Any]:
-    """Return the components or slides of a body with the card type that follows; nothing when it has neither."""
+    """Return the components or slides of a body and the resulting card type; nothing without either."""
     if all(map(members.has, _FORMS)):
         raise members.fault("slides", "components and slides are exclusive parameters", "EXCLUSIVE_PARAMETERS")
     if members.has("components"):
@@ -244,7 +244,7 @@ MAX_NAME: Final = 80  # characters; specification part 2, section 8
 
 
 def _card_fields(record: Record) -> dict[str, Any]:
-    """Return a card, with the one of components and slides that it has."""
+    """Return a card with its components or its slides."""
     return {name: value for name, value in record.document().items() if value is not None}
 
 
@@ -263,7 +263,7 @@ CARDS: Final = Resource(
 
 
 def card_uri(number: str) -> str:
-    """Return the address by which a tweet takes a card with it."""
+    """Return the address by which a tweet refers to a card."""
     return f"card://{number}"
 
 
@@ -284,11 +284,11 @@ class Members:
         return self.call.refuse(400, code, message, name)
 
     def has(self, name: str) -> bool:
-        """Return whether there is a member that was not read yet."""
+        """Whether there is a member that was not read yet."""
         return name in self._unread
 
     def take(self, name: str) -> Any:
-        """Return a member that must be there, whatever it is."""
+        """Return a required member of any type."""
         if name not in self._unread:
             raise self.fault(name, f'"{name}" is a required parameter', "MISSING_PARAMETER")
         return self._unread.pop(name)
@@ -320,7 +320,7 @@ class Members:
         return Members(self.call, self.take(name), name)
 
     def finish(self) -> None:
-        """Refuse members that were not read; profile `x` passes them over: its clients send a card back as it came."""
+        """Refuse members that were not read; profile `x` ignores them: its clients send cards back as received."""
         if self.call.options.profile == "x":
             return
         for name in self._unread:

@@ -1,7 +1,7 @@
 """Categories that are the same for every account (specification part 1, section 4.2).
 
-The names and numbers are examples; what is real is how the tables hang together: line items and targeting criteria
-take the IAB categories that stand here, and no others.
+The names and numbers are examples, but the relations between the tables are real: line items and targeting criteria
+take the IAB categories in them, and no others.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def list_content_categories(call: Call) -> Answer:
 
 
 def are_business_categories(iab_categories: list[str]) -> bool:
-    """Return whether these are all IAB categories of one or two advertiser business categories, and no others."""
+    """Whether these are exactly the IAB categories of one or two advertiser business categories."""
     given = set(iab_categories)
     chosen = [each for each in ADVERTISER_BUSINESS_CATEGORIES if given.issuperset(each["iab_categories"])]
     meant = {iab for each in chosen for iab in each["iab_categories"]}
@@ -85,7 +85,7 @@ _FIRST_LINE_ITEM: Final = {"objective": "ENGAGEMENTS", "product_type": "PROMOTED
 
 
 def change_campaign(campaign: Record, line_items: list[Record]) -> dict[str, Any] | None:
-    """Return the branch of a campaign, with those of its line items below it; None when nothing is to be done."""
+    """Return the recommended changes of a campaign, with its line items below it; None without any."""
     below = _change_line_items(campaign, line_items)
     daily = campaign.fields[_DAILY] if campaign.fields["entity_status"] == "ACTIVE" else None
     more = _raise(daily, campaign.fields[_TOTAL]) if daily else None

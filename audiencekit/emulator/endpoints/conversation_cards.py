@@ -1,6 +1,6 @@
 """The content of a conversation card: its texts, hashtags and media (specification part 2, section 4.8).
 
-The specification does not say which rules a changed card must keep; here it keeps those of a new one.
+The specification does not say which rules apply to a changed card; here they are those of a new one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def show_card(record: Record) -> dict[str, Any]:
 
 
 def _show_video_card(record: Record) -> dict[str, Any]:
-    """Return a video card: without a poster the first frame is the picture."""
+    """Return a video card: without a poster its picture is the first frame."""
     shown = show_card(record)
     if not record.deleted:
         shown.setdefault("poster_media_url", f"https://media.example/{shown['media_key']}/first-frame.jpg")
@@ -90,7 +90,7 @@ class ReadMedia(Protocol):
 
 
 def read_content(parameters: Parameters, *, empty: bool) -> Content:
-    """Return the texts and hashtags that are given. With `empty`, an empty one takes away what was there."""
+    """Return the given texts and hashtags. With `empty`, an empty one removes the old one."""
     texts = {name: parameters.text(name, longest=longest, empty=empty) for name, longest in _TEXTS.items()}
     address = parameters.web_address("thank_you_url", empty=empty)
     hashtags = {f"{ordinal}_cta": _read_hashtag(parameters, f"{ordinal}_cta", empty=empty) for ordinal in _ORDINALS}
@@ -109,7 +109,7 @@ def _read_hashtag(parameters: Parameters, name: str, *, empty: bool) -> str | No
 
 
 def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
-    """Refuse a card that lacks something (400)."""
+    """Refuse an incomplete card (400)."""
     missing = [name for name in _REQUIRED if content.get(name) is None]
     if content.get("second_cta") is None and content.get("title") is None:
         missing.append("title")
@@ -123,7 +123,7 @@ def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
 def _read_other(
     call: Call, parameters: Parameters, name: str, media_type: str, *, empty: bool, ratio: float | None = None
 ) -> Content:
-    """Return key and address of media that a card may have besides the first; both are taken away by an empty key."""
+    """Return key and address of an optional second media of a card; an empty key removes both."""
     parameter, address = f"{name}_media_key", f"{name}_media_url"
     key = parameters.text(parameter, empty=empty)
     if not key:
@@ -185,7 +185,7 @@ def _check_ratio(call: Call, media: Record, parameter: str, ratio: float) -> Non
 
 @dataclass(frozen=True, slots=True)
 class ConversationCards:
-    """The endpoints of one of the two kinds. The echo has the kind, in capitals for what is written (public)."""
+    """The endpoints of one of the two kinds. The echo has the kind, in capitals for writing calls (public)."""
 
     kind: Resource
     read_media: ReadMedia
@@ -214,7 +214,7 @@ class ConversationCards:
         return success(parameters.echo, self.kind.show(card))
 
     def change(self, call: Call) -> Answer:
-        """Answer `PUT …/:card_id`: everything may be left out, and what may be missing may be taken away."""
+        """Answer `PUT …/:card_id`: every field may be left out, and optional ones may be removed."""
         parameters = self._parameters(call, written=True)
         card = self.kind.find(call, call.ids["card_id"])
         changes = self._read(call, parameters, empty=True)
@@ -242,7 +242,7 @@ class ConversationCards:
 
 
 def _check_features(call: Call, fields: Mapping[str, Any]) -> None:
-    """Conversation cards are in limited release, and so are two things that they can have."""
+    """Refuse conversation cards, and two of their fields, without their feature: they are in limited release."""
     call.require_feature(CONVERSATION_CARD)
     for name in ("third_cta", "fourth_cta"):
         if fields.get(name) is not None:

@@ -1,6 +1,6 @@
 """Curated categories: collections of publishers, each for some countries (specification part 1, section 4.2).
 
-The same invented ones for every account.
+They are invented, and the same for every account.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CATEGORIES: Final = {
 
 
 def list_categories(call: Call) -> Answer:
-    """Answer `GET …/curated_categories`: those for any of the countries, which must be named."""
+    """Answer `GET …/curated_categories` for any of the countries, which must be named."""
     parameters = Parameters(call)
     query = read_list_query(parameters, _CURSOR_ALONE)
     countries = parameters.required_words("country_codes")
@@ -100,7 +100,7 @@ def create(call: Call) -> Answer:
 
 
 def change(call: Call) -> Answer:
-    """Answer `PUT …/line_item_curated_categories/:line_item_curated_category_id`: either of the two, or both."""
+    """Answer `PUT …/line_item_curated_categories/:line_item_curated_category_id`: one of the fields, or both."""
     parameters = Parameters(call)
     given = {name: parameters.text(name) for name in _NAMES}
     parameters.finish()
@@ -112,7 +112,7 @@ def change(call: Call) -> Answer:
 
 
 def _check(call: Call, fields: dict[str, str]) -> None:
-    """Refuse a category or a line item that is not there."""
+    """Refuse an unknown category or line item."""
     if "curated_category_id" in fields:
         find_category(call, fields["curated_category_id"])
     if "line_item_id" in fields:

@@ -1,4 +1,4 @@
-"""Custom audiences: made, listed, shown, changed, deleted (specification part 2, section 4.3)."""
+"""Custom audiences: created, listed, shown, changed, deleted (specification part 2, section 4.3)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SCOPES: Final = ("OWNER", "SHARED")
 def find_audience(
     call: Call, *, audience_id: str | None = None, with_deleted: bool = False, to_write: bool = False
 ) -> Audience:
-    """The audience of the path, or the one with `audience_id`: one of the account, or one that was shared with it.
+    """Return the audience of the path, or with `audience_id`, owned by the account or shared with it.
 
-    Raises RefusalError: 404 when there is none, or it was deleted; 403 to write to one that was shared for reading.
+    Raises RefusalError: 404 when there is none, or it was deleted; 403 for writing to one that was shared for reading.
     """
     parameter = "tailored_audience_id" if "tailored_audience_id" in call.ids else "custom_audience_id"
     audience_id = audience_id or call.ids[parameter]
@@ -37,7 +37,7 @@ def find_audience(
 
 
 def find_own_audience(call: Call) -> Audience:
-    """Return the audience of the path. Raises RefusalError: 404 as above; 403 when it is another account's."""
+    """Return the audience of the path. Raises RefusalError: 404 as above; 403 for another account's audience."""
     audience = find_audience(call)
     if audience.account_id != call.account.id:
         raise call.refuse(403, "ACTION_NOT_ALLOWED", "Only the account that owns the audience may do this")
@@ -56,7 +56,7 @@ def create_audience(call: Call) -> Answer:
 
 
 def list_audiences(call: Call) -> Answer:
-    """Answer `GET …/custom_audiences`: a page of those that the account owns, or of those that are shared with it."""
+    """Answer `GET …/custom_audiences`: a page of the account's own audiences, or of those shared with it."""
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)
     shared = parameters.choice("permission_scope", _SCOPES, "OWNER") == "SHARED"
@@ -84,7 +84,7 @@ def show_audience(call: Call) -> Answer:
 
 
 def change_audience(call: Call) -> Answer:
-    """Answer `PUT …/custom_audiences/:custom_audience_id`: an empty description takes the old one away."""
+    """Answer `PUT …/custom_audiences/:custom_audience_id`: an empty description removes the old one."""
     parameters = Parameters(call)
     name = parameters.text("name")
     description = parameters.text("description", empty=True)
@@ -102,7 +102,7 @@ def change_audience(call: Call) -> Answer:
 
 
 def delete_audience(call: Call) -> Answer:
-    """Answer `DELETE …/custom_audiences/:custom_audience_id`: a second time it is not found."""
+    """Answer `DELETE …/custom_audiences/:custom_audience_id`: the second time with 404."""
     parameters = Parameters(call)
     parameters.finish()
     audience = find_own_audience(call)

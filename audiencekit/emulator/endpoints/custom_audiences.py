@@ -1,4 +1,4 @@
-"""A custom audience, as the emulator keeps it and as the service shows it."""
+"""A custom audience: its stored form, its counts, and the form in which the service shows it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Audience:
         return getattr(self, attribute)
 
     def permission_of(self, account_id: str) -> Permission | None:
-        """Return the permission that the owner granted to another account."""
+        """Return the permission that the owner gave to another account."""
         granted = (permission for permission in self.permissions.values() if not permission.deleted)
         return next((permission for permission in granted if permission.granted_account_id == account_id), None)
 
@@ -72,14 +72,14 @@ class Audience:
 
 
 class Population:
-    """For every key a seed decides whether it belongs to a user; `match_rate` is the share of the keys that do."""
+    """Decides by a seed for every key whether it belongs to a user; `match_rate` is the share of the keys that do."""
 
     def __init__(self, seed: int, match_rate: float) -> None:
         self.salt = zlib.crc32(str(seed).encode())
         self._threshold = match_rate * 2**32
 
     def matched(self, entries: Iterable[tuple[bytes, Span]]) -> Iterator[bytes]:
-        """Return the key sets in which at least one key belongs to a user: more identifiers, more matches."""
+        """Return the key sets with at least one key of a user: more identifiers give more matches."""
         salt, threshold = self.salt, self._threshold
         for key_set, _ in entries:
             if any(zlib.crc32(key, salt) < threshold for key in split_key_set(key_set)):
@@ -100,7 +100,7 @@ PROCESSING_SECONDS: Final = 6 * 3_600.0
 
 @dataclass(slots=True)
 class Processing:
-    """The counts of one list: the last one, and whether something changed since. Times in epoch seconds."""
+    """The last count of one list, and whether something has changed since. Times in epoch seconds."""
 
     started_at: float
     size: int | None = None
@@ -111,9 +111,9 @@ class Processing:
         self._counted_at = self.started_at
 
     def catch_up(self, now: float, count: Callable[[float], int], every: float = PROCESSING_SECONDS) -> None:
-        """Make the last count that lies between the one before and `now`; `count` says how many matched then.
+        """Make the latest count that is due by `now`; `count` returns how many matched at a time.
 
-        From one count to the next `every` seconds pass.
+        The time from one count to the next is `every` seconds.
         """
         moment = self.started_at + (now - self.started_at) // every * every
         if moment > self._counted_at:
@@ -123,17 +123,17 @@ class Processing:
 
     @property
     def is_targetable(self) -> bool:
-        """Whether enough people were counted. A list that is stays so while its changes wait for the next count."""
+        """Whether enough people were counted. A targetable list stays so until its next count."""
         return self.size is not None and self.size >= MIN_TARGETABLE_PEOPLE
 
     @property
     def shown_size(self) -> int | None:
-        """The size of a targetable list; that of a smaller one would tell too much of too few."""
+        """The size of a targetable list; that of a smaller one would reveal too much about too few people."""
         return self.size if self.is_targetable else None
 
     @property
     def reasons(self) -> list[str]:
-        """`reasons_not_targetable`: none, or that the list is too small, and whether a count is to come."""
+        """The `reasons_not_targetable`: none, or that the list is too small, and whether a count is pending."""
         if self.is_targetable:
             return []
         return ["PROCESSING", "TOO_SMALL"] if self.has_changed else ["TOO_SMALL"]

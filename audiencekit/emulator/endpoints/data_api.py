@@ -1,4 +1,4 @@
-"""Posts, media and users in the form of the data API (specification part 0, sections 2.3 to 2.6). None is left out."""
+"""Posts, media and users in the form of the data API, with all fields (specification part 0, sections 2.3 to 2.6)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from audiencekit.emulator.endpoints.activity import (
     AUTHOR_EXPANSION,
     MEDIA_EXPANSION,
     TWEET_EXPANSION,
+    FieldSelection,
     Query,
-    Wish,
     choose,
     invalid,
-    read_wish,
+    read_selection,
 )
 from audiencekit.emulator.endpoints.media import MEDIA
 from audiencekit.emulator.endpoints.media_records import VIDEO
@@ -81,7 +81,7 @@ def show_media(media: Record) -> dict[str, Any]:
 
 
 def show_user(user_id: str, names: tuple[str, str], created_at: float, tweets: Iterable[Record]) -> dict[str, Any]:
-    """A user with all of their fields; `names` are name and handle. The partner has a profile, and a pinned tweet."""
+    """Return a user with all fields; `names` are name and handle. The partner has a profile, and a pinned tweet."""
     counts = ("followers_count", "following_count", "tweet_count", "listed_count")
     return {
         "id": user_id,
@@ -145,14 +145,14 @@ _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 def get_posts(call: Call) -> Answer:
-    """Return the posts that there are, in the order asked for, and a problem for each of the others."""
+    """Return the existing posts, in the requested order, and a problem for each of the others."""
     query = Query(call.query)
-    ids, wish = _read_ids(query), read_wish(query)
+    ids, selection = _read_ids(query), read_selection(query)
     query.finish()
     tweets = _tweets(call)
     found = [tweets[tweet_id] for tweet_id in ids if tweet_id in tweets]
-    document: dict[str, Any] = {"data": [describe(each, wish) for each in found]}
-    includes = include(call.store.origin.user_id, found, wish)
+    document: dict[str, Any] = {"data": [describe(each, selection) for each in found]}
+    includes = include(call.store.origin.user_id, found, selection)
     problems = [_not_found(tweet_id) for tweet_id in ids if tweet_id not in tweets]
     document |= {"includes": includes} if includes else {}
     document |= {"errors": problems} if problems else {}
@@ -187,28 +187,30 @@ def _not_found(tweet_id: str) -> dict[str, Any]:
 Found = tuple[Account, Record]
 
 
-def describe(found: Found, wish: Wish) -> dict[str, Any]:
-    """Return a post with the fields that are wished for."""
-    return choose(_show(*found), wish.tweet)
+def describe(found: Found, selection: FieldSelection) -> dict[str, Any]:
+    """Return a post with the selected fields."""
+    return choose(_show(*found), selection.tweet)
 
 
-def include(own_user_id: str, found: Iterable[Found], wish: Wish) -> dict[str, list[dict[str, Any]]]:
-    """Return the related objects that are asked for by their expansions, each once."""
+def include(own_user_id: str, found: Iterable[Found], selection: FieldSelection) -> dict[str, list[dict[str, Any]]]:
+    """Return the related objects that the expansions request, each once."""
     media: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
     tweets: dict[str, dict[str, Any]] = {}
     for account, tweet in found:
-        if MEDIA_EXPANSION in wish.expansions:
+        if MEDIA_EXPANSION in selection.expansions:
             for key in tweet.fields["media_keys"]:
-                media[key] = choose(show_media(MEDIA.of(account)[key]), wish.media)
-        if AUTHOR_EXPANSION in wish.expansions:
+                media[key] = choose(show_media(MEDIA.of(account)[key]), selection.media)
+        if AUTHOR_EXPANSION in selection.expansions:
             user_id = tweet.fields["user_id"]
             names = name_author(own_user_id, user_id)
-            users[user_id] = choose(show_user(user_id, names, account.created_at, _tweet_objects(account)), wish.user)
-        if TWEET_EXPANSION in wish.expansions:
+            users[user_id] = choose(
+                show_user(user_id, names, account.created_at, _tweet_objects(account)), selection.user
+            )
+        if TWEET_EXPANSION in selection.expansions:
             for reference in _show(account, tweet)["referenced_tweets"] or ():
                 original = TWEETS.of(account)[reference["id"]]
-                tweets[original.id] = choose(_show(account, original), wish.tweet)
+                tweets[original.id] = choose(_show(account, original), selection.tweet)
     included = {"media": list(media.values()), "users": list(users.values()), "tweets": list(tweets.values())}
     return {name: objects for name, objects in included.items() if objects}
 

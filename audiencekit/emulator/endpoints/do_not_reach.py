@@ -1,4 +1,4 @@
-"""Do-not-reach lists: one for each account at most (specification part 2, section 4.6)."""
+"""Do-not-reach lists: at most one for each account (specification part 2, section 4.6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Any, Final
 from audiencekit.emulator.answers import Answer, success, success_of_items
 from audiencekit.emulator.bodies import collector_paused
 from audiencekit.emulator.calls import Call
-from audiencekit.emulator.endpoints.audience_users import Terms, UserRules, apply_operations, echo_item, read_operations
+from audiencekit.emulator.endpoints.audience_users import (
+    TimeRules,
+    UserRules,
+    apply_operations,
+    echo_item,
+    read_operations,
+)
 from audiencekit.emulator.endpoints.do_not_reach_records import DoNotReachList
 from audiencekit.emulator.parameters import Parameters, read_document
 from audiencekit.emulator.routing import READS, USERS, WRITES, Route
@@ -26,7 +32,7 @@ def find_list(call: Call) -> DoNotReachList:
 
 
 def show_lists(call: Call) -> Answer:
-    """Answer `GET …/do_not_reach_lists`: one list or none; those of the past with `with_deleted`."""
+    """Answer `GET …/do_not_reach_lists`: one list or none; also deleted ones with `with_deleted`."""
     parameters = Parameters(call)
     with_deleted = parameters.boolean("with_deleted")
     parameters.finish()
@@ -49,7 +55,7 @@ def create_list(call: Call) -> Answer:
 
 
 def delete_list(call: Call) -> Answer:
-    """Answer `DELETE …/do_not_reach_lists/:do_not_reach_list_id`: a second time it is not found."""
+    """Answer `DELETE …/do_not_reach_lists/:do_not_reach_list_id`: the second time with 404."""
     parameters = Parameters(call)
     parameters.finish()
     deleted = find_list(call)
@@ -64,7 +70,7 @@ def delete_list(call: Call) -> Answer:
 # The answer is that of a batch: counts for each operation, and an echo of each without its users.
 
 _FIELDS: Final = ("email", "phone_number")
-_TERMS: Final = Terms(times=("expires_at",), caps_expiry=True)
+_TERMS: Final = TimeRules(times=("expires_at",), caps_expiry=True)
 
 
 def upload_users(call: Call) -> Answer:

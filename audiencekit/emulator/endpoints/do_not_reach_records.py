@@ -1,4 +1,4 @@
-"""A do-not-reach list, as the emulator keeps it and as the service shows it."""
+"""A do-not-reach list: its stored form, and the form in which the service shows it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DoNotReachList:
         self.processing = Processing(self.created_at)
 
     def document(self) -> dict[str, Any]:
-        """Return the record as the service shows it: `list_size` stands where an audience has `audience_size`."""
+        """Return the record as the service shows it: with `list_size` in place of `audience_size`."""
         return {
             "targetable": self.processing.is_targetable and not self.deleted,
             "name": NAME,

@@ -1,7 +1,7 @@
-"""How many people a flexible audience holds: its tree, worked out over the people of its leaves.
+"""How many people a flexible audience holds: its tree is evaluated over the people of its leaves.
 
-A leaf holds those of its audience who came as often as it asks for, within its window. People who are in none of the
-audiences of the leaves are in no audience: a negated segment means the others among the people of all of them.
+A leaf holds the people of its audience who came as often as required within its window. People who are in none of the
+audiences of the leaves are not counted: a negated segment means the other people of all these audiences.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ People = Mapping[bytes, tuple[Joining, ...]]
 
 
 def count_matched(root: Segment, audiences: Mapping[str, Audience], population: Population, moment: float) -> int:
-    """Return the number of matched people, of those who were in the leaves at `moment` (epoch seconds)."""
+    """Return the number of matched people among those who were in the leaves at `moment` (epoch seconds)."""
     return len(_Evaluation(audiences, population, moment).people(root))
 
 

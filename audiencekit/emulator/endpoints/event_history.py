@@ -1,7 +1,7 @@
-"""`GET …/account_history`: what happened to one entity (specification part 1, section 4.1).
+"""`GET …/account_history`: the changes of one entity (specification part 1, section 4.1).
 
-A beta that needs allowlisting. Changes are shown as the values before and after them, since
-their shape is documented nowhere. A time is whole when it lies on an hour of UTC.
+It is a beta that needs allowlisting. Changes are shown as the values before and after them, since their form is not
+documented. A time must be a whole hour in UTC.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ENTITIES: Final = {
 
 @dataclass(slots=True)
 class _Change:
-    """One change; `id` is its place in the history, which cursors point to."""
+    """One change; `id` is its place in the history, to which cursors point."""
 
     id: str
     moment: float
@@ -52,7 +52,7 @@ class _Change:
 
 
 def show_history(call: Call) -> Answer:
-    """Return the changes of an entity between two whole hours, the earliest first; of one user, if one is named."""
+    """Return the changes of an entity between two whole hours, earliest first; of one user, if one is named."""
     call.require_feature(ACCOUNT_HISTORY)
     parameters = Parameters(call)
     query = read_list_query(parameters, _LISTING)

@@ -1,11 +1,11 @@
-"""`POST …/batch/accounts/:account_id/custom_audiences`: flexible audiences and mobile audiences, at most ten at a time,
-all or nothing (specification part 2, section 4.3).
+"""Flexible and mobile audiences: `POST …/batch/accounts/:account_id/custom_audiences`, at most ten, all or nothing.
 
-Where the specification leaves room: a tree stands under `segments`, or its two members stand in `params` themselves;
-beside `segments` an empty `child_segments` may stand, since the specification calls it required. Update and Delete name
-their audience by `custom_audience_id`; every operation names its type, Create and Update the name, Create the tree. A
-mobile audience has no tree. Leaves are audiences of the account, and a flexible one counts as its own leaves do. During
-the beta the public service takes mobile audiences as leaves only, which is not imposed here.
+(Specification part 2, section 4.3.) Where the specification leaves a choice: a tree is in `segments`, or its two
+members are in `params` themselves; beside `segments` an empty `child_segments` is allowed, since the specification
+calls it required. Update and Delete name their audience by `custom_audience_id`; every operation names its type, Create
+and Update the name, Create the tree. A mobile audience has no tree. Leaves are audiences of the account, and a flexible
+one counts as its own leaves do. During the beta the public service takes only mobile audiences as leaves, which is not
+required here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Change = Callable[[], Audience]
 
 
 def batch_audiences(call: Call) -> Answer:
-    """Return the audiences that were made, changed or deleted, in the order of the items."""
+    """Return the created, changed or deleted audiences, in the order of the items."""
     call.require_feature(FLEXIBLE_AUDIENCES)
     items = check_array(read_document(call), call.ids, most=FLEXIBLE_BATCH_ITEMS)
     reader = _Reader(call)
@@ -64,7 +64,7 @@ def show_item(audience: Audience) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads the items of one batch into changes that are yet to be made."""
+    """Reads the items of one batch into changes, which are made later."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -72,7 +72,7 @@ class _Reader:
         self._deleted: set[str] = set()
 
     def read(self, item: object) -> Change | list[Problem]:
-        """Return a change, or what is wrong with it."""
+        """Return a change, or its problems."""
         if not isinstance(item, dict):
             return [problem("INVALID_PARAMETER", "Expected object for operation", "operation")]
         problems = item_problems(item, _OPERATION_TYPES)

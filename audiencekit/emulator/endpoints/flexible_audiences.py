@@ -1,9 +1,9 @@
-"""Reading a tree of segments, every rule of it checked.
+"""Trees of segments: reading one with every rule checked, and counting visits.
 
-Where the specification leaves room: every segment has `child_segments`, empty in a leaf; a segment is a leaf or joins
-others, never both; the tree has at least one child. What a segment leaves out gets the stated defaults; `negate` is
-true in the specification, while the public service's example fills in false, so that depends on the profile. The root
-is never negated by default.
+Where the specification leaves a choice: every segment has `child_segments`, empty in a leaf; a segment is a leaf or
+joins others, never both; the tree has at least one child. Missing fields get the stated defaults; `negate` is true in
+the specification, but false in the public service's example, so its default depends on the profile. The root is never
+negated by default.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _FIELDS: Final = frozenset(Segment.__dataclass_fields__)
 
 @dataclass(slots=True)
 class SegmentReader:
-    """Reads one tree. `problems` grows with every fault; a tree is good when there are none."""
+    """Reads one tree. `problems` are all problems found; a tree is valid without any."""
 
     negates: bool  # the default of `negate`
     problems: list[Problem] = field(default_factory=list)
@@ -80,7 +80,7 @@ class SegmentReader:
         return cls(negates=profile == "spec")
 
     def read_root(self, document: object) -> Segment | None:
-        """Return the tree; None when it is not good."""
+        """Return the tree; None if it is invalid."""
         root = self._read(document, 0, negates=False)
         if root is not None and not root.child_segments:
             self._fault("child_segments", "Expected at least one child segment")
@@ -119,7 +119,7 @@ class SegmentReader:
 
 
 def _segment_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """Return the problems of the fields of one segment, each field checked alone. A boolean is not a number here."""
+    """Return the problems in the fields of one segment, each checked alone. A boolean is not a number here."""
     if not document.keys() <= _FIELDS:
         yield problem("INVALID_PARAMETER", "A segment has a member that is not known", "child_segments")
     if "child_segments" not in document:
@@ -183,19 +183,19 @@ _COMPARATORS: Final[Mapping[str, Callable[[int, int], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """One person's entry in one audience: the moment that it took effect, in epoch seconds."""
+    """One person's entry in one audience: the moment when it took effect, in epoch seconds."""
 
     audience_id: str
     moment: float
 
 
 def count_visits(key_set: bytes, joinings: Iterable[Joining], salt: int, moment: float, window_days: int | None) -> int:
-    """Return the visits of a person up to `moment`, in the last `window_days` if there are any."""
+    """Return the visits of a person up to `moment`, in the last `window_days` if they are given."""
     return sum(_count(key_set, joining, salt, moment, window_days) for joining in joinings)
 
 
 def is_often_enough(segment: Segment, visits: int) -> bool:
-    """Return whether so many visits are what a leaf asks for."""
+    """Whether a leaf accepts so many visits."""
     return _COMPARATORS[segment.frequency_comparator](visits, segment.frequency)
 
 

@@ -1,7 +1,7 @@
 """`GET /insights/keywords/search`: how many tweets have certain words (specification part 2, section 4.1).
 
-How many follow from the seed, the country and the hour of the day. The emulator has no table of places, so the value
-of a city is not told from that of a country, only from what is no value at all.
+The numbers follow from the seed, the country and the hour of the day. The emulator has no table of places, so it cannot
+distinguish a city from a country, only valid from invalid values.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from audiencekit.emulator.routing import KEYWORD_READS, Route
 
 # --- `GET /insights/keywords/search`: how many tweets have certain words (specification part 2, section 4.1) ---
 #
-# How many follow from the seed, the country and the hour of the day. The emulator has no table of places, so the value
-# of a city is not told from that of a country, only from what is no value at all.
+# The numbers follow from the seed, the country and the hour of the day. The emulator has no table of places, so it
+# cannot distinguish a city from a country, only valid from invalid values.
 
 MAX_KEYWORDS: Final = 10  # negative ones included; specification part 2, section 8
 MAX_RANGE_SECONDS: Final = 7 * 86_400
@@ -33,7 +33,7 @@ _NEIGHBOURS: Final = (
 
 
 def search_keywords(call: Call) -> Answer:
-    """Return one number for each day or hour from start to end, and the related keywords, which are not counted."""
+    """Return one number for each day or hour from start to end, and the related keywords, without numbers."""
     parameters = Parameters(call)
     unit = _UNITS[parameters.required_choice("granularity", tuple(_UNITS))]
     keywords, negative = _read_keywords(parameters)
@@ -69,7 +69,7 @@ def _read_range(parameters: Parameters, now: float) -> tuple[int, int]:
 
 
 def _count(scope: str, keywords: list[str], negative: list[str], moment: int) -> int:
-    """Return the tweets of the hour that begins at `moment`; each negative keyword takes some of them away."""
+    """Return the tweets of the hour that begins at `moment`; each negative keyword subtracts some."""
     hour = moment // 3_600
     found = sum(random.Random(f"{scope} {word.casefold()} {hour}").randrange(200, 2_000) for word in set(keywords))
     for word in set(negative):

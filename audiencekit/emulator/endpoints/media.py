@@ -1,6 +1,6 @@
-"""The media library. Its endpoints are the public service's: the specification names the library and shows none.
+"""The media library, with the endpoints of the public service: the specification names the library and shows none.
 
-Only keys are added, since nothing is uploaded here: what a key leads to follows from the number it begins with.
+Only keys are added, since nothing is uploaded here: the media of a key follows from the number it begins with.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMES = ("name", "file_name")
 
 
 def list_media(call: Call) -> Answer:
-    """Answer `GET …/media_library`: of one type with `media_type`."""
+    """Answer `GET …/media_library`, with `media_type` those of one type."""
     parameters = Parameters(call)
     media_type = parameters.choice("media_type", (IMAGE, GIF, VIDEO), "")
     return MEDIA.list_wanted(
@@ -43,7 +43,7 @@ def list_media(call: Call) -> Answer:
 
 
 def add_media(call: Call) -> Answer:
-    """Answer `POST …/media_library`: a key that is there already stays what it is; one that was deleted comes back."""
+    """Answer `POST …/media_library`: an existing key stays unchanged; a deleted one comes back."""
     parameters = Parameters(call)
     media_key = parameters.required_text("media_key")
     if not is_media_key(media_key):
@@ -57,7 +57,7 @@ def add_media(call: Call) -> Answer:
 
 
 def change_media(call: Call) -> Answer:
-    """Answer `PUT …/media_library/:media_key`: names, which go when they are empty."""
+    """Answer `PUT …/media_library/:media_key`: an empty name is removed."""
     parameters = Parameters(call)
     names = {name: parameters.text(name, empty=True) for name in _NAMES}
     parameters.finish()
@@ -70,7 +70,7 @@ def change_media(call: Call) -> Answer:
 
 
 def list_account_media(call: Call) -> Answer:
-    """Answer `GET …/account_media`: of some creative types, if any are named."""
+    """Answer `GET …/account_media`, of some creative types if any are named."""
     parameters = Parameters(call)
     types = parameters.words("creative_types", choices=CREATIVE_TYPES)
     return ACCOUNT_MEDIA.list_wanted(
@@ -82,7 +82,7 @@ def list_account_media(call: Call) -> Answer:
 
 
 def list_creatives(call: Call) -> Answer:
-    """Answer `GET …/media_creatives`: those of one campaign with `campaign_id`."""
+    """Answer `GET …/media_creatives`, with `campaign_id` those of one campaign."""
     parameters = Parameters(call)
     campaign_id = parameters.text("campaign_id")
     line_items = LINE_ITEMS.all(call)
@@ -94,7 +94,7 @@ def list_creatives(call: Call) -> Answer:
 
 
 def create_creative(call: Call) -> Answer:
-    """Answer `POST …/media_creatives`. A preroll has its address elsewhere: `landing_url` is not kept for it."""
+    """Answer `POST …/media_creatives`. A preroll has its address elsewhere: `landing_url` is not stored for it."""
     parameters = Parameters(call)
     account_media_id = parameters.required_text("account_media_id")
     line_item_id = parameters.required_text("line_item_id")
@@ -134,7 +134,7 @@ MEDIA_CREATIVES: Final = Resource(
 
 
 def choose_media(call: Call, media_key: str, parameter: str, media_types: Collection[str]) -> Record:
-    """Return the media of the library under a key that `parameter` named.
+    """Return the media of the library with the key in `parameter`.
 
     Raises RefusalError: 404 for an unknown key, 400 when the media is of none of `media_types`.
     """

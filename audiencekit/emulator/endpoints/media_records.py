@@ -1,4 +1,4 @@
-"""Images, animated GIFs and videos of a media library, and what of them an account may advertise with."""
+"""Images, animated GIFs and videos of a media library, and those with which an account may advertise."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def show_media(record: Record) -> dict[str, Any]:
 
 
 def make_account_media(record_id: str, creative_type: str, video_key: str, now: float) -> Record:
-    """Return an asset that a media creative can be made of: a video for prerolls, else an image."""
+    """Return an asset for media creatives: a video for prerolls, otherwise an image."""
     is_video = creative_type in PREROLL_TYPES
     fields = {
         "creative_type": creative_type,
@@ -97,7 +97,7 @@ _STOCK: Final = (
 _FIRST_SERIAL: Final = 10**18
 
 
-def stock(account_id: str, now: float) -> dict[str, dict[str, Record]]:
+def seed_media(account_id: str, now: float) -> dict[str, dict[str, Record]]:
     """Return the records of a new account, by kind and id. The same account has the same ones."""
     chance = random.Random(f"media of {account_id}")
     first = chance.randrange(_FIRST_SERIAL, 2 * _FIRST_SERIAL)

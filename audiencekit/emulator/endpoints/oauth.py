@@ -1,5 +1,8 @@
-"""The page in the browser that asks the user whether an application may act for them (specification part 0, sections
-4.2 and 4.3). Its form posts to the same path; that POST is not an endpoint of the specification."""
+"""The login of a user and its tokens (specification part 0, sections 4.2 and 4.3).
+
+The page in the browser asks the user whether an application may act for them. Its form posts to the same path; that
+POST is not an endpoint of the specification.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,16 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Frame-Options": "DENY"}
 
 
 def ask(call: Call) -> Answer:
-    """Answer `GET /oauth/authorize`: the question, whatever was approved before."""
+    """Answer `GET /oauth/authorize`: the question, also after an earlier approval."""
     pending = _find(call)
     return _page("The request token is not valid.", 401) if pending is None else _question(call, pending)
 
 
 def authenticate(call: Call) -> Answer:
-    """`GET /oauth/authenticate`: straight back to a known application, unless `force_login` is true, or its setting for
-    sign-in is off."""
+    """Answer `GET /oauth/authenticate`: redirect to a known application at once, or ask.
+
+    It asks if `force_login` is true, or the application's setting for sign-in is off.
+    """
     pending = _find(call)
     if pending is None:
         return _page("The request token is not valid.", 401)
@@ -53,7 +58,7 @@ def authenticate(call: Call) -> Answer:
 
 
 def decide(call: Call) -> Answer:
-    """The form of the question: back to the application with a verifier, or with the news that the user said no."""
+    """Answer the form of the question: redirect to the application with a verifier, or with the refusal."""
     pending = _find(call)
     if pending is None:
         return _page("The request token is not valid.", 401)
@@ -117,7 +122,7 @@ def give_bearer(call: Call) -> Answer:
 
 
 def invalidate_bearer(call: Call) -> Answer:
-    """Answer `POST /oauth2/invalidate_token`, by the owner of the application: the next one is another."""
+    """Answer `POST /oauth2/invalidate_token`, by the owner of the application: the next token is another one."""
     if call.user_id != call.store.users.first.id:
         raise refuse_legacy(403, 220, "Your credentials do not allow access to this resource.")
     given, tokens = call.attribute("access_token"), call.store.tokens
@@ -140,7 +145,7 @@ _ACCESS_TYPES: Final = ("platform_auth_access_type", "x_auth_access_type")
 
 
 def give_request_token(call: Call) -> Answer:
-    """Answer `POST /oauth/request_token`: a pending authorization, for a callback that the application registered."""
+    """Answer `POST /oauth/request_token`: a pending authorization, for a registered callback of the application."""
     callback = call.attribute("oauth_callback")
     if callback is None:
         raise refuse_legacy(400, 38, "oauth_callback parameter is missing.")
@@ -157,7 +162,7 @@ def give_request_token(call: Call) -> Answer:
 
 
 def give_access_token(call: Call) -> Answer:
-    """Answer `POST /oauth/access_token`: the request token, once, for what its user approved."""
+    """Answer `POST /oauth/access_token`: exchange the request token, once, for the approved token."""
     tokens = call.store.tokens
     pending = tokens.requests[call.attributes["oauth_token"]]
     user = pending.user
@@ -168,7 +173,7 @@ def give_access_token(call: Call) -> Answer:
 
 
 def invalidate_token(call: Call) -> Answer:
-    """Answer `POST /1.1/oauth/invalidate_token`: the token that signed the call is worth nothing from now on."""
+    """Answer `POST /1.1/oauth/invalidate_token`: the token that signed the call is invalid from now on."""
     token = call.attributes["oauth_token"]
     del call.store.tokens.access[token]
     call.store.tokens.readers.discard(token)
@@ -194,7 +199,7 @@ _SHOWN: Final = ("oauth_token", "oauth_callback", "oauth_verifier", "platform_au
 
 
 class Gate:
-    """Lets calls in, by their credential."""
+    """Authorizes calls by their credential."""
 
     def __init__(self, credentials: Credentials, tokens: Tokens) -> None:
         self._credentials, self._tokens = credentials, tokens
@@ -209,7 +214,7 @@ class Gate:
         }
 
     def admit(self, credential: Credential, call: SignedCall, now: float) -> dict[str, str]:
-        """The `oauth_…` attributes that a handler may need. Raises RefusalError: 401, or 403 for a wrong client."""
+        """Return the `oauth_…` attributes for the handler. Raises RefusalError: 401, or 403 for a wrong client."""
         attributes = self._ways[credential](call, now)
         return {name: text for name, text in attributes.items() if name in _SHOWN}
 

@@ -1,4 +1,4 @@
-"""The events that leave the data API by themselves: activity, and posts that match rules of the filtered stream."""
+"""The events that the data API sends: activity, and posts that match rules of the filtered stream."""
 
 from __future__ import annotations
 

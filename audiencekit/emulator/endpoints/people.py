@@ -1,8 +1,8 @@
-"""The calls that each permission allows (specification part 1, section 4.9).
+"""The calls that each permission allows, and the users of an account (specification part 1, section 4.9).
 
-The specification says it in a sentence for each. Here every path below an account belongs to an area, and a permission
-is to read an area or to change it, too. The account itself, its apps, its features, who may do what, promotable users,
-reference data and a user's own settings are there for every permission.
+The specification describes each permission in a sentence. Here every path below an account belongs to an area, and a
+permission allows to read an area, or to change it, too. Every permission allows the account itself, its apps, its
+features, access rights, promotable users, reference data and a user's own settings.
 """
 
 from __future__ import annotations
@@ -90,18 +90,18 @@ _ALLOWED: Final[Mapping[str, tuple[frozenset[Area], frozenset[Area]]]] = {
 
 
 def check_permission(user: User, match: Match) -> None:
-    """Raises RefusalError (403) when no permission of the user allows the call."""
+    """Raise RefusalError (403) unless a permission of the user allows the call."""
     area = _area_of(match)
     changes = match.route.writes
     if area is None or (area is Area.SETTINGS and not changes):
         return
     enough = [name for name, allowed in _ALLOWED.items() if area in allowed[changes]]
     if not set(enough).intersection(user.permissions):
-        raise refuse_for_want_of(" or ".join(enough), match.ids)
+        raise refuse_missing_permission(" or ".join(enough), match.ids)
 
 
-def refuse_for_want_of(permission: str, ids: Mapping[str, str]) -> RefusalError:
-    """Return the refusal of a user who has not got a permission. The specification states no code."""
+def refuse_missing_permission(permission: str, ids: Mapping[str, str]) -> RefusalError:
+    """Return the refusal of a user without a permission. The specification gives no code."""
     return refuse(403, "ACTION_NOT_ALLOWED", f"This needs the permission {permission} on the account", params=ids)
 
 
@@ -132,7 +132,7 @@ def show_promotable_user(call: Call) -> Answer:
 
 
 def type_of(call: Call, user_id: int) -> str | None:
-    """FULL or RETWEETS_ONLY; None for a user whose content the account may not promote."""
+    """Return FULL or RETWEETS_ONLY; None for a user whose content the account may not promote."""
     users = (user for user in PROMOTABLE_USERS.all(call).values() if not user.deleted)
     return next((user.fields["type"] for user in users if user.fields["user_id"] == str(user_id)), None)
 

@@ -1,4 +1,4 @@
-"""Permissions that the owner of an audience granted to other accounts."""
+"""Permissions that the owner of an audience gave to other accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Permission:
         return getattr(self, attribute)
 
     def document(self, audience_id_name: str) -> dict[str, Any]:
-        """Return the record as the service shows it, the audience's id under the name that the endpoint has for it."""
+        """Return the record as the service shows it, with the endpoint's name for the audience's id."""
         return {
             audience_id_name: self.audience_id,
             "permission_level": self.permission_level,

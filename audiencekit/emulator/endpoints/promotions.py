@@ -1,8 +1,8 @@
-"""Promoted tweets (specification part 1, sections 4.8 and 4.9).
+"""Promoted tweets and accounts, and scheduled promoted tweets (specification part 1, sections 4.8 and 4.9).
 
-A partner's tweet is posted again, by the account's own user and for promotion only, and that one is promoted. The
-specification does not say what becomes of a tweet that the line item promotes already; here it is answered with the
-record that there is, as with accounts.
+A partner's tweet is posted again by the account's own user, for promotion only, and that copy is promoted. The
+specification does not say what follows for a tweet that the line item promotes already; here the answer is the existing
+record, as for accounts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_TWEETS: Final = 50  # of one request; specification part 1, section 8
 
 
 def list_promoted_tweets(call: Call) -> Answer:
-    """`GET …/promoted_tweets`: those below a deleted line item only with `with_deleted`, although they are not."""
+    """Answer `GET …/promoted_tweets`; those below a deleted line item only if `with_deleted`."""
     parameters = Parameters(call)
     with_deleted = parameters.given("with_deleted") == "true"
     items = LINE_ITEMS.all(call)
@@ -42,7 +42,7 @@ def list_promoted_tweets(call: Call) -> Answer:
 
 
 def create_promoted_tweets(call: Call) -> Answer:
-    """Answer `POST …/promoted_tweets`: a list of records, one for each tweet, and how many."""
+    """Answer `POST …/promoted_tweets`: one record for each tweet, and how many."""
     parameters = Parameters(call)
     line_item_id = parameters.required_text("line_item_id")
     tweet_ids = parameters.required_longs("tweet_ids", most=MAX_TWEETS)
@@ -86,7 +86,7 @@ def _post_again(call: Call, tweet: Record) -> Record:
 
 
 def _add_timeline(call: Call, item: Record) -> None:
-    """A tweet in a line item for an account is shown in timelines on mobile devices, too."""
+    """Show a tweet in a line item for an account in timelines on mobile devices, too."""
     placements = item.fields["placements"]
     if TIMELINE not in placements:
         item.change({"placements": [*placements, TIMELINE]}, call.now, call.user_id)
@@ -99,7 +99,7 @@ def _add_timeline(call: Call, item: Record) -> None:
 
 
 def list_promoted_accounts(call: Call) -> Answer:
-    """`GET …/promoted_accounts`: when line items are named, one of them at least must be for promoted accounts."""
+    """Answer `GET …/promoted_accounts`: of named line items at least one must be for promoted accounts."""
     parameters = Parameters(call)
     answer = PROMOTED_ACCOUNTS.list_wanted(call, parameters, lambda promoted: True)
     named = [LINE_ITEMS.all(call).get(each) for each in parameters.echo.get("line_item_ids", ())]
@@ -174,7 +174,7 @@ def find_line_item(call: Call, line_item_id: str, product_types: tuple[str, ...]
 
 
 def incompatible(call: Call, message: str, parameter: str) -> RefusalError:
-    """Return the refusal of line items that were made for something else."""
+    """Return the refusal of line items for another purpose."""
     return call.refuse(400, "INCOMPATIBLE_LINE_ITEM", message, parameter)
 
 
@@ -218,7 +218,7 @@ def delete_scheduled(call: Call) -> Answer:
 
 
 def _follow(call: Call) -> None:
-    """Give what went out meanwhile the number of its tweet."""
+    """Add the number of the published tweet to its record."""
     publish_due(call.account, call.now)
     for promoted in SCHEDULED_PROMOTED_TWEETS.all(call).values():
         scheduled = SCHEDULED_TWEETS.all(call)[promoted.fields["scheduled_tweet_id"]].fields

@@ -1,6 +1,6 @@
 """Recommendations: at most one for each funding instrument (specification part 1, section 4.10).
 
-A closed beta. They follow from the campaigns as they are now, and keep their id.
+They are a closed beta. Their content follows from the present campaigns, and their ids stay the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from audiencekit.emulator.routing import READS, Route
 
 
 def list_recommendations(call: Call) -> Answer:
-    """Answer `GET …/recommendations`: those that there are, without their changes, and always how many."""
+    """Answer `GET …/recommendations`: the present ones, without their changes, and always how many."""
     call.require_feature(RECOMMENDATIONS)
     parameters = Parameters(call)
     parameters.finish()

@@ -1,4 +1,4 @@
-"""Bidding rules: the least and the most that an engagement may cost (specification part 1, section 4.2)."""
+"""Bidding rules and publishers: the least and the most price of an engagement (specification part 1, section 4.2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SMALLEST: Final = {
 
 
 def list_bidding_rules(call: Call) -> Answer:
-    """`GET /bidding_rules`: those of all currencies or of one, and always how many; none for a currency without."""
+    """Answer `GET /bidding_rules`, of all currencies or of one, and always how many."""
     parameters = Parameters(call)
     asked = parameters.currency("currency")
     parameters.finish()

@@ -1,6 +1,7 @@
-"""Rules of the filtered stream (specification part 0, sections 6 and 8), managed at `/2/tweets/search/stream/rules`.
+"""Rules of the filtered stream, managed at `/2/tweets/search/stream/rules` (specification part 0, sections 6 and 8).
 
-Methods and bodies are not shown: they are the public service's. Their number and length are those of the track.
+The specification does not show methods and bodies: they are those of the public service. Number and length of the rules
+are limited as in the specification.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DUPLICATE: Final = "https://api.x.com/2/problems/duplicate-rules"
 
 
 def list_rules(call: Call) -> Answer:
-    """Answer `GET /2/tweets/search/stream/rules`: all of them, or those with some numbers."""
+    """Answer `GET /2/tweets/search/stream/rules`: all of them, or those with some ids."""
     query = Query(call.query)
     ids = query.words("ids")
     query.finish()
@@ -41,7 +42,7 @@ def list_rules(call: Call) -> Answer:
 
 
 def change_rules(call: Call) -> Answer:
-    """Answer `POST /2/tweets/search/stream/rules`: rules added, or deleted by number or text; `dry_run` only tries."""
+    """Answer `POST /2/tweets/search/stream/rules`: add rules, or delete them by id or text; `dry_run` only checks."""
     query = Query(call.query)
     dry_run = query.text("dry_run")
     query.finish()
@@ -122,7 +123,7 @@ _MEDIA: Final = {"IMAGE": "has:images", "VIDEO": "has:videos"}
 
 
 def read_post(account: Account, tweet: Record, own_user_id: str) -> Post:
-    """Return a tweet of an account as rules see it."""
+    """Return a tweet of an account in the form that rules need."""
     return Post(tweet.fields["text"], frozenset(fact.casefold() for fact in _facts(account, tweet, own_user_id)))
 
 

@@ -1,8 +1,8 @@
 """Which posts a rule of the filtered stream matches.
 
-The specification does not show the language of rules. This is the public service's, as far as posts here can answer
-it: a keyword, a "phrase", #hashtag, @mention, and the operators of `OPERATORS`, each also after a minus. Terms side by
-side must all hold; OR and parentheses combine them.
+The specification does not show the language of rules. This is the public service's, as far as posts here support it: a
+keyword, a "phrase", #hashtag, @mention, and the operators of `OPERATORS`, each also after a minus. Adjacent terms must
+all match; OR and parentheses combine them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_DEPTH: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """The part of a post that a rule looks at: its text, and facts such as `from:local_user`, without case."""
+    """The part of a post that rules use: its text, and facts such as `from:local_user`, without case."""
 
     text: str
     facts: frozenset[str]
@@ -52,7 +52,7 @@ Matcher = Callable[[Post], bool]
 
 
 def read_rule(value: str) -> Matcher:
-    """Return the posts that a rule is about. Raises ValueError for a text that is no rule."""
+    """Return a function that says whether a post matches the rule. Raises ValueError for an invalid rule."""
     tokens = list(_tokens(value))
     matcher, rest = _read_any(tokens, 0)
     if rest:
@@ -92,7 +92,7 @@ def _read_any(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
 
 
 def _read_all(tokens: list[str], depth: int) -> tuple[Matcher, list[str]]:
-    """Return terms that must all hold, up to OR, a closing parenthesis or the end."""
+    """Return terms that must all match, up to OR, a closing parenthesis or the end."""
     terms: list[Matcher] = []
     while tokens and tokens[0] not in (")", "OR"):
         first, tokens = tokens[0], tokens[1:]
@@ -140,7 +140,7 @@ def _read_operator(name: str, value: str) -> Matcher:
     return lambda post: fact in post.facts
 
 
-# --- The rules of the filtered stream that there are (specification part 0, sections 6 and 8) ---
+# --- The present rules of the filtered stream (specification part 0, sections 6 and 8) ---
 
 # Rules at the same time, None for any number, and characters of a rule; section 8.
 TRACKS: Final[Mapping[str, tuple[int | None, int]]] = {
@@ -152,7 +152,7 @@ TRACKS: Final[Mapping[str, tuple[int | None, int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; `tag` is the caller's own word for it."""
+    """One rule; `tag` is a word that the caller chose for it."""
 
     id: str
     value: str
@@ -165,7 +165,7 @@ class Rule:
 
 
 class StreamRules:
-    """All rules that there are, by their numbers."""
+    """All rules, by their ids."""
 
     def __init__(self) -> None:
         self.rules: dict[str, Rule] = {}

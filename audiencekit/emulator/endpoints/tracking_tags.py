@@ -38,7 +38,7 @@ def create_tag(call: Call) -> Answer:
 
 
 def change_tag(call: Call) -> Answer:
-    """Answer `PUT …/tracking_tags/:tracking_tag_id`: another address."""
+    """Answer `PUT …/tracking_tags/:tracking_tag_id`: a new address."""
     parameters = Parameters(call)
     url = parameters.required_text("tracking_tag_url")
     parameters.finish()

@@ -12,7 +12,7 @@ _FOUND: Final = re.compile(r"(?P<url>https?://\S+)|(?<!\w)#(?P<hashtag>\w+)|(?<!
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One of them: `kind` is url, hashtag or mention, `word` has no sign before it."""
+    """One entity: `kind` is url, hashtag or mention; `word` is without its sign."""
 
     kind: str
     word: str
@@ -21,12 +21,12 @@ class Entity:
 
 
 def find_entities(text: str) -> Iterator[Entity]:
-    """Return those of a text, in order."""
+    """Return the entities of a text, in order."""
     for found in _FOUND.finditer(text):
         kind = found.lastgroup or ""
         yield Entity(kind, found[kind], found.start(), found.end())
 
 
 def show_address(entity: Entity) -> dict[str, Any]:
-    """Return the three forms of an address; nothing is shortened here."""
+    """Return the three forms of an address; they are equal, since nothing is shortened here."""
     return {"url": entity.word, "expanded_url": entity.word, "display_url": entity.word.partition("://")[2]}

@@ -28,7 +28,7 @@ TWEET_TYPES: Final = (DRAFT, PUBLISHED, SCHEDULED)
 
 
 def show_draft(record: Record) -> dict[str, Any]:
-    """Return a draft tweet. One that was deleted says so, and is never seen again (public documentation)."""
+    """Return a draft tweet. A deleted one is shown only by its deletion (public documentation)."""
     shown = record.document()
     deleted = {"status": "DELETED"} if shown.pop("deleted") else {}
     return {**shown, **deleted}
@@ -68,7 +68,7 @@ TWEETS: Final = Resource(kind="tweets", noun="Tweet", id_name="tweet_id", listin
 def read_page(
     call: Call, kind: Resource, parameters: Parameters, wanted: Callable[[Record], bool] = lambda record: True
 ) -> Page[Record]:
-    """Return the records that are wanted, of the user who is named, else of the account's own one."""
+    """Return the wanted records of the named user, by default of the account's own user."""
     query = read_list_query(parameters, kind.listing)
     named = parameters.long("user_id")
     parameters.finish()
@@ -81,7 +81,7 @@ def read_page(
 
 
 def publish(account: Account, tweet_id: str, moment: float, content: dict[str, Any]) -> Record:
-    """Return a new tweet; its media know from now on that they were tweeted."""
+    """Return a new tweet, and mark its media as tweeted."""
     tweet = TWEETS.of(account)[tweet_id] = Record(tweet_id, moment, moment, content)
     for key in content["media_keys"]:
         MEDIA.of(account)[key].change({"tweeted": True}, moment)
@@ -94,7 +94,7 @@ MEDIA_TYPES: Final = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 
 
 def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool = False) -> dict[str, Any]:
-    """Return a tweet. `trim_user` leaves only the id of its author; `extended` has the text under another name."""
+    """Return a tweet. `trim_user` leaves only the id of its author; `extended` gives the text under another name."""
     fields = record.fields
     media = [_show_media(call, key, fields) for key in fields["media_keys"]]
     return {
@@ -115,7 +115,7 @@ def show_status(call: Call, record: Record, *, trim_user: bool, extended: bool =
 
 
 def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool) -> dict[str, Any]:
-    """Return a tweet, a draft or a scheduled tweet in a list, where more is known of it."""
+    """Return a tweet, a draft or a scheduled tweet in a list, with additional fields."""
     scheduled_at = record.fields.get("scheduled_at")
     return {
         **show_status(call, record, trim_user=trim_user),
@@ -128,7 +128,7 @@ def show_listed(call: Call, record: Record, tweet_type: str, *, trim_user: bool)
 
 
 def name_author(own_user_id: str, user_id: str) -> tuple[str, str]:
-    """Return name and handle of who tweeted: the one user, or the partner whose tweets may be promoted."""
+    """Return name and handle of the author: the one user, or the partner whose tweets may be promoted."""
     return ("Local user", FIRST_NAME) if user_id == own_user_id else ("Partner", PARTNER)
 
 

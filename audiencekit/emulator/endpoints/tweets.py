@@ -1,7 +1,7 @@
-"""Scheduled tweets (specification part 2, section 4.9).
+"""Scheduled tweets, drafts and tweets (specification part 2, section 4.9).
 
-Listing and creating them are the public service's endpoints, without which there would be none to change. A tweet goes
-out at its minute by the emulator's clock, at most a year ahead, and is a tweet from then on.
+Listing and creating scheduled tweets are endpoints of the public service, without which there would be none to change.
+A tweet is published at its minute by the emulator's clock, at most a year ahead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from audiencekit.emulator.endpoints.account_records import Account
 from audiencekit.emulator.endpoints.all_card_types import choose_card
 from audiencekit.emulator.endpoints.media import choose_media
 from audiencekit.emulator.endpoints.media_records import GIF, IMAGE, VIDEO
-from audiencekit.emulator.endpoints.people import refuse_for_want_of
+from audiencekit.emulator.endpoints.people import refuse_missing_permission
 from audiencekit.emulator.endpoints.tweet_records import (
     DRAFT,
     DRAFTS,
@@ -84,7 +84,7 @@ def show_scheduled_tweet(call: Call) -> Answer:
 
 
 def change_scheduled(call: Call) -> Answer:
-    """Answer `PUT …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
+    """Answer `PUT …/scheduled_tweets/:scheduled_tweet_id`, before it is published."""
     parameters = Parameters(call)
     changes = read_changes(call, parameters)
     scheduled_at = parameters.time("scheduled_at")
@@ -99,7 +99,7 @@ def change_scheduled(call: Call) -> Answer:
 
 
 def delete_scheduled(call: Call) -> Answer:
-    """Answer `DELETE …/scheduled_tweets/:scheduled_tweet_id`, until it went out."""
+    """Answer `DELETE …/scheduled_tweets/:scheduled_tweet_id`, before it is published."""
     parameters = Parameters(call)
     record = _find_waiting(call, parameters)
     record.delete(call.now)
@@ -107,7 +107,7 @@ def delete_scheduled(call: Call) -> Answer:
 
 
 def publish_due(account: Account, now: float) -> None:
-    """Make tweets of what was due by `now`. To be called before scheduled tweets or tweets are looked at."""
+    """Publish the tweets that are due by `now`. Call it before scheduled tweets or tweets are read."""
     for record in SCHEDULED_TWEETS.of(account).values():
         is_due = record.fields["scheduled_at"] <= now and record.fields["scheduled_status"] == _WAITING
         if is_due and not record.deleted:
@@ -157,7 +157,7 @@ Content = dict[str, Any]
 
 
 def read_new(call: Call, parameters: Parameters) -> Content:
-    """Return the content of a new one, and the user it is written for. Raises RefusalError for any other user."""
+    """Return the content of a new tweet, and its user. Raises RefusalError for any other user."""
     user_id = str(parameters.required_long("as_user_id"))
     if user_id != call.store.origin.user_id:
         raise parameters.fault("as_user_id", "The user is no FULL promotable user of the account", "INVALID_USER_ID")
@@ -168,29 +168,31 @@ def read_new(call: Call, parameters: Parameters) -> Content:
 
 
 def check_command(content: Mapping[str, Any]) -> None:
-    """Refuse (403) a text that is a command for a direct message, which is not tweeted (part 0, section 7)."""
+    """Refuse (403) a text that is a command for a direct message and cannot be tweeted (part 0, section 7)."""
     if _MESSAGE.match(content["text"]):
         raise refuse_legacy(403, 151, "Direct messages cannot be sent through a status update.")
 
 
 def check_author(call: Call, content: Mapping[str, Any]) -> None:
-    """Refuse (403) a tweet in the name of a user by another who may not compose it, or one that is not promoted-only:
-    organic tweets are for the authenticated user."""
+    """Refuse (403) a tweet for a user by another who may not compose it, or that is not promoted-only.
+
+    Organic tweets are for the authenticated user.
+    """
     if call.user_id == content["user_id"]:
         return
     if not content["nullcast"]:
         raise call.refuse(403, "ACTION_NOT_ALLOWED", "Organic tweets are for their own user", "nullcast")
     if TWEET_COMPOSER not in call.store.users.of(call.user_id).permissions:
-        raise refuse_for_want_of(TWEET_COMPOSER, call.ids)
+        raise refuse_missing_permission(TWEET_COMPOSER, call.ids)
 
 
 def read_changes(call: Call, parameters: Parameters) -> Content:
-    """Return the changes to the content; a field that is given empty is emptied."""
+    """Return the changes to the content; an empty field removes the old one."""
     return _read(call, parameters, empty=True)
 
 
 def check_content(parameters: Parameters, content: Mapping[str, Any]) -> None:
-    """Refuse what says nothing (400): without media there must be a text."""
+    """Refuse an empty tweet (400): without media there must be a text."""
     if content["media_keys"] or content["text"].strip():
         return
     if content["text"]:
@@ -280,7 +282,7 @@ def delete_draft(call: Call) -> Answer:
 
 
 def preview_draft(call: Call) -> Answer:
-    """Answer `POST …/draft_tweets/preview/:draft_tweet_id`: where the user would see it. No device hears of it here."""
+    """Answer `POST …/draft_tweets/preview/:draft_tweet_id`: where the user would see it. No device is notified here."""
     parameters = Parameters(call)
     _find_draft(call, parameters)
     message = (
@@ -346,7 +348,7 @@ def create_tweet(call: Call) -> Answer:
 
 
 def rename_tweet(call: Call) -> Answer:
-    """Answer `PUT …/tweets/:tweet_id/name`: the name goes when it is empty."""
+    """Answer `PUT …/tweets/:tweet_id/name`: an empty name is removed."""
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     tweet_id, name = parameters.path_long("tweet_id"), read_name(parameters, empty=True)
@@ -358,8 +360,10 @@ def rename_tweet(call: Call) -> Answer:
 
 
 def list_previews(call: Call) -> Answer:
-    """`GET …/tweet_previews`: a frame for each tweet, in the order asked for. Raises RefusalError (404) for a tweet
-    that is not there, or of another type."""
+    """Answer `GET …/tweet_previews`: a frame for each tweet, in the requested order.
+
+    Raises RefusalError (404) for a tweet that is missing, or of another type.
+    """
     publish_due(call.account, call.now)
     parameters = Parameters(call)
     tweet_ids = parameters.required_longs("tweet_ids")

@@ -1,4 +1,4 @@
-"""The people who use accounts: profiles, and the tokens that they gave."""
+"""The people who use accounts: their profiles and their tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from audiencekit.emulator.authentication import Origin
 
-# --- Credentials that are given out and taken back (specification part 0, sections 2.1 and 3) ---
+# --- Credentials that are issued and invalidated (specification part 0, sections 2.1 and 3) ---
 
 OUT_OF_BAND: Final = "oob"
 _LETTERS: Final = string.ascii_letters + string.digits
@@ -18,7 +18,7 @@ _LETTERS: Final = string.ascii_letters + string.digits
 
 @dataclass(slots=True)
 class RequestToken:
-    """A pending authorization; the verifier is there once the user approved it."""
+    """A pending authorization; it has a verifier once the user approved it."""
 
     token: str
     secret: str = field(repr=False)
@@ -47,13 +47,13 @@ class Tokens:
         return made
 
     def approve(self, pending: RequestToken, user: User) -> None:
-        """A user says yes: a PIN for a person to copy, else a verifier for the callback."""
+        """Note the approval of a user; return a PIN for a person to copy, or a verifier for the callback."""
         digits = pending.callback == OUT_OF_BAND
         pending.verifier = f"{self._chance.randrange(10**7):07}" if digits else self._letters(32)
         pending.user = self.logged_in = user
 
     def exchange(self, pending: RequestToken, user: User) -> tuple[str, str]:
-        """Return a new access token of a user and its secret; the request token is spent."""
+        """Return a new access token of a user and its secret; the request token is used up."""
         del self.requests[pending.token]
         token, secret = f"{user.id}-{self._letters(30)}", self._letters(40)
         self.access[token] = secret
@@ -62,7 +62,10 @@ class Tokens:
         return token, secret
 
     def give_bearer(self) -> str:
-        """The application's bearer token: the same until it is invalidated. It has a character that URLs escape."""
+        """Return the application's bearer token: the same until it is invalidated.
+
+        It has a character that URLs escape.
+        """
         if self.bearer is None:
             self.bearer = f"{self._letters(40)}%2F{self._letters(20)}"
         return self.bearer
@@ -95,7 +98,7 @@ USER_NAMES: Final = tuple(_PERMISSIONS)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """One user, with a token of the application that is there from the start."""
+    """One user, with a token of the application from the start."""
 
     id: str
     screen_name: str
@@ -104,7 +107,7 @@ class User:
     access_token_secret: str = field(repr=False)
 
     def document(self) -> dict[str, object]:
-        """Return the user as a door shows them: their token too, which is worth nothing elsewhere."""
+        """Return the user as a control endpoint shows them, with their token, which is invalid elsewhere."""
         return {
             "user_id": self.id,
             "screen_name": self.screen_name,
@@ -115,7 +118,7 @@ class User:
 
 
 class Users:
-    """All of them, by id and by name."""
+    """All users, by id and by name."""
 
     def __init__(self, origin: Origin) -> None:
         self.first = _make_first(origin)
@@ -123,16 +126,16 @@ class Users:
         self._by_id = {user.id: user for user in (self.first, *others)}
 
     def of(self, user_id: str) -> User:
-        """Return the user with this id; the first for one that is none of them."""
+        """Return the user with this id; the first one for an unknown id."""
         return self._by_id.get(user_id, self.first)
 
     def named(self, screen_name: str) -> User:
-        """Return the user that a page of login is given; the first for any other name, as before there were others."""
+        """Return the user with the name that a login page is given; the first one for any other name."""
         asked = screen_name.strip().removeprefix("@").casefold()
         return next((user for user in self._by_id.values() if user.screen_name == asked), self.first)
 
     def all(self) -> list[User]:
-        """Return the first one first."""
+        """Return all users, the first one first."""
         return list(self._by_id.values())
 
 

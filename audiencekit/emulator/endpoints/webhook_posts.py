@@ -1,4 +1,4 @@
-"""New posts that match the rules of the filtered stream, for the webhooks that are linked to them."""
+"""New posts that match the rules of the filtered stream, for the webhooks linked to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audiencekit.emulator.store import Store
 
 
 class NewPosts:
-    """Looks for posts that came since the last look."""
+    """Looks for posts that are new since the last look."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -24,9 +24,9 @@ class NewPosts:
         self._has_looked = False
 
     def look(self, now: float) -> None:
-        """Tell every linked webhook of the posts since the last look, scheduled ones that are due among them.
+        """Send every linked webhook the posts since the last look, also scheduled ones that are due.
 
-        The first look after the first link sees nothing new: what was there before is not delivered.
+        The first look after the first link sends nothing: earlier posts are not delivered.
         """
         webhooks = self._store.webhooks
         if not webhooks.links:
@@ -35,22 +35,22 @@ class NewPosts:
             publish_due(account, now)
             for tweet in [*TWEETS.of(account).values()]:
                 if tweet.id not in self._seen and self._has_looked:
-                    self._tell(account, tweet, now)
+                    self._notify(account, tweet, now)
                 self._seen.add(tweet.id)
         self._has_looked = True
 
-    def _tell(self, account: Account, tweet: Record, now: float) -> None:
+    def _notify(self, account: Account, tweet: Record, now: float) -> None:
         rules = self._store.stream_rules.matching(read_post(account, tweet, self._store.origin.user_id))
         if not rules:
             return
         found: Found = (account, tweet)
         for webhook_id, link in self._store.webhooks.links.items():
-            includes = include(self._store.origin.user_id, [found], link.wish)
+            includes = include(self._store.origin.user_id, [found], link.selection)
             document: dict[str, Any] = {
-                "data": {**describe(found, link.wish), "edit_history_tweet_ids": [tweet.id]},
+                "data": {**describe(found, link.selection), "edit_history_tweet_ids": [tweet.id]},
                 **({"includes": includes} if includes else {}),
                 "matching_rules": [
                     {"id": rule.id, **({} if rule.tag is None else {"tag": rule.tag})} for rule in rules
                 ],
             }
-            self._store.webhooks.tell(webhook_id, orjson.dumps(document), now)
+            self._store.webhooks.notify(webhook_id, orjson.dumps(document), now)

@@ -1,4 +1,4 @@
-"""Webhooks: where each leads, which are linked, and the events that they were to be told."""
+"""Webhooks: their addresses, their links, and the delivery of their events."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ import aiohttp
 from audiencekit.emulator.answers import format_time
 
 if TYPE_CHECKING:
-    from audiencekit.emulator.endpoints.activity import Wish
+    from audiencekit.emulator.endpoints.activity import FieldSelection
 
 
-# --- Webhooks: where each leads, which are linked, and the events that they were to be told ---
+# --- Webhooks: their addresses, their links, and the events for them ---
 
 KEPT_SECONDS: Final = 5 * 86_400.0  # of events, for a replay; the public service's
 MAX_EVENTS: Final = 10_000  # kept for one webhook
@@ -32,7 +32,7 @@ _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(slots=True)
 class Delivery:
-    """One event for one webhook; `attempts` are the statuses that came back, None where nothing did."""
+    """One event for one webhook; `attempts` are the statuses of the answers, None without an answer."""
 
     webhook_id: str
     body: bytes = field(repr=False)
@@ -42,7 +42,7 @@ class Delivery:
     is_over: bool = False  # taken, or left
 
     def document(self) -> dict[str, Any]:
-        """Return the delivery as a door shows it."""
+        """Return the delivery as a control endpoint shows it."""
         return {
             "webhook_id": self.webhook_id,
             "time": format_time(self.time),
@@ -55,14 +55,14 @@ class Delivery:
 
 @dataclass(slots=True)
 class Link:
-    """A webhook that is linked: the fields it wants, and its events so far."""
+    """A linked webhook: the fields it wants, and its events so far."""
 
-    wish: Wish
+    selection: FieldSelection
     events: deque[Delivery] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
 
 
 class Webhooks:
-    """All of them. `send` is given each delivery that is to be made."""
+    """All webhooks. `send` is called with each delivery."""
 
     def __init__(self) -> None:
         self.receivers: dict[str, str] = {}  # webhook id -> address
@@ -70,15 +70,15 @@ class Webhooks:
         self.made: deque[Delivery] = deque(maxlen=MAX_EVENTS)  # in the order in which they were begun
         self.send: Callable[[Delivery], None] = lambda delivery: None
 
-    def link(self, webhook_id: str, wish: Wish) -> None:
-        """Link a webhook, or give a linked one other fields."""
+    def link(self, webhook_id: str, selection: FieldSelection) -> None:
+        """Link a webhook, or change the fields of a linked one."""
         if webhook_id in self.links:
-            self.links[webhook_id].wish = wish
+            self.links[webhook_id].selection = selection
         else:
-            self.links[webhook_id] = Link(wish)
+            self.links[webhook_id] = Link(selection)
 
-    def tell(self, webhook_id: str, body: bytes, now: float) -> None:
-        """Deliver an event to a linked webhook, and keep it for a replay."""
+    def notify(self, webhook_id: str, body: bytes, now: float) -> None:
+        """Deliver an event to a linked webhook, and store it for a replay."""
         delivery = Delivery(webhook_id, body, now)
         events = self.links[webhook_id].events
         events.append(delivery)
@@ -87,7 +87,7 @@ class Webhooks:
         self.send(delivery)
 
     def replay(self, ids: Collection[str], since: float, until: float) -> int:
-        """Deliver again what some webhooks were told between two moments; return how many events these are."""
+        """Deliver the events of some webhooks between two moments again; return how many there are."""
         again = [
             Delivery(event.webhook_id, event.body, event.time, is_replay=True)
             for webhook_id in ids
@@ -100,7 +100,7 @@ class Webhooks:
 
 
 def read_receivers(given: object, allowed_hosts: Collection[str]) -> Mapping[str, str]:
-    """Return addresses by webhook id. Raises ValueError, which says what is wrong."""
+    """Return addresses by webhook id. Raises ValueError with the problem."""
     if not isinstance(given, dict):
         raise ValueError("Expected an object of addresses by webhook id")
     for webhook_id, address in given.items():
@@ -132,18 +132,18 @@ SIGNATURE_HEADER: Final = "x-twitter-webhooks-signature"
 
 
 def sign(secret: str, content: bytes) -> str:
-    """HMAC-SHA256 of a body under the secret of the application, as the header and the proof have it."""
+    """Return the HMAC-SHA256 of a body under the secret of the application, as in the header and the proof."""
     digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
     return "sha256=" + base64.b64encode(digest).decode()
 
 
 def is_proof(secret: str, crc_token: str, answer: object) -> bool:
-    """Return whether the answer to a challenge shows the secret: `{"response_token": "sha256=…"}`."""
+    """Whether the answer to a challenge proves the secret: `{"response_token": "sha256=…"}`."""
     given = answer.get("response_token") if isinstance(answer, dict) else None
     return isinstance(given, str) and hmac.compare_digest(given.encode(), sign(secret, crc_token.encode()).encode())
 
 
-# --- Deliveries on their way: signed, one after the other for each webhook, again with growing waits ---
+# --- The delivery of events: signed, one after the other for each webhook, repeated after growing waits ---
 #
 # The specification does not show security and retries. Here a receiver proves first that it has the secret of the
 # application, as with the public service; a delivery that is not answered with 2xx in ten seconds is made again after
@@ -154,7 +154,7 @@ _MOST_BYTES: Final = 10_000  # of an answer to a challenge
 WAITS_SECONDS: Final = (1.0, 5.0, 25.0)
 
 
-class Courier:
+class WebhookSender:
     """Delivers the events of some webhooks while it is open."""
 
     def __init__(self, webhooks: Webhooks, secret: str, waits_seconds: Sequence[float] = WAITS_SECONDS) -> None:
@@ -165,13 +165,13 @@ class Courier:
         self._session: aiohttp.ClientSession | None = None
 
     def open(self) -> None:
-        """Take deliveries from now on."""
+        """Accept deliveries from now on."""
         timeout = aiohttp.ClientTimeout(total=_PATIENCE_SECONDS)
         self._session = aiohttp.ClientSession(timeout=timeout, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
         self._webhooks.send = self._take
 
     async def close(self) -> None:
-        """Leave what was not delivered."""
+        """Stop, and drop the remaining deliveries."""
         self._webhooks.send = lambda delivery: None
         for each in self._rounds:
             each.cancel()
@@ -203,7 +203,7 @@ class Courier:
             await asyncio.sleep(wait_seconds)
 
     async def _attempt(self, address: str, delivery: Delivery) -> int | None:
-        """Return the status of the answer; None without one, and for a receiver that does not prove itself."""
+        """Return the status of the answer; None without one, and for a receiver without a valid proof."""
         assert self._session is not None  # noqa: S101
         headers = {"Content-Type": "application/json", SIGNATURE_HEADER: sign(self._secret, delivery.body)}
         with contextlib.suppress(aiohttp.ClientError, asyncio.TimeoutError, OSError):

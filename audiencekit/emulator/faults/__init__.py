@@ -1,1 +1,1 @@
-"""Faults on demand: the catalogue, how they are ordered, and what each does to a request."""
+"""Faults on demand: the catalogue, the orders, and the effects on requests."""

@@ -1,4 +1,4 @@
-"""Rows of the catalogue: a kind of fault, and the address at which its faults strike."""
+"""The catalogue: each kind of fault, and the address at which its faults take effect."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from types import MappingProxyType
 from typing import Final
 
 from audiencekit.emulator.faults import late_answers, replies, settings, traffic
-from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import Setting
 
-# --- Rows of the catalogue: a kind of fault, and the address at which its faults strike ---
+# --- Rows of the catalogue: a kind of fault, and the address at which its faults take effect ---
 
-Act = Callable[[Strike], Effect]
+Act = Callable[[Injection], Effect]
 Condition = Callable[[Fault, Situation], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One row. The first of `places` is the default; `acts` has an act of its own for some places.
+    """One row. The first of `places` is the default; `acts` has other acts for some places.
 
-    A fault with `outside` is none of a server's: the text says who brings it about.
+    A fault with `outside` is not caused by a server: the text says how to cause it.
     """
 
     name: str
@@ -35,16 +35,16 @@ class Kind:
     times: int | None = 1
     outside: str | None = None
 
-    def strike(self, strike: Strike) -> Effect:
+    def inject(self, injection: Injection) -> Effect:
         """Return the effect of the fault at its place."""
-        act = self.acts.get(strike.fault.place, self.act)
+        act = self.acts.get(injection.fault.place, self.act)
         if act is None:
             raise RuntimeError("a fault without an act was let in")
-        return act(strike)
+        return act(injection)
 
 
 class Site(StrEnum):
-    """The addresses at which faults strike. Two of them are opened when a fault of theirs is set."""
+    """The addresses at which faults take effect. Two of them are opened when they are needed."""
 
     PLAIN = "plain"
     HTTPS = "https"
@@ -52,13 +52,13 @@ class Site(StrEnum):
 
 
 def site_of(fault: Fault) -> Site:
-    """Return where a fault strikes."""
+    """Return the address at which a fault takes effect."""
     if fault.number == 32 or (fault.number == 12 and fault.settings["kind"] == "tls"):
         return Site.HTTPS
     return Site.PROXY if fault.number == 35 else Site.PLAIN
 
 
-# --- The catalogue: the 40 faults, what the emulator does for each, where, and what each can be told ---
+# --- The catalogue: the 40 faults, the effect of each, its places and its settings ---
 
 _CONNECT, _HEADERS, _BODY = Place.CONNECT, Place.HEADERS, Place.BODY
 _BEFORE, _LATE, _AFTER = Place.BEFORE_APPLY, Place.LATE_APPLY, Place.AFTER_APPLY

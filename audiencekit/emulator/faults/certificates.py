@@ -1,7 +1,7 @@
-"""Certificates of the https address, made when it is opened: a good one, and bad ones.
+"""Certificates of the https address, made when it is opened: a valid one, and invalid ones.
 
-All are signed by an authority that lives as long as the emulator, so that a client that trusts it sees each
-certificate fail for its own reason.
+All are signed by an authority of the emulator, so that a client that trusts it refuses each certificate for another
+reason.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Certificates:
 
 
 def make_certificates() -> Certificates:
-    """Make fresh certificates. Their days are those of the machine's clock: a client checks them by its own."""
+    """Make new certificates. Their dates follow the machine's clock, by which clients check them."""
     now, authority, server = today(), make_holder(AUTHORITY_NAME), make_holder(SERVER_NAME)
     root = sign_authority(authority, now - DAY, now + _VALID)
     chosen = {

@@ -1,4 +1,4 @@
-"""Effects of faults. Seconds here are those of a real clock: they pass on the wire."""
+"""Effects of faults. Seconds here are real time, on the network."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 
 from audiencekit.emulator.answers import Answer
 
-# --- Effects of faults. Seconds here are those of a real clock: they pass on the wire ---
+# --- Effects of faults. Seconds here are real time, on the network ---
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Everything goes on, later."""
+    """Everything continues, later."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The connection is reset once so many bytes of the body were taken in."""
+    """The connection is reset after so many bytes of the body were read."""
 
     after_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Nothing more comes, and the connection stays; after `seconds`, when there are any, it is reset."""
+    """Nothing more is sent, and the connection stays open; after `seconds`, if given, it is reset."""
 
     seconds: float | None = None
     after_bytes: int = 0
@@ -38,14 +38,14 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """The body is taken in slowly."""
+    """The body is read slowly."""
 
     bytes_per_second: float
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """This is answered."""
+    """This answer is sent."""
 
     answer: Answer
 
@@ -60,14 +60,14 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """The emulator claims another time, in what it prints and in what it checks."""
+    """The emulator uses a wrong time in its answers and its checks."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """The body is applied `seconds` later on the emulator's clock; `reply` None holds the connection till then.
+    """The body is applied `seconds` later on the emulator's clock; `reply` None holds the connection until then.
 
     `cut` resets the connection instead of replying.
     """
@@ -79,20 +79,22 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Unannounced:
-    """100 Continue is never said."""
+    """100 Continue is not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reword:
-    """Change the answer, whatever its status is: `change` gets it, and the Authorization header and body of the
-    request."""
+    """The answer is changed, whatever its status.
+
+    `change` gets the answer, and the Authorization header and body of the request.
+    """
 
     change: Callable[[Answer, bytes], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The outcome of the handshake at the https address: another certificate, or a TLS alert."""
+    """The result of the handshake at the https address: another certificate, or a TLS alert."""
 
     certificate: str | None = None
     alert: int | None = None
@@ -108,11 +110,11 @@ class Detour:
 Effect = Wait | Cut | Hold | Throttle | Reply | Outage | Skew | Late | Unannounced | Reword | Handshake | Detour
 
 
-# --- A fault as it was ordered, and the situation in which it may strike ---
+# --- A fault as it was ordered, and the situation in which it may take effect ---
 
 
 class Place(StrEnum):
-    """Where in the life of a request a fault strikes, in the order in which a request comes by."""
+    """The place in the life of a request at which a fault takes effect, in the order in which requests pass them."""
 
     CONNECT = "connect"
     HEADERS = "headers"
@@ -124,7 +126,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One order: what, where, for which calls and how often. `settings` holds every setting of its kind."""
+    """One order: kind, place, calls and frequency. `settings` has every setting of its kind."""
 
     number: int
     place: Place
@@ -137,11 +139,11 @@ class Fault:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def concerns(self, method: str, path: str) -> bool:
-        """Return whether a call is one of those that may be struck."""
+        """Whether the fault is for this call."""
         return self.method in (None, method) and (self.path is None or fnmatchcase(path, self.path))
 
     def document(self) -> dict[str, Any]:
-        """Return the order as JSON, its defaults written out."""
+        """Return the order as JSON, with its defaults."""
         match = {name: text for name, text in (("method", self.method), ("path", self.path)) if text is not None}
         often = {"nth": self.nth} if self.share is None else {"p": self.share}
         return {
@@ -157,7 +159,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """The facts of a call when it comes to a place. `now` is the time that the emulator claims.
+    """The facts of a call when it reaches a place. `now` is the time that the emulator shows.
 
     `served` counts the earlier requests of its connection; `answer` is None until the call was applied.
     """
@@ -173,8 +175,8 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Strike:
-    """A fault that strikes now."""
+class Injection:
+    """A fault that takes effect now."""
 
     fault: Fault
     situation: Situation

@@ -1,4 +1,4 @@
-"""The points of a request at which faults can strike, and the effects of the faults at each."""
+"""The points of a request at which faults can take effect, and the effects of the faults at each."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from audiencekit.emulator.faults.effects import (
 from audiencekit.emulator.faults.orders import Fired, Register
 
 
-class SeveredError(Exception):
+class ConnectionCutError(Exception):
     """Ends a request without an answer: its connection is gone."""
 
 
-class StruckError(Exception):
+class InjectedError(Exception):
     """Ends a request with this answer instead of its own."""
 
     def __init__(self, answer: Answer) -> None:
@@ -40,7 +40,7 @@ class StruckError(Exception):
 
 
 class RequestFaults:
-    """The faults of one request. `stop` is called for those that end more than it."""
+    """The faults of one request. `stop` is called for faults that affect more than it."""
 
     def __init__(
         self, register: Register, request: web.BaseRequest, connection: ClientConnection, stop: Callable[[Outage], None]
@@ -57,12 +57,12 @@ class RequestFaults:
         self.reword: Callable[[Answer, bytes], Answer] = lambda answer, sent: answer
 
     async def begin(self, number: int, now: float) -> None:
-        """Meet the faults of headers and body. `number` is that of the request in `/__requests`."""
+        """Inject the faults of headers and body. `number` is that of the request in `/__requests`."""
         self._number = number
-        await self.meet(Place.HEADERS, now=now)
-        await self.meet(Place.BODY, now=now)
+        await self.inject_at(Place.HEADERS, now=now)
+        await self.inject_at(Place.BODY, now=now)
 
-    async def meet(
+    async def inject_at(
         self,
         place: Place,
         *,
@@ -71,7 +71,7 @@ class RequestFaults:
         body: bytes = b"",
         answer: Answer | None = None,
     ) -> None:
-        """Let the faults of a place strike. Raises StruckError or SeveredError when they end the request."""
+        """Inject the faults of a place. Raises InjectedError or ConnectionCutError when they end the request."""
         if not self._register:
             return
         situation = Situation(
@@ -90,24 +90,24 @@ class RequestFaults:
             self._fired.append(fired)
             if self._attribute is not None:
                 self.mark_applied(self._attribute)
-            await self._suffer(effect, place)
+            await self._apply_effect(effect, place)
 
-    async def _suffer(self, effect: Effect, place: Place) -> None:
+    async def _apply_effect(self, effect: Effect, place: Place) -> None:
         match effect:
             case Cut() | Hold() | Throttle() if place is Place.BODY:
                 self._intake = effect
             case Wait(seconds):
                 await self._connection.pause(seconds)
             case Cut():
-                self._sever()
+                self._cut_connection()
             case Hold(seconds):
                 await self._connection.pause(seconds)
-                self._sever()
+                self._cut_connection()
             case Reply(answer):
-                raise StruckError(answer)
+                raise InjectedError(answer)
             case Outage():
                 self._stop(effect)
-                self._sever()
+                self._cut_connection()
             case _:
                 self._note(effect)
 
@@ -124,31 +124,31 @@ class RequestFaults:
             case _:
                 raise RuntimeError("a fault struck where it has no effect")
 
-    def _sever(self) -> None:
+    def _cut_connection(self) -> None:
         self._connection.abort()
-        raise SeveredError
+        raise ConnectionCutError
 
     def mark_applied(self, attribute: Callable[[int], None]) -> None:
-        """Note that the request changed something; `attribute` is told the fault that struck it last."""
+        """Note that the request changed something; `attribute` is called with its last fault."""
         self._attribute = attribute
         for fired in self._fired:
             fired.applied = True
         if self._fired:
             attribute(self._fired[-1].fault)
 
-    async def hear_late(self, late: Late, answered: asyncio.Future[Answer]) -> Answer:
-        """Return the answer to a request that is applied late: another one at once, or its own when it was applied."""
+    async def wait_for_late_answer(self, late: Late, answered: asyncio.Future[Answer]) -> Answer:
+        """Return the answer to a request that is applied late: another one at once, or its own after it was applied."""
         if late.cut:
-            self._sever()
+            self._cut_connection()
         if late.reply is not None:
             return late.reply
         await self._connection.pause(None, until=answered)
         if not answered.done():
-            self._sever()
+            self._cut_connection()
         return answered.result()
 
-    async def take_in(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Return the parts of the body, as the fault at `body` lets them through. Raises SeveredError."""
+    async def read_body(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield the parts of the body as the fault at `body` lets them pass. Raises ConnectionCutError."""
         intake, taken = self._intake, 0
         if isinstance(intake, Cut | Hold) and not intake.after_bytes:
             await self._end_intake(intake)
@@ -163,4 +163,4 @@ class RequestFaults:
     async def _end_intake(self, intake: Cut | Hold) -> None:
         if isinstance(intake, Hold):
             await self._connection.pause(intake.seconds)
-        self._sever()
+        self._cut_connection()

@@ -1,4 +1,4 @@
-"""Requests that are applied later than they are answered, and answers that come late."""
+"""Answers that are cut, slow, unusual or repeated, and requests that are applied later than they are answered."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
-from audiencekit.emulator.answers import Delivery, Piece
-from audiencekit.emulator.faults.effects import Reply, Strike
+from audiencekit.emulator.answers import Chunk, Delivery
+from audiencekit.emulator.faults.effects import Injection, Reply
 from audiencekit.emulator.faults.replies import genuine
 from audiencekit.emulator.store import Clock
 
-# --- Faults of the answer's way over the wire: right words, broken HTTP ---
+# --- Faults of the transfer of an answer: right content, broken HTTP ---
 
 _CLOSE: Final = {"Connection": "close"}
 _HUGE_LINE: Final = 4_096
@@ -35,15 +35,15 @@ def _with_length(headers: Mapping[str, str], length: int) -> dict[str, str]:
     return {**headers, "Content-Length": str(length)}
 
 
-def _deliver(strike: Strike, delivery: Delivery) -> Reply:
-    return Reply(replace(genuine(strike.situation), delivery=delivery))
+def _deliver(injection: Injection, delivery: Delivery) -> Reply:
+    return Reply(replace(genuine(injection.situation), delivery=delivery))
 
 
-def mutilate(strike: Strike) -> Reply:
-    """15: less than was announced, or something else."""
-    kind = strike["kind"]
+def mutilate(injection: Injection) -> Reply:
+    """15: fewer bytes than announced, or other content."""
+    kind = injection["kind"]
 
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
         if kind == "truncated":
             content, more = body[: len(body) // 2], {"Content-Length": str(len(body))}
         elif kind == "content_length_long":
@@ -56,113 +56,113 @@ def mutilate(strike: Strike) -> Reply:
             packed = gzip.compress(body, mtime=0)
             content = packed[:-12] + bytes(12)
             more = {"Content-Encoding": "gzip", "Content-Length": str(len(content))}
-        yield Piece(_head(status, {**headers, **more}) + content)
+        yield Chunk(_head(status, {**headers, **more}) + content)
 
-    return _deliver(strike, deliver)
+    return _deliver(injection, deliver)
 
 
-def drip(strike: Strike) -> Reply:
+def drip(injection: Injection) -> Reply:
     """29: the answer at `bytes_per_second`."""
-    pause_seconds = 1 / strike["bytes_per_second"]
+    pause_seconds = 1 / injection["bytes_per_second"]
 
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
         whole = _head(status, {**_with_length(headers, len(body)), **_CLOSE}) + body
         for place in range(len(whole)):
-            yield Piece(whole[place : place + 1], pause_seconds)
+            yield Chunk(whole[place : place + 1], pause_seconds)
 
-    return _deliver(strike, deliver)
-
-
-def speak_oddly(strike: Strike) -> Reply:
-    """31: HTTP that is allowed and rare, or that never ends."""
-    return _deliver(strike, {"http_1_0": _old, "extra_1xx": _chatty}.get(strike["kind"]) or _padded(strike))
+    return _deliver(injection, deliver)
 
 
-def _old(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
-    yield Piece(_head(status, headers, "1.0") + body)
+def speak_oddly(injection: Injection) -> Reply:
+    """31: HTTP that is valid and rare, or that never ends."""
+    return _deliver(injection, {"http_1_0": _old, "extra_1xx": _chatty}.get(injection["kind"]) or _padded(injection))
 
 
-def _chatty(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
-    yield Piece(3 * _head(102, {}) + _head(103, {"Link": "</style.css>; rel=preload"}))
-    yield Piece(_head(status, {**_with_length(headers, len(body)), **_CLOSE}) + body)
+def _old(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
+    yield Chunk(_head(status, headers, "1.0") + body)
 
 
-def _padded(strike: Strike) -> Delivery:
-    endless, size = strike["kind"] == "endless_headers", strike["bytes"]
+def _chatty(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
+    yield Chunk(3 * _head(102, {}) + _head(103, {"Link": "</style.css>; rel=preload"}))
+    yield Chunk(_head(status, {**_with_length(headers, len(body)), **_CLOSE}) + body)
 
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+
+def _padded(injection: Injection) -> Delivery:
+    endless, size = injection["kind"] == "endless_headers", injection["bytes"]
+
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
         head = _head(status, {**_with_length(headers, len(body)), **_CLOSE}).removesuffix(b"\r\n")
-        yield Piece(head)
+        yield Chunk(head)
         number = 0
         while endless or number * _HUGE_LINE < size:
             number += 1
             line = b"x-padding-%d: " % number
-            yield Piece(line.ljust(_HUGE_LINE - 2, b"a") + b"\r\n", _ENDLESS_PAUSE_SECONDS if endless else 0.0)
-        yield Piece(b"\r\n" + body)
+            yield Chunk(line.ljust(_HUGE_LINE - 2, b"a") + b"\r\n", _ENDLESS_PAUSE_SECONDS if endless else 0.0)
+        yield Chunk(b"\r\n" + body)
 
     return deliver
 
 
-def bomb(strike: Strike) -> Reply:
-    """38: an answer that is right, and behind it more than a machine has room for."""
-    return _deliver(strike, _packed(strike["bytes"] // len(_BLOCK)) if strike["kind"] == "gzip" else _endless)
+def bomb(injection: Injection) -> Reply:
+    """38: a valid answer, followed by more bytes than a machine has memory for."""
+    return _deliver(injection, _packed(injection["bytes"] // len(_BLOCK)) if injection["kind"] == "gzip" else _endless)
 
 
-def _endless(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
-    yield Piece(_head(status, {**headers, **_CLOSE}) + body)
+def _endless(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
+    yield Chunk(_head(status, {**headers, **_CLOSE}) + body)
     while True:
-        yield Piece(_BLOCK)
+        yield Chunk(_BLOCK)
 
 
 def _packed(blocks: int) -> Delivery:
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
-        yield Piece(_head(status, {**headers, "Content-Encoding": "gzip", **_CLOSE}))
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
+        yield Chunk(_head(status, {**headers, "Content-Encoding": "gzip", **_CLOSE}))
         packer = zlib.compressobj(wbits=31)
-        yield Piece(packer.compress(body) + packer.flush(zlib.Z_FULL_FLUSH))
+        yield Chunk(packer.compress(body) + packer.flush(zlib.Z_FULL_FLUSH))
         # After a full flush each block stands for itself: one is packed, and sent again and again.
         alone = zlib.compressobj(wbits=-15)
         block, check = alone.compress(_BLOCK) + alone.flush(zlib.Z_FULL_FLUSH), zlib.crc32(body)
         for _ in range(blocks):
-            yield Piece(block)
+            yield Chunk(block)
             check = zlib.crc32(_BLOCK, check)
         size = (len(body) + blocks * len(_BLOCK)) % 2**32
-        yield Piece(b"\x03\x00" + check.to_bytes(4, "little") + size.to_bytes(4, "little"))
+        yield Chunk(b"\x03\x00" + check.to_bytes(4, "little") + size.to_bytes(4, "little"))
 
     return deliver
 
 
-def close_idle(strike: Strike) -> Reply:
-    """14, after the answer: it is whole, and promises a connection that is then closed."""
+def close_idle(injection: Injection) -> Reply:
+    """14, after the answer: it is complete, and announces a kept connection that is then closed."""
 
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
-        yield Piece(_head(status, _with_length(headers, len(body))) + body)
-        yield Piece(b"", strike["delay_seconds"])
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
+        yield Chunk(_head(status, _with_length(headers, len(body))) + body)
+        yield Chunk(b"", injection["delay_seconds"])
 
-    return _deliver(strike, deliver)
+    return _deliver(injection, deliver)
 
 
-def answer_again(strike: Strike) -> Reply:
+def answer_again(injection: Injection) -> Reply:
     """41: more answers than requests, on a connection that stays open for a while."""
-    kind = strike["kind"]
+    kind = injection["kind"]
 
-    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Piece]:
+    def deliver(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[Chunk]:
         own = _head(status, _with_length(headers, len(body))) + body
         late = _head(504, {"Content-Length": "0"})
-        unasked = _head(strike["status"], _with_length(headers, len(_UNASKED))) + _UNASKED
+        unasked = _head(injection["status"], _with_length(headers, len(_UNASKED))) + _UNASKED
         pairs = {"twice": (own, own), "late": (late, own), "unasked": (own, unasked), "packet": (own + own, b"")}
         first, second = pairs[kind]
-        yield Piece(first)
-        yield Piece(second, strike["delay_seconds"])
-        yield Piece(b"", _OPEN_SECONDS)
+        yield Chunk(first)
+        yield Chunk(second, injection["delay_seconds"])
+        yield Chunk(b"", _OPEN_SECONDS)
 
-    return _deliver(strike, deliver)
+    return _deliver(injection, deliver)
 
 
 # --- Requests that are applied later than they came, by the clock of the emulator ---
 
 
 class LateApplies:
-    """Bodies that wait for their moment. It comes with time, or when the clock is moved and `run_due` called."""
+    """Bodies that are applied later: after some time, or when the clock is moved and `run_due` is called."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -171,19 +171,19 @@ class LateApplies:
         self._serial = 0
 
     def add(self, seconds: float, apply: Callable[[], None]) -> None:
-        """Call `apply` in so many seconds."""
+        """Call `apply` after so many seconds."""
         self._serial += 1
         heapq.heappush(self._waiting, (self._clock.now() + seconds, self._serial, apply))
         self._set_timer()
 
     def run_due(self) -> None:
-        """Apply all whose moment has come, in the order of their moments."""
+        """Apply all that are due, in the order of their times."""
         while self._waiting and self._waiting[0][0] <= self._clock.now():
             heapq.heappop(self._waiting)[2]()
         self._set_timer()
 
     def close(self) -> None:
-        """Nothing is applied any more."""
+        """Apply nothing any more."""
         self._waiting.clear()
         self._set_timer()
 

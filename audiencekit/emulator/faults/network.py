@@ -1,4 +1,4 @@
-"""A proxy on loopback that leads to the emulator's own addresses, or gets in the way."""
+"""Faults of the network: a proxy on loopback, an https address with bad handshakes, and lost connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audiencekit.emulator.faults.catalogue import Site
 from audiencekit.emulator.faults.effects import Cut, Detour, Handshake, Hold, Outage, Place, Situation
 from audiencekit.emulator.faults.orders import Register
 
-# --- A proxy on loopback that leads to the emulator's own addresses, or gets in the way ---
+# --- A proxy on loopback that leads to the emulator's addresses, or fails ---
 
 _LOOPBACK: Final = "127.0.0.1"
 _HEAD_BYTES: Final = 65_536
@@ -23,7 +23,7 @@ _PART_BYTES: Final = 65_536
 
 
 class Proxy:
-    """Tunnels (CONNECT) and forwards plain calls, to `ports` only; fault 35 strikes what is asked of it."""
+    """Tunnels (CONNECT) and forwards plain calls, to `ports` only; fault 35 affects these requests."""
 
     def __init__(self, register: Register, ports: Callable[[], set[int]], own: ssl.SSLContext) -> None:
         self._register, self._ports, self._own = register, ports, own
@@ -36,7 +36,7 @@ class Proxy:
         return f"http://{_LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
-        """Stop, and end what goes through it."""
+        """Stop, and close the connections through it."""
         if self._server is not None:
             self._server.close()
         for task in self._tasks:
@@ -77,14 +77,14 @@ class Proxy:
             await _relay(reader, writer, port, f"{method} {path} HTTP/1.1\r\n".encode("latin-1") + _once(rest))
 
     async def _read_along(self, writer: asyncio.StreamWriter) -> None:
-        """Show a certificate of its own; a client that goes on after that is told 403."""
+        """Show another certificate; a client that continues after that gets 403."""
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await writer.start_tls(self._own)
         await _answer(writer, 403)
 
 
 def _once(fields: bytes) -> bytes:
-    """Return the header of a call that is the only one of its connection: the next may go elsewhere."""
+    """Return the header of the only call of its connection: the next may have another address."""
     kept = [line for line in fields.split(b"\r\n") if not line.lower().startswith((b"connection:", b"proxy-"))]
     return b"\r\n".join([b"Connection: close", *kept])
 
@@ -121,13 +121,13 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     await writer.drain()
 
 
-# --- The faults of a connection, before a request comes by it ---
+# --- The faults of a connection, before its first request ---
 
 
-def strike_connection(
+def inject_connection_fault(
     connection: ClientConnection, faults: Register, now: float, stop: Callable[[Outage], None]
 ) -> None:
-    """Let the faults of connections strike a new one; `stop` ends the emulator for an outage."""
+    """Inject the faults of connections into a new one; `stop` ends the emulator for an outage."""
     met = faults.meet(Situation(place=Place.CONNECT, now=now))
     match met and met[0]:
         case Cut():
@@ -142,7 +142,7 @@ def strike_connection(
 
 
 class FaultSites:
-    """Opened when a fault is first set that needs them, and open until the emulator ends."""
+    """The additional addresses of faults: opened when a fault first needs them, and open until the emulator ends."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class FaultSites:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     async def prepare(self) -> dict[str, str]:
-        """Open what the faults that are set need. Return the addresses, and the authority to trust."""
+        """Open the addresses that the present faults need; return them, and the authority to trust."""
         async with self._opening:
             https, proxy = self._register.needs(Site.HTTPS), self._register.needs(Site.PROXY)
             if (https or proxy) and not self._contexts:
@@ -192,38 +192,38 @@ class FaultSites:
         self._closers.append(proxy)
 
     async def close(self) -> None:
-        """Close what was opened."""
+        """Close the open addresses."""
         while self._closers:
             await self._closers.pop().close()
 
 
-# --- Handshakes of the https address, each with the certificate, or to the failure, that was ordered ---
+# --- Handshakes of the https address, each with the ordered certificate or failure ---
 
 # A fatal alert as it is written before anything was agreed (RFC 8446, sections 5.1 and 6).
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02%c"
 
 
 class Handshakes:
-    """Makes encrypted connections. Faults are asked once a connection."""
+    """Makes encrypted connections, with the faults of each."""
 
     def __init__(self, register: Register, contexts: Mapping[str, ssl.SSLContext]) -> None:
         self._register, self._contexts = register, contexts
         self._tasks: set[asyncio.Task[None]] = set()
 
     def make(self, connection: ClientConnection) -> asyncio.Protocol:
-        """Return the protocol of a new transport, which `connection` takes over when all is well."""
+        """Return the protocol of a new transport, which `connection` takes over after a good handshake."""
         met = self._register.meet(Situation(place=Place.CONNECT), site=Site.HTTPS)
         effect = met[0] if met is not None and isinstance(met[0], Handshake) else Handshake()
         if effect.alert is not None:
             return _Alert(_ALERT % effect.alert)
-        return _Upgrade(connection, self._contexts[effect.certificate or "good"], self._keep)
+        return _Upgrade(connection, self._contexts[effect.certificate or "good"], self._hold_task)
 
-    def _keep(self, task: asyncio.Task[None]) -> None:
+    def _hold_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End those that are not done."""
+        """End the handshakes under way."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -250,15 +250,15 @@ class _Upgrade(asyncio.Protocol):
     """Encrypts a transport, and hands it over to its connection."""
 
     def __init__(
-        self, connection: ClientConnection, context: ssl.SSLContext, keep: Callable[[asyncio.Task[None]], None]
+        self, connection: ClientConnection, context: ssl.SSLContext, hold_task: Callable[[asyncio.Task[None]], None]
     ) -> None:
-        self._connection, self._context, self._keep = connection, context, keep
+        self._connection, self._context, self._hold_task = connection, context, hold_task
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
             # Bytes that come before the encryption is there would otherwise reach the wrong protocol.
             transport.pause_reading()
-            self._keep(asyncio.get_running_loop().create_task(self._encrypt(transport)))
+            self._hold_task(asyncio.get_running_loop().create_task(self._encrypt(transport)))
 
     async def _encrypt(self, transport: asyncio.Transport) -> None:
         # A client that does not trust the certificate ends the handshake: that is what it is for.

@@ -1,4 +1,4 @@
-"""Orders for faults: read, kept, changed while the emulator runs."""
+"""Orders for faults: read, stored, changed while the emulator runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import orjson
 from audiencekit.emulator.answers import Answer, refuse
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.faults.catalogue import CATALOGUE, Kind, Site, site_of
-from audiencekit.emulator.faults.effects import Effect, Fault, Place, Situation, Strike
+from audiencekit.emulator.faults.effects import Effect, Fault, Injection, Place, Situation
 from audiencekit.emulator.faults.settings import is_number, is_whole
 
-# --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal that comes with the package ---
+# --- Orders of faults, read strictly: from JSON, from a file, or from a rehearsal of the package ---
 
 _KNOWN: Final = ("fault", "where", "match", "nth", "p", "times", "seed")
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
@@ -29,7 +29,7 @@ MAX_FAULTS: Final = 1_000  # orders at a time; each is looked at for each reques
 
 
 class FaultError(ValueError):
-    """An order that cannot be carried out. The message says which, which member of it, and what is expected."""
+    """An invalid order. The message names the order and its member, and says what is expected."""
 
 
 def read_faults(document: object) -> list[Fault]:
@@ -124,7 +124,7 @@ def _read_whole(item: Mapping[str, Any], name: str, default: int, least: int, mo
 
 
 def load_faults(source: str) -> list[Fault]:
-    """The faults of a rehearsal with this name, else of a file. Raises FaultError, and OSError as the file gives it."""
+    """Return the faults of a rehearsal with this name, else of a file. Raises FaultError, and OSError of the file."""
     if source in rehearsals():
         return read_rehearsal(source)
     try:
@@ -150,17 +150,17 @@ def read_rehearsal(name: str) -> list[Fault]:
     return read_faults(json.loads(text))
 
 
-# --- The door of the faults: `/__faults` sets, shows and clears them ---
+# --- The endpoint `/__faults`, which sets, shows and clears faults ---
 
 
-class FaultDoor:
-    """Answers `/__faults`. `prepare` opens the addresses that faults need, and says what they are."""
+class FaultEndpoint:
+    """Answers `/__faults`. `prepare` opens the addresses that faults need, and returns them."""
 
     def __init__(self, register: Register, prepare: Callable[[], Awaitable[dict[str, Any]]]) -> None:
         self._register, self._prepare = register, prepare
 
     async def open(self, method: str, body: bytes) -> Answer:
-        """Return the faults and their counts, after what `method` does. Raises RefusalError: 400, or 405."""
+        """Return the faults and their counts, after `method` was carried out. Raises RefusalError: 400, or 405."""
         if method == "POST":
             self._set(body)
         elif method == "DELETE":
@@ -184,14 +184,14 @@ class FaultDoor:
             raise refuse(400, "INVALID_PARAMETER", "The body is not valid JSON, or repeats a key") from None
 
 
-# --- The faults that are set, how often each was met and struck, and what they struck ---
+# --- The present faults, how often each fitted and took effect, and the record of their effects ---
 
 _MOST_FIRED: Final = 100_000  # the oldest are forgotten first
 
 
 @dataclass(slots=True)
 class Fired:
-    """One strike. `request` is its number in `/__requests`; None before there was one."""
+    """The record of a fault that took effect. `request` is its number in `/__requests`; None before there was one."""
 
     seq: int
     fault: int
@@ -201,7 +201,7 @@ class Fired:
 
 
 class _Active:
-    """One fault and its counts."""
+    """One active fault and its counts."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
@@ -209,8 +209,8 @@ class _Active:
         self.fired = 0
         self.chance = random.Random(fault.seed)
 
-    def strikes(self, situation: Situation) -> bool:
-        """Return whether a situation is met by the fault; counts it if it is one that could be."""
+    def applies_to(self, situation: Situation) -> bool:
+        """Whether the fault takes effect in a situation; counts the situations that fit."""
         fault, when = self.fault, CATALOGUE[self.fault.number].when
         if fault.place is not situation.place or not fault.concerns(situation.method, situation.path):
             return False
@@ -224,14 +224,14 @@ class _Active:
     def _is_spent(self) -> bool:
         return self.fault.times is not None and self.fired >= self.fault.times
 
-    def strike(self, situation: Situation) -> Effect:
+    def inject(self, situation: Situation) -> Effect:
         """Return the effect."""
         self.fired += 1
-        return CATALOGUE[self.fault.number].strike(Strike(self.fault, situation, self.chance))
+        return CATALOGUE[self.fault.number].inject(Injection(self.fault, situation, self.chance))
 
 
 class Register:
-    """Faults in the order in which they were set; where several could strike, the first does."""
+    """Faults in the order in which they were set; if several fit, the first takes effect."""
 
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
         self._active: list[_Active] = []
@@ -246,39 +246,39 @@ class Register:
         return (active.fault for active in self._active)
 
     def add(self, faults: Iterable[Fault]) -> None:
-        """Set more faults."""
+        """Add faults."""
         self._active += map(_Active, faults)
 
     def replace(self, faults: Iterable[Fault]) -> None:
-        """Set these faults in place of all others; what was struck before stays on record."""
+        """Replace all faults by these; the record of earlier ones stays."""
         self._active = list(map(_Active, faults))
 
     def clear(self) -> None:
-        """No faults, and no record of any."""
+        """Remove all faults, and their record."""
         self._active.clear()
         self._fired.clear()
 
     def needs(self, site: Site) -> bool:
-        """Return whether a fault is set that strikes there."""
+        """Whether a fault is set for this address."""
         return any(site_of(fault) is site for fault in self)
 
     def meet(
         self, situation: Situation, request: int | None = None, site: Site = Site.PLAIN
     ) -> tuple[Effect, Fired] | None:
-        """Return the effect of the fault that strikes in a situation, and its record; None when no fault strikes."""
+        """Return the effect of the fault that fits a situation, and its record; None without one."""
         here = [active for active in self._active if site_of(active.fault) is site]
         # Each fault counts what it could strike, also what another strikes before it.
-        struck = [active for active in here if active.strikes(situation)]
+        struck = [active for active in here if active.applies_to(situation)]
         if not struck:
             return None
         fault = struck[0].fault
         self._seq += 1
         fired = Fired(self._seq, fault.number, fault.place, request)
         self._fired.append(fired)
-        return struck[0].strike(situation), fired
+        return struck[0].inject(situation), fired
 
     def document(self) -> dict[str, Any]:
-        """Return the faults with their counts, and what was struck, as JSON."""
+        """Return the faults with their counts, and the record of their effects, as JSON."""
         return {
             "faults": [
                 {**active.fault.document(), "met": active.met, "fired": active.fired} for active in self._active

@@ -1,4 +1,4 @@
-"""Answers of a service, or of a gateway before it, that are not those of the specification."""
+"""Answers of a service, or of a gateway in front of it, that differ from the specification."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import orjson
 
 from audiencekit.emulator.answers import JSON, Answer, problem, success
 from audiencekit.emulator.endpoints.audience_users import users_of
-from audiencekit.emulator.faults.effects import Fault, Reply, Reword, Situation, Strike
+from audiencekit.emulator.faults.effects import Fault, Injection, Reply, Reword, Situation
 
 # --- Lists that mislead a client: ids that are paths, and pages without an end ---
 
@@ -60,7 +60,7 @@ MISLEADING: Final[Mapping[str, tuple[Callable[[Document, random.Random], None], 
 
 
 def mislead(kind: str, page: Document | None, chance: random.Random) -> Document:
-    """A page that leads astray; made up where there is none, since no list goes on behind a cursor of its own."""
+    """Return a misleading page, an invented one where there is none: no list continues after a cursor of its own."""
     document = page or {"data": [{"id": "18ce5astray", "name": "Astray", "audience_type": "CRM"}], "next_cursor": None}
     for change in MISLEADING[kind]:
         change(document, chance)
@@ -68,7 +68,7 @@ def mislead(kind: str, page: Document | None, chance: random.Random) -> Document
 
 
 def can_mislead(kind: str, document: Any) -> bool:
-    """Whether it is a page of a list that names what is in it; for hostile ids also a single thing with a name."""
+    """Whether it is a page of a list with names; for hostile ids also a single object with a name."""
     data = document.get("data") if isinstance(document, dict) else None
     if kind == "hostile_ids" and isinstance(data, dict):
         return "id" in data
@@ -82,7 +82,7 @@ _SHARE_BITS: Final = 64
 
 
 def list_operations(body: bytes) -> list[list[Any]]:
-    """Return the users of each operation of a body; nothing when it is no list of operations."""
+    """Return the users of each operation of a body; nothing if it is not a list of operations."""
     try:
         document = orjson.loads(body)
     except ValueError:
@@ -91,7 +91,7 @@ def list_operations(body: bytes) -> list[list[Any]]:
 
 
 def is_too_large(fault: Fault, situation: Situation) -> bool:
-    """19: whether a request is over the limits that the fault sets; without any, each one is."""
+    """19: whether a request exceeds the limits of the fault; without limits each request does."""
     names = ("most_operations", "most_records", "most_bytes")
     most = {name: fault.settings[name] for name in names if fault.settings[name] is not None}
     operations = list_operations(situation.body) if most.keys() - {"most_bytes"} else []
@@ -103,11 +103,11 @@ def is_too_large(fault: Fault, situation: Situation) -> bool:
     return not most or any(found[name] > limit for name, limit in most.items())
 
 
-def refuse_size(strike: Strike) -> Reply:
+def refuse_size(injection: Injection) -> Reply:
     """19: `errors` only."""
     entry = problem("REQUEST_TOO_COMPLEX", "The request is too large")
-    document = {"errors": [entry], "request": {"params": dict(strike.situation.ids)}}
-    return Reply(Answer(strike["status"], orjson.dumps(document)))
+    document = {"errors": [entry], "request": {"params": dict(injection.situation.ids)}}
+    return Reply(Answer(injection["status"], orjson.dumps(document)))
 
 
 def has_bad_operations(fault: Fault, situation: Situation) -> bool:
@@ -142,10 +142,10 @@ def _values(user: object) -> list[str]:
     return [text for texts in lists if isinstance(texts, list) for text in texts if isinstance(text, str)]
 
 
-def refuse_operations(strike: Strike) -> Reply:
-    """20: 400 that names the bad operations, or misnames them."""
-    operations = list_operations(strike.situation.body)
-    return _refusal(strike, find_bad_operations(strike.fault, operations), operations, strike["bad"])
+def refuse_operations(injection: Injection) -> Reply:
+    """20: 400 that names the bad operations, or other ones."""
+    operations = list_operations(injection.situation.body)
+    return _refusal(injection, find_bad_operations(injection.fault, operations), operations, injection["bad"])
 
 
 def has_duplicates(situation: Situation) -> bool:
@@ -153,10 +153,10 @@ def has_duplicates(situation: Situation) -> bool:
     return bool(_find_duplicates(list_operations(situation.body)))
 
 
-def refuse_duplicates(strike: Strike) -> Reply:
-    """21: 400 that names the operations of every second one."""
-    operations = list_operations(strike.situation.body)
-    return _refusal(strike, _find_duplicates(operations), operations, None)
+def refuse_duplicates(injection: Injection) -> Reply:
+    """21: 400 that names the operations of the second users of each pair."""
+    operations = list_operations(injection.situation.body)
+    return _refusal(injection, _find_duplicates(operations), operations, None)
 
 
 def _find_duplicates(operations: list[list[Any]]) -> list[int]:
@@ -171,25 +171,22 @@ def _find_duplicates(operations: list[list[Any]]) -> list[int]:
     return sorted(found)
 
 
-def _refusal(strike: Strike, bad: list[int], operations: list[list[Any]], rule: object) -> Reply:
+def _refusal(injection: Injection, bad: list[int], operations: list[list[Any]], rule: object) -> Reply:
     trouble = problem("INVALID_PARAMETER", _MESSAGE, "users")
     document: dict[str, Any]
-    if strike["shape"] == "errors":
+    if injection["shape"] == "errors":
         document = {"errors": [trouble]}
     else:
         named: list[Any] = [len(operations) + 7] if rule == "out_of_range" else list(bad)
         if rule == "wrong_type":
             document = {"operation_errors": {str(index): _MESSAGE for index in bad}}
-        elif strike["shape"] == "flat":
+        elif injection["shape"] == "flat":
             document = {"operation_errors": [{"index": index, **trouble} for index in named]}
         else:
             length = max(len(operations), named[-1] + 1)
             document = {"operation_errors": [[trouble] if index in named else [] for index in range(length)]}
-    document["request"] = [{"params": dict(strike.situation.ids)} for _ in operations]
+    document["request"] = [{"params": dict(injection.situation.ids)} for _ in operations]
     return Reply(Answer(400, orjson.dumps(document)))
-
-
-# --- Faults that are an answer: statuses, codes and headers, whatever was asked ---
 
 
 # --- Faults that look like a success: status 200, and a body that proves nothing ---
@@ -199,7 +196,7 @@ ANOTHER_ID: Final = "18ce5other"
 
 
 def genuine(situation: Situation) -> Answer:
-    """Return the answer that was given; when nothing was applied, the one that would have been."""
+    """Return the genuine answer; if nothing was applied, the one that would have been sent."""
     if situation.answer is not None:
         return situation.answer
     users = sum(map(len, list_operations(situation.body)))
@@ -210,23 +207,23 @@ def _content(answer: Answer) -> bytes:
     return answer.body if isinstance(answer.body, bytes) else b"".join(answer.body)
 
 
-def garble(strike: Strike) -> Reply:
-    """16: 200 with something else than the answer."""
-    answer, kind = genuine(strike.situation), strike["kind"]
+def garble(injection: Injection) -> Reply:
+    """16: 200 with other content than the answer."""
+    answer, kind = genuine(injection.situation), injection["kind"]
     if kind in MISLEADING:
-        page = orjson.loads(_content(answer)) if strike.situation.answer is not None else None
-        return Reply(replace(answer, body=orjson.dumps(mislead(kind, page, strike.chance))))
+        page = orjson.loads(_content(answer)) if injection.situation.answer is not None else None
+        return Reply(replace(answer, body=orjson.dumps(mislead(kind, page, injection.chance))))
     if kind == "html":
         return Reply(Answer(200, b"<html><body>It works!</body></html>", content_type=_HTML))
     if kind == "large":
-        return Reply(replace(answer, body=_content(answer) + b" " * strike["bytes"]))
+        return Reply(replace(answer, body=_content(answer) + b" " * injection["bytes"]))
     if kind == "deep":
-        return Reply(replace(answer, body=b"[" * strike["depth"] + b"]" * strike["depth"]))
+        return Reply(replace(answer, body=b"[" * injection["depth"] + b"]" * injection["depth"]))
     return Reply(replace(answer, body=_GARBLED[kind](_content(answer))))
 
 
 def can_be_garbled(fault: Fault, situation: Situation) -> bool:
-    """Return whether there is what the fault spoils: a list leads astray, and nothing else."""
+    """Whether the fault can be applied to the answer: only lists can mislead."""
     if fault.settings["kind"] not in MISLEADING:
         return True
     if situation.answer is None:
@@ -248,14 +245,14 @@ _GARBLED: Final[Mapping[str, Callable[[bytes], bytes]]] = MappingProxyType(
 GARBLINGS: Final = ("invalid_json", "html", "empty", "null", "duplicate_keys", "nan", "large", "deep", *MISLEADING)
 
 
-def miscount(strike: Strike) -> Reply:
-    """17: counts that are not those of the users."""
-    answer = genuine(strike.situation)
+def miscount(injection: Injection) -> Reply:
+    """17: counts that differ from those of the users."""
+    answer = genuine(injection.situation)
     document = orjson.loads(_content(answer))
     counted = document["data"][0] if isinstance(document["data"], list) else document["data"]
-    operations = len(list_operations(strike.situation.body))
-    counted |= _miscounted(strike["kind"], counted["total_count"], operations)
-    if strike["kind"] == "missing":
+    operations = len(list_operations(injection.situation.body))
+    counted |= _miscounted(injection["kind"], counted["total_count"], operations)
+    if injection["kind"] == "missing":
         counted.clear()
     return Reply(replace(answer, body=orjson.dumps(document)))
 
@@ -280,7 +277,7 @@ def _miscounted(kind: str, total: int, operations: int) -> dict[str, Any]:
 
 
 def has_counts(situation: Situation) -> bool:
-    """Return whether the answer has counts, or would have: only those of users requests do."""
+    """Whether the answer has counts, or would have: only answers to users requests do."""
     if situation.answer is None:
         return bool(list_operations(situation.body))
     if not is_document(situation):
@@ -291,25 +288,25 @@ def has_counts(situation: Situation) -> bool:
 
 
 def is_document(situation: Situation) -> bool:
-    """Return whether the answer is a JSON object, or would be: pages, pairs and feeds are none."""
+    """Whether the answer is a JSON object, or would be: pages, pairs and feeds are not."""
     answer = genuine(situation)
     return answer.content_type == JSON and _content(answer).startswith(b"{")
 
 
-def contradict(strike: Strike) -> Reply:
+def contradict(injection: Injection) -> Reply:
     """18: a success with errors in it."""
-    answer, kind = genuine(strike.situation), strike["kind"]
+    answer, kind = genuine(injection.situation), injection["kind"]
     document = orjson.loads(_content(answer))
     trouble = problem("INTERNAL_ERROR", "Something went wrong")
     document[kind] = [trouble] if kind == "errors" else [[trouble]]
     return Reply(replace(answer, body=orjson.dumps(document)))
 
 
-def confuse(strike: Strike) -> Reply:
-    """39: the answer to another request, as a broken cache gives it."""
-    answer = genuine(strike.situation)
+def confuse(injection: Injection) -> Reply:
+    """39: the answer to another request, as a broken cache sends it."""
+    answer = genuine(injection.situation)
     document = orjson.loads(_content(answer))
-    if strike["kind"] == "shape":
+    if injection["kind"] == "shape":
         data = document.get("data")
         document["data"] = (data[0] if data else {}) if isinstance(data, list) else [data, data]
     else:
@@ -318,7 +315,7 @@ def confuse(strike: Strike) -> Reply:
 
 
 def _renamed(found: Any, name: str = "") -> Any:
-    """Return the same of something else: another stands for each id, also in the echo of the parameters."""
+    """Return the same with other ids, also in the echo of the parameters."""
     if isinstance(found, dict):
         return {key: _renamed(value, key) for key, value in found.items()}
     if isinstance(found, list):
@@ -326,7 +323,7 @@ def _renamed(found: Any, name: str = "") -> Any:
     return ANOTHER_ID if isinstance(found, str) and (name == "id" or name.endswith("_id")) else found
 
 
-# --- Texts that act: on a terminal, in a log, or by saying what was sent ---
+# --- Hostile texts: for a terminal, for a log, or repeating what was sent ---
 
 # A title, a cleared screen, colours in one byte (C1), text from right to left, an isolate, forged lines; FORGED must
 # never begin a line.
@@ -348,11 +345,11 @@ _NEEDED: Final = (
 _ECHO_STATUS: Final = 400
 
 
-def reword(strike: Strike) -> Reword:
-    """37: hostile text behind every string, or a refusal that says all that was sent."""
-    if strike["kind"] == "echo":
+def reword(injection: Injection) -> Reword:
+    """37: hostile text after every string, or a refusal that repeats all that was sent."""
+    if injection["kind"] == "echo":
         return Reword(_echo)
-    sparing = strike["kind"] == "shown"
+    sparing = injection["kind"] == "shown"
     return Reword(lambda answer, sent: _spoil_answer(answer, sparing=sparing))
 
 
@@ -375,9 +372,9 @@ def _spoil_answer(answer: Answer, *, sparing: bool) -> Answer:
 
 
 def spoil(found: Any, name: str = "", *, sparing: bool = False) -> Any:
-    """`found` with hostile text behind every string of it, and in lists of reasons that are empty.
+    """Return `found` with hostile text after every string in it, and in empty lists of reasons.
 
-    `sparing` leaves what a client needs for its next call.
+    `sparing` leaves out what a client needs for its next call.
     """
     if isinstance(found, dict):
         return {key: spoil(value, key, sparing=sparing) for key, value in found.items()}
@@ -393,6 +390,8 @@ def spoil(found: Any, name: str = "", *, sparing: bool = False) -> Any:
 def _is_needed(name: str) -> bool:
     return name in _NEEDED or name.rpartition("_")[2] in _NEEDED
 
+
+# --- Faults that send another answer: statuses, codes and headers ---
 
 _CODES: Final[Mapping[int, str]] = MappingProxyType(
     {408: "CANCELLED_REQUEST", 423: "LOCK_ACQUISITION_TIMEOUT", 429: "TOO_MANY_REQUESTS"}
@@ -419,44 +418,44 @@ def _errors(status: int, code: str | int, message: str, headers: Mapping[str, st
     return Answer(status, orjson.dumps(document), headers or {}, JSON)
 
 
-def fail(strike: Strike) -> Reply:
+def fail(injection: Injection) -> Reply:
     """8, 9 and 11: a status."""
-    return Reply(plain_status(strike["status"], strike["body"]))
+    return Reply(plain_status(injection["status"], injection["body"]))
 
 
-def overload(strike: Strike) -> Reply:
+def overload(injection: Injection) -> Reply:
     """10: 503 with or without `retry-after`."""
-    given = strike["retry_after"]
+    given = injection["retry_after"]
     headers = {}
     if isinstance(given, dict):
-        headers["retry-after"] = formatdate(strike.situation.now + given["date"], usegmt=True)
+        headers["retry-after"] = formatdate(injection.situation.now + given["date"], usegmt=True)
     elif given != "missing":
         headers["retry-after"] = given if isinstance(given, str) else f"{given:.12g}"
-    return Reply(plain_status(503, strike["body"], strike["code"], headers))
+    return Reply(plain_status(503, injection["body"], injection["code"], headers))
 
 
-def limit_account(strike: Strike) -> Reply:
+def limit_account(injection: Injection) -> Reply:
     """4: 429 with the headers of the account."""
-    return _limited(strike, {"x-account-rate-limit": strike["reset"]})
+    return _limited(injection, {"x-account-rate-limit": injection["reset"]})
 
 
-def limit_token(strike: Strike) -> Reply:
+def limit_token(injection: Injection) -> Reply:
     """5, 6 and 7: 429 with the headers of the token, or with both, which then differ."""
-    both = {"x-account-rate-limit": strike["account_reset"]} if strike["account_reset"] is not None else {}
-    return _limited(strike, {"x-rate-limit": strike["reset"], **both})
+    both = {"x-account-rate-limit": injection["account_reset"]} if injection["account_reset"] is not None else {}
+    return _limited(injection, {"x-rate-limit": injection["reset"], **both})
 
 
-def _limited(strike: Strike, resets: Mapping[str, float | str]) -> Reply:
+def _limited(injection: Injection, resets: Mapping[str, float | str]) -> Reply:
     headers: dict[str, str] = {}
     for name, reset in resets.items():
         headers |= {f"{name}-limit": "1500", f"{name}-remaining": "0"}
         if reset != "missing":
-            headers[f"{name}-reset"] = write_reset(reset, strike.situation.now)
-    return Reply(plain_status(429, strike["body"], headers=headers))
+            headers[f"{name}-reset"] = write_reset(reset, injection.situation.now)
+    return Reply(plain_status(429, injection["body"], headers=headers))
 
 
 def write_reset(reset: float | str, now: float) -> str:
-    """Return the text of a reset header: a whole epoch second, or what else a service may put there."""
+    """Return the text of a reset header: a whole epoch second, or another text that a service may send."""
     wrong = {
         "past": str(int(now) - 3_600),
         "far_future": str(int(now) + _FAR_FUTURE_SECONDS),
@@ -469,13 +468,13 @@ def write_reset(reset: float | str, now: float) -> str:
     return wrong[reset] if isinstance(reset, str) else str(int(now + reset + 0.999))
 
 
-def revoke_token(strike: Strike) -> Reply:
+def revoke_token(injection: Injection) -> Reply:
     """22: 401 with code 89."""
     return Reply(_errors(401, *_REVOKED))
 
 
-def deny(strike: Strike) -> Reply:
-    """24: a signature that is not taken, or an account or application that may not."""
+def deny(injection: Injection) -> Reply:
+    """24: a signature that is refused, or an account or application without the right."""
     answers: dict[str, tuple[int, int | str, str]] = {
         "signature": (401, 32, "Could not authenticate you."),
         "account": (403, "ACCOUNT_NOT_FOUND", "The account was not found"),
@@ -485,12 +484,12 @@ def deny(strike: Strike) -> Reply:
             "The client application making this request does not have access to this API",
         ),
     }
-    return Reply(_errors(*answers[strike["kind"]]))
+    return Reply(_errors(*answers[injection["kind"]]))
 
 
-def lose_audience(strike: Strike) -> Reply:
-    """25: the audience is gone, or is another's now."""
-    if strike["kind"] == "permission":
+def lose_audience(injection: Injection) -> Reply:
+    """25: the audience is gone, or belongs to another account now."""
+    if injection["kind"] == "permission":
         return Reply(_errors(403, "INSUFFICIENT_USER_AUTHORIZED_PERMISSION", "The user may not do this"))
     found = _errors(404, "NOT_FOUND", "The Custom Audience was not found")
     document = orjson.loads(bytes(found.body))  # type: ignore[arg-type]
@@ -498,6 +497,6 @@ def lose_audience(strike: Strike) -> Reply:
     return Reply(Answer(404, orjson.dumps(document)))
 
 
-def redirect(strike: Strike) -> Reply:
+def redirect(injection: Injection) -> Reply:
     """30: 3xx to `location`."""
-    return Reply(Answer(strike["status"], b"", {"Location": strike["location"]}))
+    return Reply(Answer(injection["status"], b"", {"Location": injection["location"]}))

@@ -16,7 +16,7 @@ _RETRIES: Final = ("missing", "nan", "1e400")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its default, the words for what it takes, and the check."""
+    """One setting: its default, its description, and its check."""
 
     default: Any
     expected: str
@@ -24,22 +24,22 @@ class Setting:
 
 
 def is_number(given: object, least: float, most: float) -> bool:
-    """Return whether `given` is a number of JSON between two bounds; a boolean is none."""
+    """Whether `given` is a number of JSON between two bounds; a boolean is not one."""
     return type(given) in (int, float) and math.isfinite(given) and least <= given <= most  # type: ignore[arg-type, operator]
 
 
 def is_whole(given: object, least: int, most: int) -> bool:
-    """Return whether `given` is a whole number between two bounds."""
+    """Whether `given` is a whole number between two bounds."""
     return type(given) is int and least <= given <= most
 
 
 def choice(*words: Any) -> Setting:
-    """Return one of several words or numbers, the first by default."""
+    """Return a setting of one of several words or numbers, the first by default."""
     return Setting(words[0], "one of " + ", ".join(map(str, words)), lambda given: given in words)
 
 
 def seconds(default: float | None, most: float = 86_400.0) -> Setting:
-    """Return a time; with the default None also null."""
+    """Return a setting of a time; with the default None also null."""
     return Setting(
         default,
         f"seconds from 0 to {most:.0f}" + (" or null" if default is None else ""),
@@ -48,7 +48,7 @@ def seconds(default: float | None, most: float = 86_400.0) -> Setting:
 
 
 def whole(default: int | None, most: int, least: int = 0) -> Setting:
-    """Return a whole number; with the default None also null."""
+    """Return a setting of a whole number; with the default None also null."""
     return Setting(
         default,
         f"a whole number from {least} to {most}" + (" or null" if default is None else ""),
@@ -57,17 +57,17 @@ def whole(default: int | None, most: int, least: int = 0) -> Setting:
 
 
 def rate(default: float) -> Setting:
-    """Return bytes a second."""
+    """Return a setting of bytes a second."""
     return Setting(default, "bytes a second, more than 0", lambda given: is_number(given, 1e-3, 1e9))
 
 
 def skew(default: float) -> Setting:
-    """Return seconds by which a clock is off, either way."""
+    """Return a setting of the seconds by which a clock is wrong, in either direction."""
     return Setting(default, "seconds from -100000000 to 100000000", lambda given: is_number(given, -1e8, 1e8))
 
 
 def reset(default: float | str) -> Setting:
-    """Return when a quota is free again: seconds from now, or a way of saying it badly."""
+    """Return a setting of the reset of a quota: seconds from now, or a wrong form of it."""
     return Setting(
         default,
         "seconds from now, or one of " + ", ".join(_RESETS),
@@ -76,7 +76,7 @@ def reset(default: float | str) -> Setting:
 
 
 def retry_after() -> Setting:
-    """Return a number of seconds, a date that many seconds ahead, what is no number, or nothing."""
+    """Return a setting of a number of seconds, a date so many seconds ahead, an invalid text, or nothing."""
     return Setting(
         1,
         f'seconds from -1e8 to 1e8, one of {", ".join(_RETRIES)}, or {{"date": seconds}}',
@@ -90,7 +90,7 @@ def retry_after() -> Setting:
 
 
 def address(default: str) -> Setting:
-    """Return where a redirect leads."""
+    """Return a setting of the target of a redirect."""
     return Setting(
         default,
         "an address of at most 2000 visible ASCII characters",
@@ -99,7 +99,7 @@ def address(default: str) -> Setting:
 
 
 def bad_operations() -> Setting:
-    """Return which operations or records of a request are bad, or how the place of the bad one is misstated."""
+    """Return a setting of the bad operations or records of a request, or of a wrong place for the bad one."""
     words = ("all", "out_of_range", "wrong_type")
     return Setting(
         0,

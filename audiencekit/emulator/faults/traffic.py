@@ -1,4 +1,4 @@
-"""Faults of connections, of time and of the way there."""
+"""Faults of connections, of time and of the network path."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from audiencekit.emulator.faults.effects import (
     Detour,
     Handshake,
     Hold,
+    Injection,
     Late,
     Outage,
     Place,
     Reply,
     Situation,
     Skew,
-    Strike,
     Throttle,
     Unannounced,
     Wait,
@@ -25,86 +25,86 @@ from audiencekit.emulator.faults.replies import plain_status
 _PROXY_STATUSES = {"auth": 407, "refused": 403, "unreachable": 502, "mitm": None}
 
 
-def delay(strike: Strike) -> Wait:
+def delay(injection: Injection) -> Wait:
     """1 and 2: a pause of `delay_seconds`, and up to `jitter_seconds` more."""
-    return Wait(strike["delay_seconds"] + strike.chance.random() * strike["jitter_seconds"])
+    return Wait(injection["delay_seconds"] + injection.chance.random() * injection["jitter_seconds"])
 
 
-def apply_late(strike: Strike) -> Late:
-    """3: applied after the client gave up, and meanwhile nothing, a reset, or a status."""
-    meanwhile = strike["meanwhile"]
-    reply = plain_status(strike["status"], strike["body"]) if meanwhile == "status" else None
-    return Late(strike["delay_seconds"], reply, cut=meanwhile == "reset")
+def apply_late(injection: Injection) -> Late:
+    """3: applied after the client gave up; before that nothing, a reset, or a status is sent."""
+    meanwhile = injection["meanwhile"]
+    reply = plain_status(injection["status"], injection["body"]) if meanwhile == "status" else None
+    return Late(injection["delay_seconds"], reply, cut=meanwhile == "reset")
 
 
-def fail_to_connect(strike: Strike) -> Cut | Outage | Handshake:
+def fail_to_connect(injection: Injection) -> Cut | Outage | Handshake:
     """12: reset before a byte was read, refused for a while, or a handshake that fails."""
-    if strike["kind"] == "refused":
-        return Outage(strike["delay_seconds"])
-    if strike["kind"] == "tls":
+    if injection["kind"] == "refused":
+        return Outage(injection["delay_seconds"])
+    if injection["kind"] == "tls":
         return Handshake(alert=ssl.AlertDescription.ALERT_DESCRIPTION_INTERNAL_ERROR)
     return Cut()
 
 
-def reset(strike: Strike) -> Cut:
+def reset(injection: Injection) -> Cut:
     """13: a reset, in the body after `after_bytes` of it."""
-    return Cut(strike["after_bytes"])
+    return Cut(injection["after_bytes"])
 
 
-def close_stale(strike: Strike) -> Cut:
-    """14, when the next request came on a connection that has been idle: it is gone."""
+def close_stale(injection: Injection) -> Cut:
+    """14, when the next request comes on a connection that has been idle: it is gone."""
     return Cut()
 
 
 def is_on_used_connection(situation: Situation) -> bool:
-    """Return whether the connection served a request before; after the answer, every one has."""
+    """Whether the connection served a request before; after the answer, every one has."""
     return situation.place is not Place.HEADERS or situation.served > 0
 
 
-def skew(strike: Strike) -> Skew:
+def skew(injection: Injection) -> Skew:
     """23: another `Date`, and 401 with code 135 for timestamps far from it."""
-    return Skew(strike["skew_seconds"])
+    return Skew(injection["skew_seconds"])
 
 
-def lose_address(strike: Strike) -> Outage:
+def lose_address(injection: Injection) -> Outage:
     """26: no process listens for `delay_seconds`."""
-    return Outage(strike["delay_seconds"])
+    return Outage(injection["delay_seconds"])
 
 
-def restart(strike: Strike) -> Outage:
+def restart(injection: Injection) -> Outage:
     """27: as 26, and the lists may come back empty."""
-    return Outage(strike["delay_seconds"], lost=strike["state"] == "lost")
+    return Outage(injection["delay_seconds"], lost=injection["state"] == "lost")
 
 
-def black_hole(strike: Strike) -> Hold:
+def black_hole(injection: Injection) -> Hold:
     """28: silence."""
-    return Hold(strike["delay_seconds"], strike["after_bytes"])
+    return Hold(injection["delay_seconds"], injection["after_bytes"])
 
 
-def throttle(strike: Strike) -> Throttle:
+def throttle(injection: Injection) -> Throttle:
     """29, in the body."""
-    return Throttle(strike["bytes_per_second"])
+    return Throttle(injection["bytes_per_second"])
 
 
-def leave_unannounced(strike: Strike) -> Unannounced:
-    """31: the 100 Continue that never comes."""
+def leave_unannounced(injection: Injection) -> Unannounced:
+    """31: the 100 Continue that is not sent."""
     return Unannounced()
 
 
-def spoil_handshake(strike: Strike) -> Handshake:
+def spoil_handshake(injection: Injection) -> Handshake:
     """32: a certificate that must not be trusted, or a protocol that is too old."""
-    if strike["kind"] == "old_tls":
+    if injection["kind"] == "old_tls":
         return Handshake(alert=ssl.AlertDescription.ALERT_DESCRIPTION_PROTOCOL_VERSION)
-    return Handshake(certificate=strike["kind"])
+    return Handshake(certificate=injection["kind"])
 
 
-def obstruct(strike: Strike) -> Detour:
-    """35: what the proxy answers, or that it reads along."""
-    return Detour(_PROXY_STATUSES[strike["kind"]])
+def obstruct(injection: Injection) -> Detour:
+    """35: the answer of the proxy, or that it reads the traffic."""
+    return Detour(_PROXY_STATUSES[injection["kind"]])
 
 
-def lose_creation(strike: Strike) -> Cut | Hold | Reply:
+def lose_creation(injection: Injection) -> Cut | Hold | Reply:
     """36: the object is created, and the client gets no answer."""
-    if strike["meanwhile"] == "hold":
-        return Hold(strike["delay_seconds"])
-    return Reply(plain_status(504, "html")) if strike["meanwhile"] == "status" else Cut()
+    if injection["meanwhile"] == "hold":
+        return Hold(injection["delay_seconds"])
+    return Reply(plain_status(504, "html")) if injection["meanwhile"] == "status" else Cut()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.kinds import PLACEHOLDER_HASHES, Reason
-from audiencekit.kernels.layouts import Slice, address, require, room_in
+from audiencekit.kernels.layouts import Slice, address, output_slice, require
 from audiencekit.kernels.library import kernels
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
 from audiencekit.records.columns.arrays import (
@@ -112,7 +112,7 @@ class HexKernels:
         written each of these lists begins, and where the last one ends."""
         ends = np.empty(len(places) + 1, dtype=np.int32)
         given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
-        room = (ctypes.c_void_p(address(ends)), *room_in(digits, np.uint8))
+        room = (ctypes.c_void_p(address(ends)), *output_slice(digits, np.uint8))
         require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
         return ends
 

@@ -48,7 +48,7 @@ from audiencekit.identifiers.partner_user_id import (
     PHONE_NUMBERS,
     SPELLED_AT,
     SPOKEN_AT,
-    undisguised,
+    decoded_forms,
 )
 from audiencekit.identifiers.texts import plain_signs
 from audiencekit.records.columns.arrays import UNDECIDED, VALID, Bools, Codes, arrow_array, code_of, put, text_buffers
@@ -221,7 +221,7 @@ def hold_others(texts: Any, are_asked: Bools) -> Bools:
     """Of those of `texts` that `are_asked`, which are the encoding of another text. Holds raw values, as before."""
     places = np.flatnonzero(matches_among(texts, are_asked, _ENCODED))
     found = np.zeros(len(texts), dtype=bool)
-    found[places] = [any(undisguised(text)) for text in texts.take(arrow_array(places)).to_pylist()]
+    found[places] = [any(decoded_forms(text)) for text in texts.take(arrow_array(places)).to_pylist()]
     return found
 
 

@@ -83,12 +83,12 @@ class Plans:
     writes_plus: bool
     decides_national: bool
 
-    def laid_out(self) -> ctypes.Structure:
+    def to_structure(self) -> ctypes.Structure:
         """The same as the library reads it."""
         slices = tuple(getattr(self, name) for name in _PLAN_SLICES)
         texts = tuple(getattr(self, name) for name in _PLAN_TEXTS)
         flags = (int(getattr(self, name)) for name in _PLAN_FLAGS)
-        lists = (one.laid_out() for one in texts)
+        lists = (one.to_structure() for one in texts)
         made = _Plans(*map(Slice.of, slices, _PLAN_SLICES.values()), *lists, Slice.of(self.signs, np.uint8), *flags)
         made._kept = (slices, texts, self.signs)
         return made
@@ -111,7 +111,7 @@ class Letters:
     domain: Bytes
     folds: npt.NDArray[np.int64]
 
-    def laid_out(self) -> ctypes.Structure:
+    def to_structure(self) -> ctypes.Structure:
         """The same as the library reads it."""
         tables = (Slice.of(table, np.uint8) for table in (self.signs, self.local, self.domain))
         made = _Letters(*tables, Slice.of(self.folds, np.int64))
@@ -174,8 +174,8 @@ class TextKernels:
         `doubled` at one that begins with the same word. Domains that are `special_use`, or below one, are left.
         Dots may stand anywhere but in front at the domains of `carriers`.
         """
-        given = (one.laid_out() for one in (words, no_addresses, doubled, carriers, special_use))
-        return self._decided(self._library.audiencekit_emails, texts, *given, letters.laid_out())
+        given = (one.to_structure() for one in (words, no_addresses, doubled, carriers, special_use))
+        return self._decided(self._library.audiencekit_emails, texts, *given, letters.to_structure())
 
     def decide_phone_numbers(self, texts: Any, *, regions: Places, plans: Plans) -> tuple[Codes, Matrix]:
         """Codes and digests of phone numbers. `regions` are places in `plans.national`, one for each text."""
@@ -183,7 +183,7 @@ class TextKernels:
             len(regions) and not 0 <= regions.min() <= regions.max() < len(plans.national)
         ):
             raise ValueError("every number has a region")
-        return self._decided(self._library.audiencekit_phones, texts, Slice.of(regions, np.int32), plans.laid_out())
+        return self._decided(self._library.audiencekit_phones, texts, Slice.of(regions, np.int32), plans.to_structure())
 
     def keep_valid(self, codes: Codes, digests: Matrix) -> Matrix:
         """The digests whose code is VALID. They are moved to the front of `digests`, one for each code."""

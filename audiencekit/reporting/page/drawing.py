@@ -1,4 +1,4 @@
-"""The pictures of a page, drawn in a process of its own: matplotlib reads the configuration of a working directory."""
+"""Draw the pictures of a page in a separate process: matplotlib reads a configuration of the working directory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def draws() -> bool:
 
 
 def draw(pictures: Sequence[Picture]) -> list[str]:
-    """Each picture as SVG, in the same order. Raises InputOutputFailed where they cannot be drawn."""
+    """Return each picture as SVG, in the same order. Raises InputOutputFailed when they cannot be drawn."""
     if not pictures:
         return []
     asked = json.dumps([(type(picture).__name__, asdict(picture)) for picture in pictures])
@@ -61,7 +61,7 @@ def draw(pictures: Sequence[Picture]) -> list[str]:
 
 @contextmanager
 def _configuration() -> Iterator[Path]:
-    """A directory for its owner alone, in which matplotlib keeps the fonts of the machine; a passing one if need be."""
+    """Yield a private directory where matplotlib stores the fonts of the machine; a temporary one if need be."""
     caches = user_directory("cache")
     if caches is not None:
         directory = caches / "matplotlib"

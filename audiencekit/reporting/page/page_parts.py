@@ -1,4 +1,4 @@
-"""The parts of a page, before anything is drawn or marked up: headings, tables and the numbers of their pictures."""
+"""The parts of a page before they are drawn and marked up: headings, tables and the numbers of their pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of a table: its text, and where it stands in the JSON document; None for one that is derived."""
+    """One number of a table: its text, and its place in the JSON document; None if it is derived."""
 
     text: str
     key: str | None = None
@@ -29,7 +29,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """Bars from the left: (name, length, label) each. Every picture of a page has another `name`."""
+    """Horizontal bars, each (name, length, label). Every picture of a page has another `name`."""
 
     name: str
     bars: Sequence[tuple[str, int, str]]
@@ -38,7 +38,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """One column a step, `more` on top of it in the colour of loss, and a mark over those of `marked`.
+    """One column for each step, with `more` on top in the colour of loss, and a mark over each of `marked`.
 
     `step` and `of` name the two axes, `names` the columns.
     """
@@ -54,7 +54,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Sets that overlap: of each column the places of its sets among `sets`, and how many belong to just these."""
+    """Overlapping sets: for each column the indexes of its sets among `sets`, and how many members have just these."""
 
     name: str
     sets: Sequence[str]
@@ -66,7 +66,7 @@ Picture: TypeAlias = Bars | Columns | Overlap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section: pictures, the table of their numbers, and what saves what is lost."""
+    """One section: pictures, the table of their numbers, and remedies for losses."""
 
     heading: str
     caption: str
@@ -78,25 +78,25 @@ class Section:
 
     @property
     def wide(self) -> bool:
-        """Whether a narrow window has to scroll the table."""
+        """Whether the table has to scroll in a narrow window."""
         return len(self.columns) > 3
 
 
 def count(number: int | None) -> str:
-    """The number with separators; a word for one that is not known."""
+    """Return the number with separators; a word if it is not known."""
     return "not known" if number is None else f"{number:,}"
 
 
 def many(number: int | None, one: str) -> str:
-    """The number and the noun `one`, in the plural where it belongs."""
+    """Return the number and the noun `one`, in the plural where needed."""
     return f"{count(number)} {one}" if number == 1 else f"{count(number)} {one}s"
 
 
 def share(number: int, whole: int) -> Cell:
-    """The number in percent of the whole; empty where there is none."""
+    """Return the number in percent of the whole; an empty text if the whole is 0."""
     return Cell(f"{100 * number / whole:.1f} %" if whole else "")
 
 
 def code_in_words(code: str) -> str:
-    """A code of a document as people read it."""
+    """Return a code of a document in words."""
     return code.replace("_", " ")

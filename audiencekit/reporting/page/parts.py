@@ -1,4 +1,4 @@
-"""The parts of a page: of the list, and of the run."""
+"""The parts of a page about the list, and about the run."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from audiencekit.reporting.page.page_parts import (
     count,
     share,
 )
-from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, numbers_told, shown_counts
+from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, printed_numbers, shown_counts
 from audiencekit.shown import shown as printable
 
-# --- The parts of a page about the list: where its rows are, what is lost, which identifiers they have ---
+# --- The parts of a page about the list: where its rows are, the losses, the kinds of identifiers ---
 
 _TOO_SMALL: Final = "The list is so small that its values and their kinds would point at people. They are not shown."
 _ROWS: Final = {
@@ -38,8 +38,8 @@ _ROWS: Final = {
 
 
 def list_parts(document: Document) -> list[Section]:
-    """Those of a report or of a plan."""
-    shown = shown_counts(list_counts(document), list_moves(document), told=numbers_told(document))
+    """Return the parts about the list, of a report or of a plan."""
+    shown = shown_counts(list_counts(document), list_moves(document), printed=printed_numbers(document))
     if shown is None:
         return [_funnel(document, _TOO_SMALL)]
     return [
@@ -48,7 +48,7 @@ def list_parts(document: Document) -> list[Section]:
 
 
 def _funnel(document: Document, text: str = "") -> Section:
-    """From the rows that were read to those that were sent, or would be."""
+    """Return the way from the rows that were read to those that were sent, or would be."""
     rows = {name: number or 0 for name, number in document["rows"].items()}
     usable = rows["read"] - rows["rejected"]
     once = usable - rows["duplicate"] - rows["superseded"]
@@ -73,7 +73,7 @@ def _funnel(document: Document, text: str = "") -> Section:
 
 
 def _losses(document: Document, shown: Shown) -> Iterator[Section]:
-    """Values that were lost, by cause, most first, with what would save them."""
+    """Return the lost values by cause, most first, with the remedies."""
     lost = [(cause, f"rejections.{cause}", number) for cause, number in document["rejections"].items()]
     if not lost:
         return
@@ -97,13 +97,13 @@ def _losses(document: Document, shown: Shown) -> Iterator[Section]:
 
 
 def _share(shown: Shown, key: str, number: int, whole: int) -> Cell:
-    """The share of what is shown; empty where nothing is."""
+    """Return the share of the shown count; an empty text if it is not shown."""
     rounded = shown.rounded(key, number)
     return share(rounded, whole if rounded or not number else 0)
 
 
 def _bars(name: str, shown: Shown, counts: Iterable[tuple[str, str, int]], *, is_loss: bool = False) -> Sequence[Bars]:
-    """The picture of (word, place in the document, count); none where no count is shown."""
+    """Return the picture of (word, place in the document, count); none if no count is shown."""
     bars = [(code_in_words(word), shown.rounded(key, number), shown.text(key, number)) for word, key, number in counts]
     drawn = [bar for bar in bars if bar[1] or bar[2] == "0"]
     return [Bars(name=name, bars=drawn, is_loss=is_loss)] if drawn else ()
@@ -130,7 +130,7 @@ def _kinds(document: Document, shown: Shown) -> Iterator[Section]:
 
 
 def _combinations(document: Document, shown: Shown) -> Iterator[Section]:
-    """Which kinds the rows have together: the more a row has, the more likely the service knows the person."""
+    """Return which kinds the rows have together: a row with more kinds is more likely to match."""
     combinations = document.get("combinations") or ()
     if not combinations:
         return
@@ -172,12 +172,12 @@ _DATE: Final = len("2026-01-01")
 
 
 def sending_part(document: Document) -> Section:
-    """Requests, and their pace with retries and pauses, where any were sent."""
+    """Return the requests and their pace with retries and pauses, if any were sent."""
     requests = document["requests"]
     paces = [*document.get("earlier_paces", ()), *filter(None, [document.get("pace")])]
     return Section(
         heading="Requests",
-        text=_told(paces),
+        text=_pace_text(paces),
         caption="Requests and what the service counted",
         columns=("requests", "count"),
         rows=[
@@ -194,7 +194,7 @@ def sending_part(document: Document) -> Section:
     )
 
 
-def _told(paces: Sequence[Document]) -> str:
+def _pace_text(paces: Sequence[Document]) -> str:
     again = sum(sum(pace["attempts"]) - sum(pace["requests"]) for pace in paces)
     waits = sum(sum(pace["waits"]) for pace in paces)
     parts = f"The run was sent in {len(paces)} parts. " if len(paces) > 1 else ""
@@ -218,7 +218,7 @@ def _drawn(number: int, pace: Document, parts: int) -> Columns:
 
 
 def change_parts(document: Document) -> Iterator[Section]:
-    """The people who came and went, of a sync."""
+    """Return the additions and removals of a sync."""
     changes = document.get("changes") or {}
     if names := [name for name in _CHANGES if name in changes]:
         yield Section(
@@ -230,7 +230,7 @@ def change_parts(document: Document) -> Iterator[Section]:
 
 
 def calendar_parts(expiry: Document | None) -> Iterator[Section]:
-    """When members expire, by month; of `Expiry.to_json()`."""
+    """Return when members expire, by month, from `Expiry.to_json()`."""
     if expiry is None or not expiry["days"]:
         return
     months: dict[str, int] = {}
@@ -254,7 +254,7 @@ def calendar_parts(expiry: Document | None) -> Iterator[Section]:
 
 
 def history_parts(document: Document) -> Iterator[Section]:
-    """The match rate over time, as far as the service told sizes of the audience; of `size_history`."""
+    """Return the match rate over time, as far as the service gave sizes of the audience, from `size_history`."""
     history = (document.get("history") or ())[-_MOST_SIZES:]
     if not history:
         return

@@ -1,7 +1,7 @@
-"""The process that draws the pictures of a page by matplotlib, as SVG that stands in the page and takes its colours.
+"""The process that draws the pictures of a page with matplotlib, as SVG in the colours of the page.
 
-Each colour is drawn as a number that means nothing else, and written as a variable of the page: so one picture is right
-by day, by night and on paper.
+Each colour is drawn as a number with no other meaning, and written as a variable of the page: so one picture is right
+in light and dark themes and on paper.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STYLE: Final[Any] = {
 
 
 def main() -> None:
-    """Draw the pictures that stdin names, and print them."""
+    """Draw the pictures that are given on stdin, and print them."""
     os.umask(0o077)
     logging.disable()
     matplotlib.rcdefaults()  # whatever files of the user say
@@ -138,7 +138,7 @@ def _frame(axes: Any, hidden: Sequence[str]) -> None:
 
 
 def _svg(figure: Figure, name: str) -> str:
-    """The picture, without a size or style of its own; a reader is told its numbers by the table beside it."""
+    """Return the picture without size or style. Screen readers are pointed to the table beside it."""
     written = io.StringIO()
     figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = written.getvalue()

@@ -1,8 +1,8 @@
-"""Small counts on a page: they are not shown, and cannot be computed from the counts that are.
+"""Hide small counts on a page, so that they cannot be computed from the counts that are shown.
 
-A count below FLOOR may point at single people. Sums would tell it, such as the rows of the list or the values of a
-kind. So the other counts are rounded, to tens and further, until each small count could also be another one: until a
-row or a value, more or less here and there, changes nothing that the page shows.
+A count below FLOOR may point at single people. Sums would reveal it, such as the rows of the list or the values of a
+kind. So the other counts are rounded, to tens or more, until each small count could have another value: until moving a
+row or a value from one count to another changes nothing that the page shows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PLURAL: Final = {"person": "people", "is": "are", "has": "have", "was": "were"}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Counts as a page shows them: exact, or to a whole number of `step`s; those `fixed` by other counts are exact."""
+    """Counts as a page shows them: exact, or to a whole number of `step`s. Those `fixed` by other counts are exact."""
 
     step: int
     fixed: frozenset[str] = frozenset()
 
     def text(self, key: str, number: int) -> str:
-        """The count, about the count, or that it is below a number."""
+        """Return the count, "about" the count, or that it is below a number."""
         least = max(FLOOR, self.step)
         if key in self.fixed or not number:
             return f"{number:,}"
@@ -41,21 +41,21 @@ class Shown:
         return f"{number:,}" if self.step == 1 else f"about {self.rounded(key, number):,}"
 
     def rounded(self, key: str, number: int) -> int:
-        """The count for a picture or a share; 0 for one that is not shown."""
+        """Return the count for a picture or a share; 0 for one that is not shown."""
         if key in self.fixed:
             return number
         return 0 if number < max(FLOOR, self.step) else (number + self.step // 2) // self.step * self.step
 
     def cell(self, key: str, number: int) -> Cell:
-        """The count in a table; only an exact one has its place in the document."""
+        """Return the count for a table; only an exact one has its place in the document."""
         text = self.text(key, number)
         return Cell(text, key if text == f"{number:,}" else None)
 
 
-def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int] = ()) -> Shown | None:
-    """The finest way to show the counts that tells no small one; None where there is none.
+def shown_counts(counts: Counts, moves: Sequence[Move], *, printed: Collection[int] = ()) -> Shown | None:
+    """Return the finest way to show the counts that hides the small ones; None if there is none.
 
-    `told` are numbers that the texts of the page tell.
+    `printed` are numbers in the texts of the page.
     """
     fixed = frozenset(counts.keys() - {key for move in moves for key in move})
     small = [key for key, number in counts.items() if 0 < number < FLOOR and key not in fixed]
@@ -64,7 +64,7 @@ def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int]
         shown = Shown(step, fixed)
         hidden: set[str] = set()
         for move in moves:
-            if _is_unseen(move, 1, counts, shown, told) or _is_unseen(move, -1, counts, shown, told):
+            if _is_unseen(move, 1, counts, shown, printed) or _is_unseen(move, -1, counts, shown, printed):
                 hidden.update(move)
         if hidden.issuperset(small):
             return shown
@@ -72,16 +72,16 @@ def shown_counts(counts: Counts, moves: Sequence[Move], *, told: Collection[int]
     return None
 
 
-def _is_unseen(move: Move, sign: int, counts: Counts, shown: Shown, told: Collection[int]) -> bool:
+def _is_unseen(move: Move, sign: int, counts: Counts, shown: Shown, printed: Collection[int]) -> bool:
     """Whether the page would be the same after the move."""
     return all(
-        counts[key] not in told and shown.text(key, counts[key]) == shown.text(key, counts[key] + sign * change)
+        counts[key] not in printed and shown.text(key, counts[key]) == shown.text(key, counts[key] + sign * change)
         for key, change in move.items()
     )
 
 
 def list_counts(document: Document) -> dict[str, int]:
-    """The counts of values and of rows by their kinds, by their places in the document."""
+    """Return the counts of values and of rows by kind, by their places in the document."""
     counts = {f"rejections.{cause}": number for cause, number in document["rejections"].items()}
     for kind, numbers in document["identifiers"].items():
         counts |= {f"identifiers.{kind}.{name}": numbers[name] for name in ("present", "valid", "rejected")}
@@ -90,7 +90,7 @@ def list_counts(document: Document) -> dict[str, int]:
 
 
 def list_moves(document: Document) -> list[Move]:
-    """A row with other kinds, a value that is lost or not there, a value that is lost by another cause."""
+    """Return the moves to hide: a row with other kinds, a value more or less, a value with another cause of loss."""
     return [*_rows_moved(document), *_values_moved(document)]
 
 
@@ -122,14 +122,14 @@ def _combined(document: Document) -> Sequence[Mapping[str, Any]]:
     return document.get("combinations") or ()
 
 
-def numbers_told(document: Document) -> frozenset[int]:
-    """The numbers in the texts about a list."""
+def printed_numbers(document: Document) -> frozenset[int]:
+    """Return the numbers in the texts about a list."""
     texts = [*document["notes"], *(each["message"] for each in (*document.get("warnings", ()), *document["problems"]))]
     return frozenset(int(each.replace(",", "")) for text in texts for each in re.findall(r"\d[\d,]*\b", masked(text)))
 
 
 def masked(text: str) -> str:
-    """A text without the small counts in it."""
+    """Return a text without the small counts in it."""
     return _SMALL.sub(_mask, text)
 
 

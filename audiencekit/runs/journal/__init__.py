@@ -1,1 +1,1 @@
-"""The journal of a run: what was planned, what left, what the service confirmed."""
+"""The journal of a run: what was planned, what was sent, what the service confirmed."""

@@ -1,4 +1,4 @@
-"""The facts of a run in its journal: its input, its plan, its progress, when it sent. Counts and names only."""
+"""The facts of a run in its journal: its input, its plan, its progress, its times. Counts and names only."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _AGAIN: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """The input of a run: enough to read its source once more just as before.
+    """The input of a run: enough to read its source again in the same way.
 
-    `sources` are absolute paths; `-` stands for standard input. `rejections` is a path from the directory of the run,
-    or an absolute one. `keywords` are those of `upload`, as JSON has them; when they name no plan time, it is
-    `started_at`. `keep_spool` says that what was read is kept, sealed, in the directory of the run until it has ended.
-    `address` is that of the service in the settings, empty without one. `salt` is drawn for the key of the journal: an
-    id that is given to a second run makes another key.
+    `sources` are absolute paths; `-` is standard input. `rejections` is a path relative to the directory of the run, or
+    absolute. `keywords` are those of `upload`, as JSON has them; without a plan time it is `started_at`. `keep_spool`
+    says that the records are kept, sealed, in the directory of the run until it has ended. `address` is that of the
+    service in the settings, empty without one. `salt` is random, for the key of the journal: a second run with the same
+    id has another key.
     """
 
     run_id: str
@@ -59,26 +59,26 @@ class RunFacts:
         return own | {"target": self.target.to_json()}
 
     def key(self, state_key: StateKey) -> SubKey:
-        """The key of the journal that holds this."""
+        """Return the key of the journal with these facts."""
         return state_key.derive(DIGESTS, f"{self.run_id} {self.salt}")
 
     @property
     def idempotency_key(self) -> str:
-        """The id, and what another run under the same id would not have; it tells nothing of the salt."""
+        """The id, with a part that no other run under the same id has; it does not reveal the salt."""
         return f"{self.run_id}-{sha256(f'{self.run_id} {self.salt}'.encode()).hexdigest()[:_KEY_DIGITS]}"
 
     @property
-    def again(self) -> str:
-        """The command that goes on with a run which is not resumed, since it compares with what was sent before."""
+    def repeat_command(self) -> str:
+        """The command to repeat for a run that is not resumed, but compared with an earlier one; else empty."""
         return _AGAIN.get(self.operation, "").format(audience=self.target.id)
 
-    def going_on(self, *, names_account: bool = False) -> str:
-        """The command that goes on with the run when it has ended early, between backquotes.
+    def continue_command(self, *, names_account: bool = False) -> str:
+        """Return the command that continues the run when it has ended early, between backquotes.
 
-        SOURCE stands for the list of a sync. A resumption names the account where the environment may name another.
+        SOURCE is the list of a sync. A resumption names the account if the environment may name another one.
         """
         command = _RESUME_FOR if names_account else _RESUME
-        return self.again or command.format(run_id=self.run_id, account_id=self.account_id)
+        return self.repeat_command or command.format(run_id=self.run_id, account_id=self.account_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ class PlannedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFacts:
-    """The plan of a run. Two plans without a `difference` are the same bytes.
+    """The plan of a run. Two plans without a `difference` have the same bytes.
 
-    `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` what the source
-    was found to be; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
-    of a run that is not resumed both are over none. `verbs` says of each request in order whether it holds Updates,
+    `mapping` says which columns carry what, `rules` how values are judged and entries written, `found` the recognised
+    form of the source; `fingerprint` is over all records in order, `suppression` over those of suppression sources;
+    both are over none for a run that is not resumed. `verbs` says for each request in order whether it has Updates,
     Deletes or both.
     """
 
@@ -113,15 +113,15 @@ class PlanFacts:
     verbs: tuple[str, ...] = field(repr=False)
 
     def verbs_of(self, number: int) -> str:
-        """The verbs of request `number`; both where a damaged plan does not say them."""
+        """Return the verbs of request `number`; both if a damaged plan does not say them."""
         return self.verbs[number - 1] if 0 < number <= len(self.verbs) else UPDATES + DELETES
 
     def sends(self, verb: str) -> bool:
-        """Whether a request of the plan holds that verb."""
+        """Whether a request of the plan has that verb."""
         return any(verb in self.verbs_of(request.number) for request in self.requests)
 
     def difference(self, now: PlanFacts) -> tuple[str, str] | None:
-        """The first thing that is another one `now`, as (code, sentence); None when nothing is."""
+        """Return the first difference from the plan `now`, as (code, sentence); None without any."""
         if self.mapping != now.mapping:
             return "mapping", "the columns with identifiers are not those that the run began with"
         if self.rules != now.rules:
@@ -144,7 +144,7 @@ class PlanFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a run ended for good: `complete`, or `refused` with the reason. `exit_code` is what the process left with."""
+    """How a run ended for good: `complete`, or `refused` with the reason. `exit_code` is that of the process."""
 
     state: str
     exit_code: int
@@ -154,11 +154,12 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Over the requests of a journal. `attempts` includes one cut short by a crash; `unknown` requests may be applied.
+    """The sums over the requests of a journal.
 
-    The counts of records and bytes are over confirmed requests, `success_count` and `total_count` as the service said;
-    `refused` are single rows of those, in row order. `miscounted` are requests that are not confirmed since the service
-    counted other records than were sent.
+    `attempts` includes those cut short by a crash; `unknown` ones may be applied. The counts of records and bytes are
+    over confirmed requests, `success_count` and `total_count` as the service gave them; `refused` are single rows of
+    those, in row order. `miscounted` are requests that are not confirmed because the service counted other records than
+    were sent.
     """
 
     confirmed: int = 0
@@ -173,7 +174,7 @@ class Sums:
     miscounted: tuple[Miscount, ...] = ()
 
     def plus(self, delivered: Delivered) -> Sums:
-        """These sums and those of what was delivered after them, where no journal tells what is in doubt by now."""
+        """Return these sums plus those of a later delivery, when the journal does not show what is in doubt by now."""
         doubtful = sum(result.outcome is Outcome.UNKNOWN for result in delivered.pending)
         return Sums(
             confirmed=self.confirmed + delivered.confirmed,
@@ -190,7 +191,7 @@ class Sums:
 
     @property
     def is_reconciled(self) -> bool:
-        """Whether the service counted what was sent."""
+        """Whether the service counted the same as was sent."""
         return self.records_confirmed == self.success_count == self.total_count
 
     @property
@@ -205,27 +206,30 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """`seconds` after the start of the machine that `boot` names. No step of the wall clock moves it."""
+    """A moment: `seconds` after the start of the machine that `boot` names.
+
+    Changes of the wall clock do not move it.
+    """
 
     boot: str
     seconds: float
 
     def seconds_since(self, earlier: Moment) -> float:
-        """How long ago `earlier` was; 0 when it is not known, after another start or on another machine."""
+        """Return how long ago `earlier` was; 0 if unknown: after another start, or on another machine."""
         if UNKNOWN_BOOT in (self.boot, earlier.boot) or self.boot != earlier.boot:
             return 0.0
         return max(0.0, self.seconds - earlier.seconds)
 
 
 def this_moment() -> Moment:
-    """Now, on this machine."""
+    """Return the present moment on this machine."""
     return Moment(boot_id(), boot_seconds())
 
 
 def seconds_in_the_past(departures: Iterable[Moment], now: Moment) -> float:
-    """The least seconds since the last attempt ended whose bytes left at one of `departures`.
+    """Return the least seconds since the end of the last attempt whose bytes were sent at one of `departures`.
 
-    Infinite when there are none. An attempt may take as long as it is given.
+    Infinite without any. An attempt may take as long as its timeout.
     """
     elapsed = min((now.seconds_since(departure) for departure in departures), default=math.inf)
     return max(0.0, elapsed - EXCHANGE_TIMEOUT_SECONDS)

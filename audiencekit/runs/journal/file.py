@@ -1,4 +1,4 @@
-"""The journal of one run as a file: what is written is durable when a method returns."""
+"""The journal of one run as a file: each change is durable when its method returns."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from audiencekit.optiontext import option
 from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
-from audiencekit.runs.store import RUN_HOME, Succession, time_of
+from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 from audiencekit.state.files import NEW_FILE, explained, hint_for, read_file, read_json, sync_directory, write_json
 from audiencekit.state.keys import StateKey, SubKey
 from audiencekit.state.locks import lock_failure
 
-# --- The journal of one run as a file: what is written is durable when a method returns ---
+# --- The journal of one run as a file: each change is durable when its method returns ---
 
 RUN, PLAN, ENDING = "run", "plan", "ending"
 _NUMBERS: Final = {RUN: 0, PLAN: 1, ENDING: 2}  # nonces of the documents' digests
@@ -54,7 +54,7 @@ _REQUESTS: Final = "requests"  # in the plan as it is kept: how many there are
 class JournalFile:
     """An open journal. One thread at a time writes.
 
-    Raises InputOutputFailed when the disk fails or is full, and ResumeRefused for what is no sound journal.
+    Raises InputOutputFailed when the disk fails or is full, and ResumeRefused for a damaged journal.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -62,7 +62,7 @@ class JournalFile:
 
     @classmethod
     def begin(cls, path: Path, facts: RunFacts, key: SubKey) -> Self:
-        """A new journal that holds `facts`."""
+        """Make a new journal with `facts`."""
         pass_point("before begin")
         with explained("the journal cannot be made", path), _explained(path, "made"):
             opened = cls(connect_new(path), path)
@@ -78,7 +78,7 @@ class JournalFile:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The journal at `path`. What it says is not to be acted on before `check`."""
+        """Open the journal at `path`. Do not use its content before `check`."""
         with _explained(path, "read"):
             return cls(connect(path), path)
 
@@ -86,7 +86,7 @@ class JournalFile:
         return f"<JournalFile {self._path.parent.name}>"
 
     def close(self) -> None:
-        """Gives up the file."""
+        """Close the file."""
         with contextlib.suppress(sqlite3.Error):
             self._connection.close()
 
@@ -101,7 +101,7 @@ class JournalFile:
             return RunFacts(**{**content, "target": Target.from_json(content["target"])})
 
     def plan(self) -> PlanFacts | None:
-        """The plan, once there is one."""
+        """Return the plan; None before there is one."""
         content = self._document(PLAN)
         if content is None:
             return None
@@ -113,13 +113,13 @@ class JournalFile:
             return PlanFacts(**{**content, "verbs": tuple(content["verbs"])}, requests=requests)
 
     def ending(self) -> Ending | None:
-        """How the run ended, when it has ended for good."""
+        """Return how the run ended; None if it has not ended for good."""
         content = self._document(ENDING)
         with self._sound():
             return None if content is None else Ending(**content)
 
     def check_by(self, run_id: str, state_key: StateKey) -> SubKey:
-        """The key that the journal was made under, by the state key or one before it. Raises as `check`."""
+        """Return the key of the journal, from the present state key or an earlier one. Raises as `check`."""
         facts = self.facts()
         for earlier in (state_key, *state_key.earlier):
             key = facts.key(earlier)
@@ -133,7 +133,7 @@ class JournalFile:
         raise refused
 
     def check(self, run_id: str, key: SubKey) -> None:
-        """Raises ResumeRefused for a damaged file, another run's journal, and one that was made under another key."""
+        """Raise ResumeRefused for a damaged file, another run's journal, and a journal with another key."""
         facts = self.facts()
         with self._sound(), _explained(self._path, "read"):
             if self._one("PRAGMA integrity_check(1)") != ("ok",):
@@ -149,7 +149,7 @@ class JournalFile:
             raise ResumeRefused("this is the journal of another run", reason="other_run", hint=hint)
 
     def _adds_up(self, seals: Seals) -> bool:
-        """Whether the requests are those that were written."""
+        """Whether the requests are as they were written."""
         plan = self._document(PLAN) or {}
         with self._sound(), _explained(self._path, "read"):
             return seals.fit(self._connection, plan.get(_REQUESTS, 0))
@@ -171,7 +171,7 @@ class JournalFile:
             )
 
     def confirmed_numbers(self) -> frozenset[int]:
-        """The requests that need not be sent again."""
+        """Return the requests that need not be sent again."""
         return frozenset(self._column("SELECT number FROM requests WHERE state = 'confirmed'"))
 
     def states(self) -> dict[int, str]:
@@ -180,7 +180,7 @@ class JournalFile:
             return dict(self._connection.execute("SELECT number, state FROM requests"))
 
     def departures(self) -> dict[int, Moment]:
-        """When the bytes of each request last left of which an attempt may still be applied, by its number."""
+        """Return when each request with an attempt in doubt was last sent, by its number."""
         found = "SELECT number, left_boot, left_seconds FROM requests WHERE left_boot IS NOT NULL"
         with _explained(self._path, "read"):
             rows = self._connection.execute(found).fetchall()
@@ -188,14 +188,14 @@ class JournalFile:
             return {_whole(number): Moment(str(boot), float(seconds)) for number, boot, seconds in rows}
 
     def digests(self) -> dict[int, bytes]:
-        """Of the requests that may have left and are not confirmed: number and keyed digest of the body."""
+        """Return number and body digest of the requests that may have been sent and are not confirmed."""
         with _explained(self._path, "read"):
             found = "SELECT number, digest FROM requests WHERE digest IS NOT NULL AND state <> 'confirmed'"
             return dict(self._connection.execute(found))
 
     # --- what is written ---
 
-    def keep_plan(self, plan: PlanFacts, key: SubKey) -> None:
+    def store_plan(self, plan: PlanFacts, key: SubKey) -> None:
         """Write the plan, before the first request is sent."""
         content = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
         bodies = [dataclasses.astuple(body) for body in content.pop("requests")]
@@ -242,7 +242,7 @@ class JournalFile:
             return None if found is None else dict(read_json(found[0]))
 
     def _unbegun(self) -> ResumeRefused:
-        """The refusal of a journal that does not say what the run was begun with: one of ours without it is damaged."""
+        """Return the refusal of a journal without the input of its run: a journal of ours without it is damaged."""
         with _explained(self._path, "read"):
             return self._damaged() if has_tables(self._connection) else without_beginning(self._path)
 
@@ -251,7 +251,7 @@ class JournalFile:
 
     @contextlib.contextmanager
     def _sound(self) -> Iterator[None]:
-        """Raises ResumeRefused for content that was not written so."""
+        """Raise ResumeRefused for content that was not written by us."""
         try:
             yield
         except (TypeError, ValueError, KeyError, AttributeError):
@@ -273,7 +273,7 @@ def _whole(value: Any) -> int:
 
 @contextlib.contextmanager
 def _explained(path: Path, what: str) -> Iterator[None]:
-    """Raises ResumeRefused for a damaged file, InputOutputFailed for what else SQLite reports; it quotes no values."""
+    """Raise ResumeRefused for a damaged file, InputOutputFailed for other errors of SQLite, without values."""
     try:
         yield
     except UnicodeDecodeError:  # words of SQLite that quote a damaged schema
@@ -299,12 +299,12 @@ NOTHING_SENT: Final = frozenset({"no_journal", "not_begun"})  # reasons
 
 
 def damaged(directory: Path, what: str = "the journal is damaged") -> ResumeRefused:
-    """The refusal of a run in `directory` whose file is no sound journal."""
+    """Return the refusal of a run in `directory` whose journal is damaged."""
     return ResumeRefused(what, reason="damaged", hint=f"restore it; or {how_to_repeat(directory)}")
 
 
 def another_key(directory: Path) -> ResumeRefused:
-    """The refusal of a journal that this state key does not fit."""
+    """Return the refusal of a journal that does not fit this state key."""
     return ResumeRefused(
         "the journal was written under another state key, or was changed",
         reason="key",
@@ -313,7 +313,7 @@ def another_key(directory: Path) -> ResumeRefused:
 
 
 def without_key(directory: Path) -> ResumeRefused:
-    """The refusal of a run whose state key is not there, or is none: a new one would be of no use."""
+    """Return the refusal of a run whose state key is missing or invalid: a new one would not help."""
     return ResumeRefused(
         "the state key that the journal was written under is gone, or cannot be read",
         reason="key",
@@ -322,7 +322,7 @@ def without_key(directory: Path) -> ResumeRefused:
 
 
 def another_schema(directory: Path, version: int, known: int) -> ResumeRefused:
-    """The refusal of a journal whose header names another schema than the one `known` to this version."""
+    """Return the refusal of a journal with another schema than the `known` one of this version."""
     return ResumeRefused(
         f"the journal says that it has schema {version}, and this version reads schema {known} only",
         reason="schema",
@@ -332,21 +332,21 @@ def another_schema(directory: Path, version: int, known: int) -> ResumeRefused:
 
 
 def without_journal() -> ResumeRefused:
-    """The refusal of a run that ended before it had a journal."""
+    """Return the refusal of a run that ended before it had a journal."""
     return ResumeRefused(
         "the run has no journal: nothing was sent", reason="no_journal", hint="upload the source again"
     )
 
 
 def not_begun() -> ResumeRefused:
-    """The refusal of a run that ended before its journal said anything."""
+    """Return the refusal of a run that ended before its journal had any content."""
     return ResumeRefused(
         "the run ended before it began: nothing was sent", reason="not_begun", hint="upload the source again"
     )
 
 
 def how_to_repeat(directory: Path) -> str:
-    """The hint for a run in `directory` that cannot go on: upload the same once more, with the same times."""
+    """Return the hint for a run in `directory` that cannot continue: upload the same once more, with the same times."""
     plan_time = _plan_time(directory)
     again = option("plan_time", plan_time) if plan_time else "`plan_time=` of the run"
     if plan_time is None and (begun_at := time_of(directory.name)) is not None:
@@ -362,7 +362,7 @@ def _plan_time(directory: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-# --- How a journal is kept on disk: one SQLite file, known by its header, in schema 3 ---
+# --- The file of a journal: one SQLite file, recognised by its header, in schema 3 ---
 
 JOURNAL: Final = "journal.sqlite"
 APPLICATION_ID: Final = 0x41_4B_4A_4C  # "AKJL"
@@ -406,15 +406,15 @@ CREATE TABLE refused (
 
 
 def connect_new(path: Path) -> sqlite3.Connection:
-    """A new journal at `path`, its tables in an open transaction."""
+    """Open a new journal at `path`, with its tables in an open transaction."""
     os.close(os.open(path, NEW_FILE, 0o600))
     return _connect(path, f"PRAGMA journal_mode=DELETE; BEGIN IMMEDIATE;{_SCHEMA}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """The journal at `path`. A transaction that a kill left open is undone when something is read.
+    """Open the journal at `path`. A transaction that a kill left open is undone at the first read.
 
-    Raises ResumeRefused, with the file untouched, when there is none or when it is of another schema.
+    Raises ResumeRefused, without changing the file, when there is none or it has another schema.
     """
     _check_header(path)
     return _connect(path)
@@ -426,15 +426,15 @@ def has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def without_beginning(path: Path) -> ResumeRefused:
-    """The refusal of a journal that is empty or not there.
+    """Return the refusal of a journal that is empty or missing.
 
-    Nothing was sent, unless there is something else of the run, or the list of what was begun has it: both are written
-    after what the run was begun with.
+    Nothing was sent, unless the run has other files or is in the list of begun runs: both are written after the input
+    of the run.
     """
     is_there = os.path.lexists(path)
     with explained("the directory of the run cannot be read", path.parent):
         others = {each.name for each in path.parent.iterdir()} - {JOURNAL, f"{JOURNAL}-journal"}
-    if not others and not Succession(path.parents[2]).knows(path.parent.name):
+    if not others and not RunOrder(path.parents[2]).knows(path.parent.name):
         return not_begun() if is_there else without_journal()
     what = "damaged: it is empty" if is_there else "gone"
     return damaged(path.parent, f"the journal is {what}, and the run had begun: it is not known {WHAT_WAS_SENT}")

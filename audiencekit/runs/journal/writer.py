@@ -1,4 +1,4 @@
-"""The journal as the uploader sees it: intents and ends of requests, written by one thread, several in one commit."""
+"""The journal for the uploader: intents and ends of requests, written by one thread, several in one commit."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ WHERE number = :number
 
 
 class RunJournal:
-    """Implements `protocol.Journal` over a JournalFile. As an async context manager it ends its thread.
+    """Implements `delivery.options.Journal` over a JournalFile. As an async context manager it ends its thread.
 
-    Once a write has failed nothing else is written: what the disk holds then is what a resumed run starts from.
+    Once a write has failed nothing else is written: a resumed run starts from the content of the disk at that time.
     """
 
     def __init__(self, file: JournalFile, key: SubKey, *, moment: Callable[[], Moment] = this_moment) -> None:
@@ -67,9 +67,9 @@ class RunJournal:
         self._thread.shutdown()
 
     async def intend(self, request: PackedRequest) -> None:
-        """Notes that the bytes of `request` are about to leave.
+        """Note that the bytes of `request` are about to be sent.
 
-        Raises ResumeRefused when they are not those that left before.
+        Raises ResumeRefused when they differ from those sent before.
         """
         pass_point("before intent")
         key, moment = self._key, self._moment()
@@ -77,13 +77,13 @@ class RunJournal:
         await self._write_of(request.number, lambda connection: _intend(connection, request, key, moment))
         pass_point("after intent")
 
-    async def leave_again(self, number: int) -> None:
-        """Notes that bytes of an intended request, or of a part of it, are about to leave once more."""
+    async def intend_again(self, number: int) -> None:
+        """Note that bytes of an intended request, or of a part of it, are about to be sent once more."""
         moment = self._moment()
         await self._write_of(number, lambda connection: _leave(connection, number, moment))
 
     async def conclude(self, result: RequestResult) -> None:
-        """Notes how the request ended. One that never left is as it was before."""
+        """Note how the request ended. One that was never sent is as it was before."""
         if result.number not in self._intended:
             return
         pass_point("before acknowledgement")
@@ -107,7 +107,7 @@ class RunJournal:
         }
 
     async def _write_of(self, number: int, entry: Entry) -> None:
-        """Writes `entry`, which is about the request of this number, and its new seal."""
+        """Write `entry`, about the request with this number, and its new seal."""
 
         def sealed(connection: sqlite3.Connection) -> None:
             entry(connection)
@@ -123,7 +123,7 @@ class RunJournal:
         await done
 
     async def _flush(self) -> None:
-        """Writes what waits, and what came meanwhile, until nothing waits."""
+        """Write all waiting entries, also those that come meanwhile, until there are none."""
         while self._waiting:
             group, self._waiting = self._waiting, []
             if self._failure is None:
@@ -153,7 +153,7 @@ def _counts(result: RequestResult) -> dict[str, int | None]:
 
 
 def _another(failure: AudiencekitError) -> AudiencekitError:
-    """`failure` for one more who waits: an exception that is raised in two places shows the frames of both."""
+    """Return a copy of `failure` for another caller: an exception raised twice shows the frames of both."""
     if isinstance(failure, ResumeRefused):
         return ResumeRefused(str(failure), reason=failure.reason, hint=failure.hint)
     return (type(failure) if isinstance(failure, InputOutputFailed) else Bug)(str(failure), hint=failure.hint)
@@ -181,14 +181,14 @@ def _conclude(
 
 @guarded
 def body_digest(request: PackedRequest, key: SubKey) -> bytes:
-    """The keyed digest of the body of `request`."""
+    """Return the keyed digest of the body of `request`."""
     digest = KeyedDigest(key, BODIES, request.number)
     digest.update(request.body.unwrap())
     return digest.finish()
 
 
 def other_bytes(number: int) -> ResumeRefused:
-    """The refusal of a body that is not the one that left before."""
+    """Return the refusal of a body that differs from the one sent before."""
     return ResumeRefused(
         f"request {number} would not be the bytes that were sent before",
         reason="requests",

@@ -19,8 +19,8 @@ import pytest
 from audiencekit.api.client import AdsClient
 from audiencekit.audiences.erasure.erasing import Bodies, Erasing, Pass, list_account
 from audiencekit.audiences.erasure.forms import ErasureKeys, as_updates, count_by_kind, to_records
-from audiencekit.audiences.erasure.means import ErasureMeans
 from audiencekit.audiences.erasure.receipt import NO_AUDIENCE, NOT_LISTED, ErasureStore, Receipt, TargetReceipt
+from audiencekit.audiences.erasure.resources import ErasureResources
 from audiencekit.delivery.limiter import PacedLimiter, Unlimited
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.requests.operations import OperationsForm
@@ -92,11 +92,11 @@ class Machine:
     def run(self, *, cancel_at: float | None = None) -> Pass:
         """One pass, after which nothing is locked."""
         targets = [(Target.audience(name), receipt) for name, receipt in self.receipts.items()]
-        means = ErasureMeans(
+        resources = ErasureResources(
             limiter=Unlimited(), policy=RetryPolicy(clock=self.clock, randomness=random.Random(1)), lock=self._lock,
             doubts=lambda target: self.doubtful.get(target.id, 0.0), leave=self._leave, concurrency=self._concurrency,
         )  # fmt: skip
-        going = Pass(Several(), targets, self._session, means, keep=self._keep, tell=lambda message: None)
+        going = Pass(Several(), targets, self._session, resources, save=self._save, notify=lambda message: None)
 
         async def work() -> None:
             task = asyncio.current_task()
@@ -127,7 +127,7 @@ class Machine:
             raise self.disk
         self.events.append(("left here", target.id))
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         for name, receipt in self.receipts.items():
             if receipt.is_settled and ("kept", name) not in self.events:
                 self.events.append(("kept", name))
@@ -414,14 +414,14 @@ class World:
 
     async def _erase(self, receipt: Receipt, records: Any) -> Receipt:
         self.task = asyncio.current_task()
-        means = ErasureMeans(
+        resources = ErasureResources(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(2)), lock=self._lock,
             doubts=lambda target: self.doubtful.get(target.id, 0.0) - self.clock.monotonic(), leave=self.leave,
             concurrency=2,
         )  # fmt: skip
         client = AdsClient(self, account_id=ACCOUNT)
-        erasing = Erasing(receipt, records, client, means, profile=SPEC, store=self.store, progress=self)
+        erasing = Erasing(receipt, records, client, resources, profile=SPEC, store=self.store, progress=self)
         return await erasing.run()
 
     async def exchange(self, request: Any) -> Any:
@@ -597,21 +597,21 @@ def test_credentials_that_are_refused_end_it_at_once(world: World) -> None:
 @pytest.mark.parametrize("nth", [1, 2, 3, 4, 5, 6])
 def test_a_disk_that_fails_ends_it_and_loses_nothing(nth: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever write it is: 74, and the same erasure goes on once there is space."""
-    writes, keep = 0, world.store.keep
+    writes, save = 0, world.store.store
 
     def failing(receipt: Receipt) -> None:
         nonlocal writes
         writes += 1
         if writes == nth + 1:  # the first is that of its beginning
             raise InputOutputFailed("the receipt cannot be written: no space left")
-        keep(receipt)
+        save(receipt)
 
-    monkeypatch.setattr(world.store, "keep", failing)
+    monkeypatch.setattr(world.store, "store", failing)
     with pytest.raises(InputOutputFailed) as failed:
         world.run()
     assert "audiencekit resume" in failed.value.hint
     assert failed.value.document is not None
-    monkeypatch.setattr(world.store, "keep", keep)
+    monkeypatch.setattr(world.store, "store", save)
     receipt = world.store.receipt(ID)
     if world.store.has_keys(ID):
         receipt = world.run()

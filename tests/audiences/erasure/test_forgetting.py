@@ -184,7 +184,7 @@ async def test_an_erasure_killed_before_its_last_word_is_complete(settings: Sett
     """Its keys were destroyed, which happens only when everything had confirmed."""
     receipt = await forget_async(["person1@example.org"], settings=settings)
     receipt.state = "incomplete"
-    ErasureStore(settings.state_dir).keep(receipt)
+    ErasureStore(settings.state_dir).store(receipt)
     assert (await resume_erasure_async("forget-", settings=settings)).state == "complete"
 
 

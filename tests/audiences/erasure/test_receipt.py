@@ -138,7 +138,7 @@ def test_the_receipt_comes_back_as_it_was_kept(store: ErasureStore) -> None:
         skipped=[Skipped(id="1a2c", name="Both", why="flexible")],
         do_not_reach=TargetReceipt(id="9z", name="list"),
     )
-    store.keep(receipt)
+    store.store(receipt)
     assert store.receipt(ID) == receipt
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from audiencekit.audiences.erasure.forgetting import forget_async
 from audiencekit.audiences.erasure.forms import ErasureKeys, to_records
-from audiencekit.audiences.erasure.verification import leave_snapshot, verify_erasures
+from audiencekit.audiences.erasure.verification import remove_from_snapshot, verify_erasures
 from audiencekit.audiences.runs import PurgeOrder, purge
 from audiencekit.audiences.sync.sync import plan_sync, renew_async, sync_async
 from audiencekit.emulator import Emulator
@@ -237,7 +237,7 @@ async def test_one_that_cannot_be_trusted_stays(emulator: Emulator, settings: Se
     assert receipt.state == "complete"
     forgotten = read_forgotten(settings.state_dir, settings.key)
     assert forgotten is not None
-    leave_snapshot(
+    remove_from_snapshot(
         settings.state_dir, settings.require_account(), "zzz", key=find_state_key(settings.state_dir, settings.key),
         forgotten=forgotten, now=datetime.now(UTC),
     )  # fmt: skip

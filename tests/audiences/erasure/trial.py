@@ -23,9 +23,9 @@ from audiencekit.api.client import AdsClient
 from audiencekit.api.exchange import ApiRequest, ApiResponse
 from audiencekit.audiences.erasure.erasing import Erasing
 from audiencekit.audiences.erasure.forms import count_by_kind, to_records
-from audiencekit.audiences.erasure.means import ErasureMeans
 from audiencekit.audiences.erasure.people import Lines, read_identifier_lines
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt
+from audiencekit.audiences.erasure.resources import ErasureResources
 from audiencekit.delivery.limiter import PacedLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
@@ -114,10 +114,10 @@ class _Disk(ErasureStore):
         super().__init__(state_dir)
         self._process = process
 
-    def keep(self, receipt: Receipt) -> None:
+    def store(self, receipt: Receipt) -> None:
         if self._process.is_dead:
             raise asyncio.CancelledError
-        super().keep(receipt)
+        super().store(receipt)
 
 
 class World:
@@ -209,13 +209,13 @@ class World:
             self.exits.add(error.exit_code)
 
     async def _erase(self, process: Process, receipt: Receipt, records: Any) -> Receipt:
-        means = ErasureMeans(
+        resources = ErasureResources(
             limiter=PacedLimiter(clock=self.clock),
             policy=RetryPolicy(clock=self.clock, randomness=random.Random(self.chance.random())),
-            lock=self._lock, doubts=self._doubts, leave=_leave_nothing, concurrency=self.chance.randint(1, 16),
+            lock=self._lock, doubts=self._doubts, leave=_no_local_copy, concurrency=self.chance.randint(1, 16),
         )  # fmt: skip
         erasing = Erasing(
-            receipt, records, AdsClient(process, account_id=ACCOUNT), means, profile=SPEC, store=process.store,
+            receipt, records, AdsClient(process, account_id=ACCOUNT), resources, profile=SPEC, store=process.store,
             progress=NoProgress(),
         )  # fmt: skip
         return await erasing.run()
@@ -252,7 +252,7 @@ class World:
         return (key for person in self.people for key in person.keys if key[0] in kinds)
 
 
-async def _leave_nothing(target: Target) -> None:
+async def _no_local_copy(target: Target) -> None:
     """No audience of a trial is under sync."""
 
 

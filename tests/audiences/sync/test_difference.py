@@ -48,7 +48,7 @@ def _find(
         keysets.add(keysets.tag(records(source)))
         bits = Bits()
         bits.append(np.array([True] * len(source) if wanted is None else wanted, dtype=bool))
-        found = find_difference(keysets, bits, Known(days), horizon, aside=aside)
+        found = find_difference(keysets, bits, Known(days), horizon, scratch=aside)
         gone = [from_bytes(MemberChunk(aside.read(number))) for number, _ in found.removed]
         return found, [person for batch in gone for person in names(batch, ALL_PEOPLE)]
 
@@ -184,7 +184,7 @@ def _people(batch: int, places: list[int]) -> list[Person]:
 def test_a_copied_batch_is_not_unsealed_again(make: Make) -> None:
     """Whichever of the copied records are asked for."""
     source, sent = make()
-    sent.keep(0, source(0), np.array([3, 7, 30]))
+    sent.store(0, source(0), np.array([3, 7, 30]))
     for places in ([3, 7, 30], [7], [3, 30]):
         assert names(sent.at(0, np.array(places)), ALL_PEOPLE_SENTRECORDS) == _people(0, places)
     assert source.unsealed == [0]
@@ -219,7 +219,7 @@ def test_whatever_was_copied_the_records_are_right(
         patch.setattr(module, "_IN_MEMORY", in_memory)
         source = Source()
         sent = SentRecords(source, copies)
-        sent.keep(0, source(0), np.array(first, dtype=np.int64))
+        sent.store(0, source(0), np.array(first, dtype=np.int64))
         for batch, places in asked:
             wanted = np.array(places, dtype=np.int64)
             found, at = sent.find(batch, wanted)
@@ -238,5 +238,5 @@ def test_threads_may_ask_side_by_side(make: Make) -> None:
 def test_repr_shows_no_person(make: Make) -> None:
     """Neither records nor places."""
     source, sent = make()
-    sent.keep(0, source(0), np.array([3]))
+    sent.store(0, source(0), np.array([3]))
     assert repr(sent) == "<SentRecords with copies of 1 batches>"

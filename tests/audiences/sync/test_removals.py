@@ -16,8 +16,8 @@ from audiencekit.audiences.sync.removals import (
     KeyTable,
     RarestKeys,
     Reduced,
+    RemainingRecords,
     RemovalKeys,
-    Staying,
     _owners_of,
     as_records,
     count_holders,
@@ -50,7 +50,7 @@ def _keys(leaving: list[Person], staying: list[Person], heard: Heard | None = No
         (heard if heard is not None else []).append((batch, [people[place] for place in np.unique(holders)]))
 
     wanted = Bits.of(len(staying), True)
-    there = Staying(wanted, [0, min(2, len(staying))], lambda batch: batches[batch], TAGGER, hear)
+    there = RemainingRecords(wanted, [0, min(2, len(staying))], lambda batch: batches[batch], TAGGER, hear)
     return count_holders([members(dict.fromkeys(leaving, 400))], there)
 
 
@@ -90,7 +90,7 @@ def test_when_all_members_leave_each_key_takes_little_memory() -> None:
     tracemalloc.start()
     try:
         filter_bytes = [KeyFilter(), tracemalloc.get_traced_memory()[0]][1]
-        count_holders(all_members, Staying(Bits.of(1, True), [0], unsealed, TAGGER, lambda *heard: None))
+        count_holders(all_members, RemainingRecords(Bits.of(1, True), [0], unsealed, TAGGER, lambda *heard: None))
     finally:
         tracemalloc.stop()
     assert measured[0] - filter_bytes < 50 * count * parts

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.audiences.sync.run import HeldSnapshot, settle_left
+from audiencekit.audiences.sync.run import HeldSnapshot, settle_previous_run
 from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.errors import AudiencekitError, Bug, SnapshotRefused
 from audiencekit.process.crash_points import SYNC_POINTS, set_hook
@@ -197,7 +197,7 @@ def _store(settling_owner: Owner) -> SnapshotStore:
 
 def _settle(settling_owner: Owner) -> bool:
     state = settling_owner.settings.state_dir
-    return settle_left(_store(settling_owner), state, find_state_key(state, None), NOW)
+    return settle_previous_run(_store(settling_owner), state, find_state_key(state, None), NOW)
 
 
 def _settling_members(settling_owner: Owner) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import pytest
 from audiencekit.api.answers import Answer
 from audiencekit.audiences.sync.stamp import STAMP
 from audiencekit.delivery.retry import RetryPolicy
-from audiencekit.destinations.ads_session import overtake_sync
+from audiencekit.destinations.ads_session import mark_upload
 from audiencekit.errors import AudiencekitError, RequestRefused, SnapshotRefused, TemporarilyUnavailable
 from audiencekit.process.crash_points import SYNC_POINTS, set_hook
 from tests.audiences.sync.service import (
@@ -119,7 +119,7 @@ class Histories:
     async def _upload(self, _place: Place) -> None:
         """From elsewhere."""
         removes, people = self._draw.random() < 0.5, entries_of(self._draw.sample(PEOPLE, 2))
-        await overtake_sync(self._service, AUDIENCE, POLICY, self._places[0].owner.tell, removes=removes)  # type: ignore[arg-type]
+        await mark_upload(self._service, AUDIENCE, POLICY, self._places[0].owner.tell, removes=removes)  # type: ignore[arg-type]
         if removes:
             self._version += 1
             for entry in people:
@@ -234,10 +234,10 @@ async def test_an_upload_between_is_told(owners: tuple[Owner, Owner]) -> None:
     """The upload says so, and so does the next sync, which is refused when people were taken out."""
     first, second = owners
     await first.sync(PEOPLE[:5])
-    await overtake_sync(first.service, AUDIENCE, POLICY, second.tell, removes=False)  # type: ignore[arg-type]
+    await mark_upload(first.service, AUDIENCE, POLICY, second.tell, removes=False)  # type: ignore[arg-type]
     assert "stay until their entries expire" in second.told[-1]
     assert any("an upload has put people in" in note for note in (await first.sync(PEOPLE[:6])).notes)
-    await overtake_sync(first.service, AUDIENCE, POLICY, second.tell, removes=True)  # type: ignore[arg-type]
+    await mark_upload(first.service, AUDIENCE, POLICY, second.tell, removes=True)  # type: ignore[arg-type]
     assert "is refused until it is rebuilt" in second.told[-1]
     with pytest.raises(SnapshotRefused, match="an upload has taken people out"):
         await first.sync(PEOPLE[:7])

@@ -18,7 +18,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import Bug, PlanRefused, ResumeRefused
 from audiencekit.pipeline import resume_async
 from audiencekit.planning.options import Keywords, plain_keywords
-from audiencekit.planning.plan_inputs import Means, Terms
+from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.reporting.report import Report
 from audiencekit.runs.beginning import start_run
 from audiencekit.runs.journal.facts import RENEW
@@ -39,8 +39,8 @@ async def _renew(owner: Owner, before_days: int, memories: Any = ()) -> Report:
         run = start_run(arguments, stack)
         opened = open_snapshot_run(run, owner.service, stack, time=RunClock(owner.clock), progress=owner)  # type: ignore[arg-type]
 
-        def planner(source: Any, terms: Terms, means: Means) -> PlannedSync:
-            return plan_renewal(opened.snapshot, before_days, source, replace(terms, memories=memories), means)
+        def planner(source: Any, terms: PlanTerms, resources: PlanResources) -> PlannedSync:
+            return plan_renewal(opened.snapshot, before_days, source, replace(terms, memories=memories), resources)
 
         return await opened.carry_out(planner, Unlimited())
 

@@ -47,14 +47,14 @@ def test_the_types_are_the_stated_ones() -> None:
 async def test_a_stream_is_told_what_is_wanted() -> None:
     """A stream hears events from its opening on; events without a subscription are told to no stream."""
     activity = Activity()
-    assert not activity.happen(_event())
+    assert not activity.publish(_event())
     activity.subscriptions.append(Subscription("1"))
-    assert activity.happen(_event(time=10.0))
+    assert activity.publish(_event(time=10.0))
     stream, changed = activity.open_stream(float("inf")), None
     assert stream.take() == []
     changed = stream.changed()
     assert stream.changed() is changed
-    activity.happen(_event(bio="new", time=20.0))
+    activity.publish(_event(bio="new", time=20.0))
     assert changed.done()
     assert [json.loads(line)["data"]["payload"] for line in stream.take()] == [{"bio": "new"}]
     assert stream.take() == []
@@ -65,7 +65,7 @@ async def test_a_stream_can_be_told_what_was() -> None:
     activity = Activity()
     activity.subscriptions.append(Subscription("1"))
     for time in (0.0, 100.0, 350.0):
-        activity.happen(_event(time=time))
+        activity.publish(_event(time=time))
     assert len(activity.open_stream(0.0).take()) == 2
     assert len(activity.open_stream(101.0).take()) == 1
 
@@ -76,7 +76,7 @@ async def test_a_stream_ends_for_its_reader_or_for_all() -> None:
     activity.subscriptions.append(Subscription("1"))
     closed, open_ = activity.open_stream(float("inf")), activity.open_stream(float("inf"))
     closed.close()
-    activity.happen(_event())
+    activity.publish(_event())
     assert (closed.take(), len(open_.take())) == ([], 1)
     changed = open_.changed()
     activity.end_streams()

@@ -95,7 +95,7 @@ def key() -> SubKey:
 def planned(path: Path) -> Iterator[JournalFile]:
     """A journal with a plan."""
     journal = JournalFile.begin(path, FACTS, KEY)
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     yield journal
     journal.close()
 

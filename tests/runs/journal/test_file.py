@@ -241,7 +241,7 @@ def test_a_journal_that_was_kept_is_read(tmp_path: Path) -> None:
 async def write_golden(path: Path) -> None:
     """How the golden journal was made: one request confirmed at the second try, one cut short by a crash."""
     journal = JournalFile.begin(path, FACTS, KEY)
-    journal.keep_plan(PLAN, KEY)
+    journal.store_plan(PLAN, KEY)
     async with RunJournal(journal, KEY) as writer:
         await writer.intend(packed(1))
         await writer.conclude(result_of(1, Outcome.CONFIRMED, 2))

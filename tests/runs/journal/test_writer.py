@@ -224,12 +224,12 @@ async def test_an_attempt_that_may_come_late_is_remembered(planned: JournalFile)
     async with RunJournal(planned, KEY, moment=lambda: Moment("one start", next(seconds))) as journal:
         await journal.intend(packed(1))
         assert planned.departures() == {1: Moment("one start", 1)}
-        await journal.leave_again(1)
+        await journal.intend_again(1)
         assert planned.departures() == {1: Moment("one start", 2)}
         await journal.conclude(result_of(1))
         assert planned.departures() == {}
         await journal.intend(packed(2))
-        await journal.leave_again(2)
+        await journal.intend_again(2)
         await journal.conclude(replace(result_of(2), is_doubtful=True))
         assert planned.departures() == {2: Moment("one start", 4)}
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from audiencekit.audiences.erasure.receipt import Receipt, counted
-from audiencekit.audiences.erasure.verification import leave_snapshot
+from audiencekit.audiences.erasure.verification import remove_from_snapshot
 from audiencekit.delivery.limiter import RateLimiter
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.target import Target
 from audiencekit.limits import DRAIN_SECONDS
-from audiencekit.runs.first_pass import Doubts, EarlierRuns, in_thread
+from audiencekit.runs.first_pass import Doubts, PendingRequests, in_thread
 from audiencekit.runs.run import RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.erased_people import Forgotten
@@ -23,14 +23,14 @@ from audiencekit.settings import Settings
 from audiencekit.shown import shown
 from audiencekit.state.keys import StateKey
 
-# --- The means of an erasure, from its settings and its state directory: locks, earlier runs, kept snapshots ---
+# --- The resources of an erasure, from its settings and its state directory: locks, earlier runs, snapshots ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureMeans:
-    """The things on this machine that an erasure is carried out with. `lock` raises AudienceBusy.
+class ErasureResources:
+    """The local resources of an erasure. `lock` raises AudienceBusy.
 
-    `leave` takes the people out of what is kept of an audience on this machine, too.
+    `leave` takes the people out of the stored members of an audience on this machine.
     """
 
     limiter: RateLimiter
@@ -42,7 +42,7 @@ class ErasureMeans:
     drain_seconds: float = DRAIN_SECONDS
 
 
-def means_of(
+def erasure_resources(
     receipt: Receipt,
     settings: Settings,
     key: StateKey,
@@ -50,8 +50,8 @@ def means_of(
     *,
     limiter: RateLimiter,
     time: RunClock,
-) -> ErasureMeans:
-    """The means of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
+) -> ErasureResources:
+    """Return the resources of the erasure with this receipt; `forgotten` are all people to be left out from now on."""
     state_dir, account_id = settings.state_dir, receipt.account_id
 
     def lock(target: Target) -> TargetLock:
@@ -61,23 +61,23 @@ def means_of(
         if forgotten is not None:
             await in_thread(
                 functools.partial(
-                    leave_snapshot, state_dir, account_id, target.id,
+                    remove_from_snapshot, state_dir, account_id, target.id,
                     key=key, forgotten=forgotten, now=datetime.now(UTC),
                 )
             )  # fmt: skip
 
-    return ErasureMeans(
+    return ErasureResources(
         limiter=limiter,
         policy=time.retry_policy(),
         lock=lock,
-        doubts=EarlierRuns(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
+        doubts=PendingRequests(state_dir, account_id, now=time.clock.now, moment=time.moment).seconds_left,
         leave=leave,
         concurrency=settings.concurrency,
         drain_seconds=settings.drain_seconds,
     )
 
 
-# --- An erasure that is not begun: who is named, and which audiences would be asked ---
+# --- The preview of an erasure: the people who are named, and the audiences ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +94,11 @@ class Preview:
     skipped: list[tuple[str, str]]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all of it."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """The same for people."""
+        """Return the same for people."""
         named = [f"  {shown(one)}  {name!r}" for one, name in self.audiences]
         left_out = [f"  {shown(one)}  {name!r}: takes no Deletes" for one, name in self.skipped]
         people = f"{counted(sum(self.identifiers.values()), 'identifier')}, {counted(sum(self.forms.values()), 'form')}"

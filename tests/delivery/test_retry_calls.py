@@ -43,7 +43,7 @@ def test_a_passing_fault_is_waited_for(
         return "described"
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1))
-    assert virtually(policy.patiently(call)) == "described"
+    assert virtually(policy.with_retries(call)) == "described"
     assert len(made) == calls
 
 
@@ -60,5 +60,5 @@ def test_a_lasting_fault_is_raised(
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1), max_attempts=4)
     with pytest.raises(type(failure)):
-        virtually(policy.patiently(call))
+        virtually(policy.with_retries(call))
     assert len(made) == (calls or 4)

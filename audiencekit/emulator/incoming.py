@@ -1,4 +1,4 @@
-"""A request as it comes in: its line and headers first, its body when a reader asks for it."""
+"""An incoming request: its line and headers first, its body when it is read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from audiencekit.emulator.journal import RequestEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """A request whose body has not been looked at."""
+class IncomingRequest:
+    """A request whose body was not read yet."""
 
     request: web.BaseRequest
     address: Address
@@ -24,21 +24,21 @@ class Arrival:
     faults: RequestFaults
 
     def header(self, name: str) -> str:
-        """Return its value, empty without it."""
+        """Return the value of a header, empty without it."""
         return self.request.headers.get(name, "")
 
 
-async def greet(arrival: Arrival) -> None:
-    """Ask for the body, where the client waits to be asked."""
+async def send_continue(arrival: IncomingRequest) -> None:
+    """Send 100 Continue if the client waits for it."""
     if arrival.header("Expect").lower() == "100-continue":
         await arrival.request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         arrival.request.writer.output_size = 0
 
 
-async def take_in(arrival: Arrival, entry: RequestEntry) -> Received:
-    """Return the body, its bytes counted in `entry`. Raises what the faults of the body do to it."""
+async def read_body(arrival: IncomingRequest, entry: RequestEntry) -> Received:
+    """Return the body, and count its bytes in `entry`. Raises the errors that faults of the body cause."""
     if arrival.faults.announced:
-        await greet(arrival)
-    received = await receive(arrival.faults.take_in(arrival.request.content.iter_any()))
+        await send_continue(arrival)
+    received = await receive(arrival.faults.read_body(arrival.request.content.iter_any()))
     entry.bytes = received.size
     return received
