@@ -10,16 +10,18 @@ from audiencekit.errors import UsageError
 from audiencekit.optiontext import option
 from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, TextSample, take_sample
 from audiencekit.sources.csv.csv_file import open_delimited
+from audiencekit.sources.html_table import is_html, open_html
 from audiencekit.sources.json_lines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
+from audiencekit.sources.vcards import is_vcards, open_vcards
 
 SNIFFED_BYTES: Final = 65_536
 DELIMITER, HEADER, ENCODING, SHEET = "delimiter", "header", "encoding", "sheet"
 # The formats that heed each, in words.
 _FOR: Final = {
     DELIMITER: "delimited text",
-    HEADER: "delimited text and spreadsheets",
+    HEADER: "delimited text, tables of web pages and spreadsheets",
     ENCODING: "text",
     SHEET: "spreadsheets",
 }
@@ -56,6 +58,8 @@ def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
 
 # The first that recognises a text has it.
 TEXTS: Final = (
+    Format("html", "tables of web pages", frozenset({HEADER, ENCODING}), open_html, is_html),
+    Format("vcard", "vCards", frozenset({ENCODING}), open_vcards, is_vcards),
     Format("ndjson", "NDJSON", frozenset({ENCODING}), open_json_lines, is_json_lines),
     Format(
         "delimited", "delimited text", frozenset({DELIMITER, HEADER, ENCODING}), open_delimited, lambda name, text: True
@@ -76,10 +80,11 @@ def open_bytes(name: str, stream: ByteStream, options: SourceOptions) -> Look:
 def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
     if (binary := _BINARY.get(stream.format)) is not None:
         return binary
-    if options.delimiter is not None:
-        return TEXTS[-1]
     beginning = take_sample(stream.blocks(), SNIFFED_BYTES)
-    return next(one for one in TEXTS if one.recognised is not None and one.recognised(name, beginning))
+    texts = (
+        TEXTS if options.delimiter is None else (*TEXTS[:2], TEXTS[-1])
+    )  # whoever says it knows that it is no NDJSON
+    return next(one for one in texts if one.recognised is not None and one.recognised(name, beginning))
 
 
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from audiencekit.sources.unreadable_rows import Faults, FaultWords
 NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")
 SNIFFED_LINES: Final = 10  # an object among these, when the first line begins like one
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
+_WRAPPED: Final = re.compile(rb'\s*\{(?:\s*"\w+"\s*:\s*[^\[\]{},]{0,200},){0,20}\s*"(\w{1,50})"\s*:\s*\[\s*\{')
 PIECE_LINES: Final = 4_096  # read at once
 LOOKED_AT: Final = 32  # of so many lines one is looked at for keys that are not read
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
@@ -56,7 +57,14 @@ def is_json_lines(name: str, sample: TextSample) -> bool:
     """
     lines = sample.data.split(b"\n", SNIFFED_LINES)[:SNIFFED_LINES]
     begins = sample.data.lstrip()[:1]
-    if _ARRAY.match(sample.data) or (begins == b"{" and lines[0].strip() == b"{"):
+    if (wrapped := _WRAPPED.match(sample.data)) is not None and len(lines) == 1:
+        key = wrapped[1].decode()
+        hint = f"write them as NDJSON, one object a line: jq -c '.{key}[]' FILE > list.ndjson"
+        raise SourceRefused(f"this is one JSON object with the rows in {key!r}, not one object a line", hint=hint)
+    if _ARRAY.match(sample.data):
+        hint = "write it as NDJSON, one object a line: jq -c '.[]' FILE > list.ndjson"
+        raise SourceRefused("this is a JSON array, not one object a line", hint=hint)
+    if begins == b"{" and lines[0].strip() == b"{":
         raise SourceRefused("this is JSON, but not one object a line", hint="write it as NDJSON, one object a line")
     if name.casefold().endswith(NAMES):
         return True
@@ -87,6 +95,8 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
 
 class JsonLinesTable:
     """The rows of an NDJSON file whose keys are known."""
+
+    words: ClassVar[Mapping[Reason, FaultWords]] = WORDS
 
     def __init__(self, stream: ByteStream, keys: tuple[str, ...], split_cells: str | None) -> None:
         self._stream, self._keys, self._split_cells = stream, keys, split_cells
@@ -126,7 +136,7 @@ class JsonLinesTable:
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
-        faults, counter = Faults(WORDS), LineCounter()
+        faults, counter = Faults(self.words), LineCounter()
         reader = RowReader(self._keys, mapping, self._split_cells)
         self.rows_read = self._other_key_row = 0
         lines = non_blank_lines(self._stream.blocks(), counter)

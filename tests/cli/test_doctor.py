@@ -44,9 +44,8 @@ def test_all_is_well(run: Run, service: Service) -> None:
     told = run("doctor", **service.env).stdout.splitlines()
     assert told[-1] in ("verdict: ready", "verdict: ready with warnings")
     assert any(line.startswith("credentials: user ") for line in told)
-    assert (
-        "lists: NDJSON, delimited text, Parquet, spreadsheets (xlsx, xlsm); packed as gz, bzip2, xz, zstd, zip" in told
-    )
+    formats = "tables of web pages, vCards, NDJSON, delimited text, Parquet, spreadsheets (xlsx, xlsm)"
+    assert f"lists: {formats}; packed as gz, bzip2, xz, zstd, zip" in told
 
 
 @pytest.mark.parametrize(

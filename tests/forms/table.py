@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import html
 import json
 import lzma
 import os
@@ -122,6 +123,16 @@ def _ndjson(place: Place, count: int) -> tuple[str, ...]:
     return place.write("people.ndjson", "".join(f"{line}\n" for line in lines).encode())
 
 
+def _web_page(place: Place, count: int) -> tuple[str, ...]:
+    rows = "".join(f"<tr><td>{'<td>'.join(map(html.escape, row))}</tr>" for row in (people.HEADER, *people.rows(count)))
+    return place.write("people.xls", f"<html><table>{rows}</table></html>".encode())
+
+
+def _vcards(place: Place, count: int) -> tuple[str, ...]:
+    lines = (f"BEGIN:VCARD\r\nEMAIL:{email}\r\nTEL:{phone}\r\nEND:VCARD\r\n" for email, phone in people.rows(count))
+    return place.write("people.vcf", "".join(lines).encode())
+
+
 def _table(count: int) -> pa.Table:
     return pa.table(dict(zip(people.HEADER, map(list, zip(*people.rows(count), strict=True)), strict=True)))
 
@@ -213,6 +224,8 @@ FORMS = (
     Form("zst", _packed("zst", _zstd), damages={"cut": cut, "cut at the end": cut_at_the_end, "followed": followed}),
     Form("xz", _packed("xz", lzma.compress), damages=ALL_DAMAGES),
     Form("ndjson", _ndjson, damages=UNSEALED),
+    Form("web page", _web_page, damages={"cut": cut, "cut at the end": cut_at_the_end}),
+    Form("vCards", _vcards, damages={"cut": cut, "cut at the end": cut_at_the_end}),
     Form("parquet", _parquet, damages={"cut": cut, "cut at the end": cut_at_the_end, "followed": followed}),
     Form("xlsx", _workbook("xlsx"), damages=ALL_DAMAGES),
     Form("xlsm", _workbook("xlsm"), damages=ALL_DAMAGES),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import codecs
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from audiencekit.sources.bytes.pgp import PgpContent
 BLOCK_BYTES: Final = 262_144
 BROKEN_BYTE: Final = "\udcff"  # leaves as the byte FF through `surrogateescape`
 _MARK_BROKEN: Final = "audiencekit-mark-broken"
+Convert: TypeAlias = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
 def _mark_broken(error: UnicodeError) -> tuple[str, int]:
@@ -41,11 +42,12 @@ codecs.register_error(_MARK_BROKEN, _mark_broken)
 class ByteStream:
     """One file as UTF-8 blocks, again from the beginning for every `blocks()`; `bytes_read` is of the file as it lies.
 
-    Text may be packed once; anything else is not.
+    Text may be packed once; anything else is not. `convert` makes other text of it as it is read, such as CSV of a
+    table of a web page; it raises SourceRefused.
     """
 
-    def __init__(self, file: RawFile, declared_encoding: str | None = None) -> None:
-        self.file = file
+    def __init__(self, file: RawFile, declared_encoding: str | None = None, *, convert: Convert | None = None) -> None:
+        self.file, self._convert = file, convert
         self.bytes_read = 0
         with closing(file.open()) as handle:
             first_bytes = ByteReader(handle).read(MAGIC_BYTES)
@@ -68,13 +70,14 @@ class ByteStream:
     @property
     def bytes_left(self) -> int | None:
         """Bytes that are still to come, about; None where unknown."""
-        return (
-            max(self.file.size_bytes - self.bytes_read, 0) if self.file.size_bytes and not self._compression else None
-        )
+        if not self.file.size_bytes or self._compression or self._convert:
+            return None
+        return max(self.file.size_bytes - self.bytes_read, 0)
 
     def blocks(self) -> Iterator[bytes]:
         """UTF-8 blocks from the first byte on. Raises SourceRefused for a damaged or changed file."""
-        return transcode(self._plain_blocks(), self.encoding)
+        text = transcode(self._plain_blocks(), self.encoding)
+        return text if self._convert is None else self._convert(text)
 
     def bounded_blocks(self) -> Iterator[bytes]:
         """The same, for readers that take every line end for the end of a record: lines are bounded."""
@@ -164,10 +167,11 @@ OTHER_FORMATS: Final = (
 # The same of texts, in small letters; a byte order mark or blanks may come before.
 _SPREADSHEET: Final = "export CSV; what a shop calls an Excel file can be opened there and saved as CSV UTF-8"
 _KEY: Final = (PgpContent.KEY, "a list is encrypted for it: give the list")
+_EMAIL: Final = "save the attached list, or copy the addresses into a file, one a line below the name email"
+_ARCHIVE: Final = "open it in a spreadsheet and save it as xlsx or CSV UTF-8; of an email save the attached list"
+_ADDRESS_BOOK: Final = "export the address book as CSV"
+_DUMP: Final = "load it into a database, and export the table as CSV, or read it with `from_sql`"
 OTHER_TEXTS: Final = (
-    (b"<!doctype", "a web page", _SPREADSHEET),
-    (b"<html", "a web page", _SPREADSHEET),
-    (b"<table", "a table of a web page", _SPREADSHEET),
     (b"<?xml", "an XML document", _SPREADSHEET),
     (b"{\\rtf", "an RTF document", "export the table as CSV"),
     (
@@ -176,9 +180,26 @@ OTHER_TEXTS: Final = (
         "encrypt it as binary, which is the default of age",
     ),
     (b"-----begin pgp signed message-----", "a signed text", "write out the text in it: gpg --decrypt"),
+    (b"mime-version:", "an email or a web archive (MHTML)", _ARCHIVE),
+    *(
+        (name + b":", "an email", _EMAIL)
+        for name in (b"received", b"return-path", b"delivered-to", b"from", b"x-mozilla-status")
+    ),
+    (b"dn:", "an LDIF file", _ADDRESS_BOOK),
+    (b"version: 1\ndn:", "an LDIF file", _ADDRESS_BOOK),
+    *(
+        (word, "an SQL dump", _DUMP)
+        for word in (
+            b"insert into ",
+            b"create table ",
+            b"drop table ",
+            b"-- mysql dump",
+            b"-- phpmyadmin",
+            b"-- postgresql database dump",
+        )
+    ),
     (b"-----begin pgp public key block-----", *_KEY),
     (b"-----begin pgp private key block-----", *_KEY),
-    (b"begin:vcard", "a file of vCards", "export the contacts as CSV"),
 )
 
 # Longest first: the mark of UTF-32-LE begins with that of UTF-16-LE.

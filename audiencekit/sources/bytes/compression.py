@@ -145,6 +145,7 @@ ZIP: Final = "zip"
 ZIP_MAGIC: Final = b"PK\x03\x04"
 _OFFICE: Final = "[Content_Types].xml"  # of every document of Office
 _OPEN_DOCUMENT: Final = frozenset({"mimetype", "content.xml"})
+_NUMBERS: Final = "Index/"  # where Apple's programs keep their tables (.iwa)
 SHOWN_MEMBERS: Final = 5
 _ENCRYPTED: Final = 0x1
 _END, _END_BYTES = b"PK\x05\x06", 22  # of the record at its end, without the comment (APPNOTE, section 4.3.16)
@@ -215,6 +216,8 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         raise SourceRefused(
             "this is an OpenDocument file (ods), which is not read", hint="save it as xlsx or CSV UTF-8"
         )
+    if any(entry.filename.startswith(_NUMBERS) for entry in files):
+        raise SourceRefused("this is a file of Apple Numbers, which is not read", hint="export it as CSV UTF-8 or xlsx")
     if not files:
         raise SourceRefused("the zip file holds no file", hint="give the file itself")
     if len(files) > 1:

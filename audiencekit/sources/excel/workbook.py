@@ -20,6 +20,7 @@ from audiencekit.sources.bytes.files import ByteReader, RawFile
 
 _DOCUMENT, _SHEET, _STRINGS, _STYLES, _TABLE = "officeDocument", "worksheet", "sharedStrings", "styles", "table"
 _BINARY: Final = ".bin"
+_OTHER_PROGRAMS: Final = ("word/", "ppt/")
 _HIDDEN: Final = frozenset({"hidden", "veryHidden"})
 # Numbers of built-in formats that show a date or a time: ISO 29500-1, 18.8.30, with those of East Asian languages.
 _DATE_FORMATS: Final = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
@@ -59,6 +60,8 @@ def read_workbook(container: Container) -> Workbook:
     main = next((one.part for one in relations(container, "") if one.sort == _DOCUMENT), None)
     if main is None:
         raise damaged("it does not say where its sheets are")
+    if main.startswith(_OTHER_PROGRAMS):
+        raise SourceRefused("this is a document of Word or PowerPoint", hint="export the table as CSV UTF-8")
     if main.endswith(_BINARY):
         raise SourceRefused("this is a binary workbook (xlsb), which is not read", hint="save it as xlsx or CSV UTF-8")
     found = elements(container.read(main))

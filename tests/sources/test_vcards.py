@@ -1,0 +1,96 @@
+"""vCards are read a row a card, as the NDJSON that they would be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audiencekit.errors import SourceRefused
+from audiencekit.sources.options import SourceOptions
+from audiencekit.sources.source import Source, open_source
+from audiencekit.sources.vcards import json_of_cards
+
+Rows = Callable[[Source], list[dict[str, Any]]]
+Faults = Callable[[Source], list[tuple[int, str | None, str]]]
+Write = Callable[..., Path]
+
+
+def _card(*lines: str, end: str = "\r\n") -> bytes:
+    return end.join(["BEGIN:VCARD", *lines, "END:VCARD", ""]).encode()
+
+
+def _read(data: bytes, piece: int = 1 << 20) -> list[Any]:
+    pieces = (data[start : start + piece] for start in range(0, len(data), piece))
+    return [json.loads(line) for line in b"".join(json_of_cards(pieces)).splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["EMAIL:ann@larchpost.example"], {"email": ["ann@larchpost.example"]}),
+        (
+            ["email;type=INTERNET,HOME:a@b.example", "item2.EMAIL:c@d.example"],
+            {"email": ["a@b.example", "c@d.example"]},
+        ),
+        (["EMAIL:a@b.example", "EMAIL:a@b.example"], {"email": ["a@b.example"]}),
+        (["EMAIL;TYPE=work:ann@larch", " post.example"], {"email": ["ann@larchpost.example"]}),
+        (["TEL;TYPE=CELL:+49 151 23456789"], {"phone": ["+49 151 23456789"]}),
+        (['TEL;VALUE=uri;TYPE="voice,home":tel:+49-30-1234567;ext=12'], {"phone": ["+49-30-1234567 ext. 12"]}),
+        (["TEL;TYPE=HOME,FAX:+49 30 7654321", "TEL;PAGER:1"], {}),
+        (["ADR;TYPE=HOME:;;Weg 1\\;b;Berlin;;10115;Germany"], {"country": "Germany"}),
+        (["ADR:;;;;;;Germany", "ADR:;;;;;;France"], {}),
+        (["ADR:;;;;;;", "ADR:;;;;;;FR"], {"country": "FR"}),
+        (["EMAIL;ENCODING=QUOTED-PRINTABLE:bob=40larch=", "post.example"], {"email": ["bob@larchpost.example"]}),
+        (["FN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:J=F6rg", "PHOTO;ENCODING=b:AA", " BB="], {}),
+        (
+            ["AGENT:", "BEGIN:VCARD", "EMAIL:agent@larchpost.example", "END:VCARD", "EMAIL:a@b.example"],
+            {"email": ["a@b.example"]},
+        ),
+        (["RELATED;TYPE=friend:mailto:other@larchpost.example", "NOTE:call +49 30 1", "KEY:x"], {}),
+    ],
+)
+def test_cards(lines: list[str], found: dict[str, Any]) -> None:
+    """In pieces of every size, with every line end."""
+    expected = [{"email": [], "phone": [], "country": None, **found}]
+    for end in ("\r\n", "\n"):
+        data = _card("VERSION:3.0", *lines, end=end)
+        assert all(_read(data, piece) == expected for piece in (1, 2, 5, 1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (_card("EMAIL:a@b.example") + b"BEGIN:VCARD\r\nEMAIL:c@d.example\r\n", "has no end"),
+        (_card("EMAIL:a@b.example") + b"c@d.example\r\n", "between the vCards"),
+    ],
+    ids=["cut off", "text between"],
+)
+def test_refused(data: bytes, words: str) -> None:
+    """A person could be lost."""
+    with pytest.raises(SourceRefused, match=words):
+        _read(data)
+
+
+def test_a_file_of_cards_is_a_source(write: Write, rows_of: Rows) -> None:
+    """Found by its first line; lists are several values of one person."""
+    cards = _card("EMAIL:ann@larchpost.example", "TEL:0151 23456789", "ADR:;;;;;;Germany") + _card("FN:Bob")
+    source = open_source(write(cards, "contacts.vcf"), SourceOptions())
+    assert rows_of(source) == [
+        {"row": 1, "country": "Germany", "c0": ["ann@larchpost.example"], "c1": ["0151 23456789"]},
+        {"row": 2, "country": None, "c0": [], "c1": []},
+    ]
+    assert source.description["format"] == "vcard"
+
+
+def test_a_broken_card_is_a_fault_of_its_row(write: Write, faults_of: Faults) -> None:
+    """A line that is no property, and a byte that is no letter, cost their card."""
+    good = _card("EMAIL:ann@larchpost.example") * 20
+    broken = _card("EMAIL bob@larchpost.example") + _card(
+        "EMAIL:b\udcffob@larchpost.example".encode("utf-8", "surrogateescape").decode("latin-1")
+    ).replace("ÿ".encode(), b"\xff")
+    source = open_source(write(good + broken), SourceOptions())
+    assert faults_of(source) == [(21, None, "ragged"), (22, None, "encoding")]
