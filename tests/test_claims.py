@@ -32,7 +32,7 @@ def is_skipping(mark):
     return mark.name in ("skip", "xfail") or mark.name == "skipif" and any(mark.args)
 
 look = Look()
-code = pytest.main(["--collect-only", "-qq", "-n0", "-cpyproject.toml", *sys.argv[1:]], plugins=[look])
+code = pytest.main(["--collect-only", "-qq", "-n0", "-cpyproject.toml", "-mnot integrations", *sys.argv[1:]], plugins=[look])
 print("\\n" + json.dumps({"code": int(code), "found": look.found}))
 """
 
@@ -116,7 +116,7 @@ def test_every_actor_is_claimed_against() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="some of the claims are about Linux")
 def test_every_test_of_a_claim_is_run() -> None:
-    """It is collected, and no mark skips it or leaves it out of a plain `pytest`."""
+    """It is collected, and no mark skips it or leaves it to the environment of an integration."""
     tests = [claim.test for claim in _claims(_page())]
     found = _collected(tests)
     assert [test for test in tests if test not in found] == []
@@ -149,9 +149,9 @@ def test_a_row_without_a_test_is_seen(row: str) -> None:
         _problems(row)
 
 
-@pytest.mark.parametrize("mark", ["skip(reason='x')", "skipif(True, reason='x')", "xfail", "live_matrix"])
+@pytest.mark.parametrize("mark", ["skip(reason='x')", "skipif(True, reason='x')", "xfail", "integrations"])
 def test_a_test_that_does_not_run_is_seen(mark: str, tmp_path: Path) -> None:
-    """Skipped by a mark, expected to fail, or left out by the options of the project."""
+    """Skipped by a mark, expected to fail, or left out where `.ci/run` runs the tests of this environment."""
     path = tmp_path / "test_one.py"
     head = "import pytest\n@pytest.mark.skipif(False, reason='x')\ndef test_run(): pass\n"
     path.write_text(f"{head}@pytest.mark.{mark}\ndef test_idle(): pass\n")

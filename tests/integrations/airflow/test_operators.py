@@ -16,7 +16,7 @@ from audiencekit.errors import UsageError
 from audiencekit.runs.store import TargetLock
 from tests.integrations.airflow.conftest import Service, emulator
 
-pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
 PEOPLE = 120
 
 
