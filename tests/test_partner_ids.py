@@ -24,6 +24,7 @@ from audiencekit.sources.arrow.typedcolumns import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
 from tests.personalids import OPAQUE, PERSONAL, opaque_column, personal_column
 from tests.personalvalues import BARE, own_ids, personal_values
+from tests.shortened import shortened
 
 NAME = "partner_user_id"
 CONFIRMED = {"confirm_partner_ids": True}
@@ -66,7 +67,7 @@ def _spark(_: Path, values: list[str]) -> Tally:
 
 
 SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines]
-every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+every_source = pytest.mark.parametrize("source", shortened(SOURCES, 1), ids=lambda source: source.__name__)
 
 
 def _passing(source: Source, path: Path, values: list[str], **more: Any) -> int:

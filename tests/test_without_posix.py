@@ -151,6 +151,7 @@ def test_a_state_directory_outside_of_the_profile_is_refused(tmp_path: Path) -> 
     assert "is not in your profile directory" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_suite_passes(tmp_path: Path) -> None:
     """The main job in all its ways, locks, journals and resumption, by their own tests."""
     unfit = " or ".join(_OF_POSIX)

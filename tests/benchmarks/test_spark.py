@@ -74,6 +74,7 @@ def test_every_kind_of_difference_is_seen(alone: Path, tmp_path: Path) -> None:
         assert (getattr(found, name), found.differences) == (1, 1), name
 
 
+@pytest.mark.slow
 def test_processes_share_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven row groups, which two processes cannot share alike; rows that none had would make the core fast."""
     path = tmp_path / "people.parquet"

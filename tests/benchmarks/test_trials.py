@@ -80,6 +80,7 @@ def test_a_contestant_without_its_package_is_left_out() -> None:
     assert Contestant(name="a", module="a", package="json").hindrance() is None
 
 
+@pytest.mark.slow
 def test_a_kept_list_is_found_again(tmp_path: Path) -> None:
     """It is made once; without a directory it is gone afterwards."""
     with contact_list(30, 1, EMAILS, lists=tmp_path) as path:

@@ -76,6 +76,7 @@ def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
     assert (mute.returncode, "stdout cannot be written: it is closed" in mute.stderr) == (74, True)
 
 
+@pytest.mark.slow
 def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
     """One after the other, each in a process that has imported only what others wrote."""
     (tmp_path / "list.csv").write_text(PEOPLE)

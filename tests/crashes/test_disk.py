@@ -23,6 +23,7 @@ from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import ROOT, Driver, Ended
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 from tests.moments import PATIENCE_SECONDS
+from tests.shortened import shortened
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 
@@ -98,7 +99,7 @@ FAULTS_TRIED = [*FAULTS, *(fault for fault in _every() if fault not in FAULTS)][
 
 
 @pytest.mark.skipif(bool(REASON), reason=REASON or "-")
-@pytest.mark.parametrize("fault", FAULTS_TRIED, ids=str)
+@pytest.mark.parametrize("fault", shortened(FAULTS_TRIED, 2), ids=str)
 async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, fault: Fault
 ) -> None:

@@ -17,7 +17,6 @@ from tests.live_faults.run import LAST, MIDDLE, live_run, strike
 PLACES = [*At] if os.environ.get("FAULT_PLACES") == "all" else [At.MIDDLE]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_run_that_meets_a_fault_ends_exact(

@@ -1,4 +1,4 @@
-"""The wrong patches fit the tree, and the tests that are to notice them exist; `python -m tests.seeded_bugs` runs them."""
+"""The wrong patches fit the tree, and the tests that notice them exist. `python -m tests.seeded_bugs` runs these."""
 
 from __future__ import annotations
 
@@ -30,4 +30,3 @@ def _is_there(test: str) -> bool:
     path, _, name = test.partition("::")
     text = (ROOT / path).read_text(encoding="utf-8")
     return re.search(rf"^(async )?def {name}\(", text, flags=re.MULTILINE) is not None
-

@@ -13,7 +13,7 @@ from tests.sources.jsonlines.drawnlines import CHANGED, LINE, PARTS
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
-@settings(max_examples=examples(2_000), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(
     lines=st.lists(
         (LINE | CHANGED | PARTS | PARTS.map("{{{}}}".format)).map(str.encode)

@@ -24,6 +24,7 @@ from audiencekit.sources.parquet.sizes import (
     piece_rows,
 )
 from audiencekit.sources.sourceopening import open_source
+from tests.shortened import shortened
 
 EMAIL = "ada@canarymail.com"
 
@@ -42,6 +43,7 @@ def test_rows_without_a_value_count() -> None:
         Inflation(metadata, {"email"})
 
 
+@pytest.mark.slow
 def test_empty_columns_beside_full_ones_are_no_bomb() -> None:
     """Nor is a file whose wanted columns are full, whatever the others are."""
     emails = pa.array([f"zz.m{number}@canarymail.com" for number in range(200_000)])
@@ -84,7 +86,9 @@ def _written(kind: str) -> io.BytesIO:
     return sink
 
 
-@pytest.mark.parametrize("kind", ["one value", "several values", "several groups", "list", "common beginnings"])
+@pytest.mark.parametrize(
+    "kind", shortened(["one value", "several values", "several groups", "list", "common beginnings"], 1)
+)
 def test_a_value_that_the_file_counts_once_is_unpacked_in_small_pieces(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

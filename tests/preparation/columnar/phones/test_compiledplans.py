@@ -63,6 +63,7 @@ def test_a_newly_compiled_plan_is_added(cache: Cache, compiled: list[int]) -> No
     assert len(both.readings) == len(fresh.readings)
 
 
+@pytest.mark.slow
 def test_the_plans_of_this_package(compiled: list[int]) -> None:
     """They are those of every region that are compiled here; `python -m generators` writes them anew."""
     regions, codes = phonenumbers.SUPPORTED_REGIONS, phonenumbers.COUNTRY_CODE_TO_REGION_CODE

@@ -386,6 +386,7 @@ def few() -> tuple[list[Row], list[Any]]:
     return rows, _answers(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "place", "name", "broken"), BROKEN, ids=[case[0] for case in BROKEN])
 def test_a_broken_table_pattern_or_bound_is_found(
     what: str,
