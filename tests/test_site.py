@@ -64,6 +64,7 @@ def _words(svg: str) -> list[str]:
     return re.sub(r"\d{4}-?\d\d-?\d\d\S*|took \d+ s|\(\w{5}\)", "…", shown[shown.index("$ audiencekit") :]).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_picture_shows_what_the_command_prints(name: str) -> None:
     """`python -m tests.terminal_pictures docs/images` takes them again."""

@@ -37,6 +37,8 @@ from benchmarks.sheet_writing import FORMS, main as write_sheet
 from benchmarks.sync import _two_lists
 from benchmarks.values.kinds import KINDS
 
+pytestmark = pytest.mark.slow
+
 HASHED = ("email", "phone_number")
 
 
@@ -126,7 +128,6 @@ def test_duplicates_are_found_unless_told_otherwise(
     assert (figures["rows"], figures["duplicates"]) == (500, duplicates)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not bind processes to cores")
 def test_one_process_that_fails_fails_all(tmp_path: Path) -> None:
     """A share of the rows would be taken for all of them."""
@@ -206,7 +207,6 @@ def test_a_difference_by_either_way_counts(
     assert lines[len(KINDS) + 4 :] == [f"differs: email, seed 5, index {index}" for index in (*ways[0], *ways[1])]
 
 
-@pytest.mark.slow
 async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:
     """Four processes at the real rate, one killed again and again: never over in any 4 s, and all go on."""
     # 98 at the pace, and one of each process that lost its processor as it left, before a kill and after it.
@@ -216,7 +216,6 @@ async def test_the_limit_holds_while_processes_are_killed_and_started() -> None:
     assert findings.requests
 
 
-@pytest.mark.slow
 async def test_a_pace_over_the_limit_is_found_out() -> None:
     """The same server notices a pace that is too fast for it."""
     findings = await run_soak(Soak(seconds=2.0, processes=2, kill_every_seconds=0.0, limit=2, window_seconds=1.0))

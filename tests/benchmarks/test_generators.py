@@ -32,6 +32,8 @@ from benchmarks.trials import ROOT
 from benchmarks.values.dirt import DIRTY_ADDRESSES
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS
 
+pytestmark = pytest.mark.slow
+
 EXPORTED = 20_000
 
 
@@ -127,7 +129,6 @@ def test_a_list_of_one_column_has_no_blank_lines(tmp_path: Path) -> None:
     assert {"email": ""} in rows
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mix", [EXPORTS, EVERY_SPELLING])
 def test_exports_have_every_region_and_many_spellings(mix: str, tmp_path: Path) -> None:
     """Hardly a value stands twice, a plan does not refuse the file, and more than half of its rows are people."""
@@ -146,7 +147,6 @@ def test_exports_have_every_region_and_many_spellings(mix: str, tmp_path: Path) 
     assert figures["records"] > EXPORTED / 2
 
 
-@pytest.mark.slow
 def test_one_mix_keeps_to_the_spellings_of_its_aims() -> None:
     """Others do not come into it, and none of its own is lost."""
     assert PHONE_SPELLINGS.keys() > FIRST_NUMBERS

@@ -14,6 +14,8 @@ from benchmarks import spark_core
 from benchmarks.spark_core import core_processes, seconds_alone
 from benchmarks.spark_equality import Comparison, compare
 
+pytestmark = pytest.mark.slow
+
 RECORDS = pa.schema(
     {"row": pa.int64(), "operation": pa.string(), "email": pa.binary(), "phone_number": pa.list_(pa.binary())}
 )
@@ -74,7 +76,6 @@ def test_every_kind_of_difference_is_seen(alone: Path, tmp_path: Path) -> None:
         assert (getattr(found, name), found.differences) == (1, 1), name
 
 
-@pytest.mark.slow
 def test_processes_share_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven row groups, which two processes cannot share alike; rows that none had would make the core fast."""
     path = tmp_path / "people.parquet"

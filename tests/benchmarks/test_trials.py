@@ -13,6 +13,8 @@ import pytest
 from benchmarks.benchmark import EMAILS, contact_list
 from benchmarks.trials import ROOT, Contestant, core_numbers, run_trial, start
 
+pytestmark = pytest.mark.slow
+
 
 def _script(tmp_path: Path, text: str) -> Contestant:
     (tmp_path / "contestant_of_a_test.py").write_text(text)
@@ -80,7 +82,6 @@ def test_a_contestant_without_its_package_is_left_out() -> None:
     assert Contestant(name="a", module="a", package="json").hindrance() is None
 
 
-@pytest.mark.slow
 def test_a_kept_list_is_found_again(tmp_path: Path) -> None:
     """It is made once; without a directory it is gone afterwards."""
     with contact_list(30, 1, EMAILS, lists=tmp_path) as path:

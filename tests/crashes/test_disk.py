@@ -99,7 +99,7 @@ FAULTS_TRIED = [*FAULTS, *(fault for fault in _every() if fault not in FAULTS)][
 
 
 @pytest.mark.skipif(bool(REASON), reason=REASON or "-")
-@pytest.mark.parametrize("fault", shortened(FAULTS_TRIED, 2), ids=str)
+@pytest.mark.parametrize("fault", shortened(FAULTS_TRIED, 1), ids=str)
 async def test_a_run_on_a_failing_disk_stops_and_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, fault: Fault
 ) -> None:

@@ -83,7 +83,7 @@ def _interrupted(work: Awaitable[Any], *at: int) -> Generator[Any, Any, tuple[An
             failure = thrown
 
 
-@pytest.mark.parametrize("name", shortened(COMMANDS, 2))
+@pytest.mark.parametrize("name", shortened(COMMANDS, 1))
 async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothing(name: str, tmp_path: Path) -> None:
     """A report, or an error that says that the command is not finished; then the same command finishes.
 

@@ -81,7 +81,7 @@ def _faults(shown: Shown, machine: Machine, service: Service, harm: Harm) -> lis
     return wrong
 
 
-@pytest.mark.parametrize("harm", shortened(HARMS, 2), ids=str)
+@pytest.mark.parametrize("harm", shortened(HARMS, 1), ids=str)
 def test_no_answer_does_harm(harm: Harm, service: Service, commands: Commands, tmp_path: Path) -> None:
     """Each command ends, with a code that says what it came to; it shows and writes nothing that it should not."""
     asking = [] if harm.late else _asking(service.audience_id)

@@ -24,6 +24,7 @@ def test_completed_runs_hold(first: int) -> None:
     assert {seed: differences for seed, differences in wrong.items() if differences} == {}
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_wait_for_earlier_ones_is_found_out() -> None:
     """The histories notice what they are there to notice."""
     assert any(relive(seed, waits=False).differences() for seed in range(COUNT))

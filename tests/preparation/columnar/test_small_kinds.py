@@ -312,6 +312,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "attribute", "broken"),
     [(kind, attribute, broken) for kind, _, attribute, broken in BROKEN],

@@ -211,6 +211,7 @@ def test_the_metadata_of_known_plans_is_not_read(tmp_path: Path) -> None:
     assert _in_another_process(tmp_path / "cache").split() == ["read"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before",
     ["another('DE')", "sys.modules['phonenumbers.data.region_DE'] = None; another('DE')"],
@@ -235,6 +236,7 @@ def test_metadata_that_was_changed_is_not_taken_for_the_text(tmp_path: Path) -> 
     assert "compiled 49" in _in_another_process(tmp_path / "cache", change)
 
 
+@pytest.mark.slow
 def test_another_text_is_read(tmp_path: Path) -> None:
     """And compiled, unless it comes to the same metadata."""
     _in_another_process(tmp_path / "cache")

@@ -113,6 +113,7 @@ def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> Non
     assert decisions.undecided.tolist() == [4, 5, 6]
 
 
+@pytest.mark.slow
 def test_every_state_of_some_regions(differing: Callable[..., list[int]]) -> None:
     """One text for each of many states of the table gets the definition's answer."""
     regions = random.Random(3).sample(REGIONS, 12)
