@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ def is_skipping(mark):
     return mark.name in ("skip", "xfail") or mark.name == "skipif" and any(mark.args)
 
 look = Look()
-code = pytest.main(["--collect-only", "-qq", "-n0", "-cpyproject.toml", *sys.argv[1:]], plugins=[look])
+options = ["--collect-only", "-qq", "-n0", "-cpyproject.toml", "-mnot integrations"]
+code = pytest.main([*options, *sys.argv[1:]], plugins=[look])
 print("\\n" + json.dumps({"code": int(code), "found": look.found}))
 """
 
@@ -60,13 +62,11 @@ def _claims(page: str) -> Iterator[Claim]:
             yield Claim(*found.groups())
 
 
-def _is_test(claim: Claim) -> bool:
-    """Whether the parser finds the test among the functions of its module."""
-    path = ROOT / claim.path
-    if not path.is_file():
-        return False
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == claim.name for node in body)
+@cache
+def _functions_of(path: str) -> frozenset[str]:
+    """The names of all functions of a module, as the parser finds them."""
+    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body if (ROOT / path).is_file() else []
+    return frozenset(node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def _repeated(words: Iterable[str]) -> list[str]:
@@ -80,7 +80,8 @@ def _problems(page: str) -> list[str]:
     return [
         *(f"{claim.number} stands where {number} should" for claim, number in zip(claims, expected, strict=True)
           if claim.number != number),
-        *(f"{claim.number}: there is no {claim.test}" for claim in claims if not _is_test(claim)),
+        *(f"{claim.number}: there is no {claim.test}" for claim in claims
+          if claim.name not in _functions_of(claim.path)),
         *(f"one test for two claims: {test}" for test in _repeated(claim.test for claim in claims)),
         *(f"claimed twice: {text}" for text in _repeated(claim.text for claim in claims)),
     ]  # fmt: skip
@@ -114,9 +115,10 @@ def test_every_actor_is_claimed_against() -> None:
     assert [name for name, text in zip(sections[::2], sections[1::2], strict=True) if not list(_claims(text))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="some of the claims are about Linux")
 def test_every_test_of_a_claim_is_run() -> None:
-    """It is collected, and no mark skips it or leaves it out of a plain `pytest`."""
+    """It is collected, and no mark skips it or leaves it to the environment of an integration."""
     tests = [claim.test for claim in _claims(_page())]
     found = _collected(tests)
     assert [test for test in tests if test not in found] == []
@@ -149,9 +151,10 @@ def test_a_row_without_a_test_is_seen(row: str) -> None:
         _problems(row)
 
 
-@pytest.mark.parametrize("mark", ["skip(reason='x')", "skipif(True, reason='x')", "xfail", "live_matrix"])
+@pytest.mark.slow
+@pytest.mark.parametrize("mark", ["skip(reason='x')", "skipif(True, reason='x')", "xfail", "integrations"])
 def test_a_test_that_does_not_run_is_seen(mark: str, tmp_path: Path) -> None:
-    """Skipped by a mark, expected to fail, or left out by the options of the project."""
+    """Skipped by a mark, expected to fail, or left out where `.ci/run` runs the tests of this environment."""
     path = tmp_path / "test_one.py"
     head = "import pytest\n@pytest.mark.skipif(False, reason='x')\ndef test_run(): pass\n"
     path.write_text(f"{head}@pytest.mark.{mark}\ndef test_idle(): pass\n")

@@ -287,6 +287,7 @@ def test_the_readme_sets_up_with_two_commands() -> None:
     assert block.splitlines() == SETUP
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_the_first_command_enters_an_environment_of_its_own(tmp_path: Path) -> None:
     """Many systems refuse to install into the system. Git ignores the environment."""

@@ -83,6 +83,7 @@ def test_without_a_compiler_the_wheel_is_made(
     assert "no Rust compiler" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust compiler")
 def test_nothing_planted_runs_and_the_bytes_are_the_same_elsewhere(
     hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

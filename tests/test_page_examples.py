@@ -14,6 +14,7 @@ import pytest
 
 from tests.pageexamples import PAGES, RUN, examples_of, run_page
 from tests.processes import COMMAND, PIPE, environment
+from tests.shortened import shortened
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_EXAMPLES = tuple(page for page in PAGES if any(example.runs for example in examples_of(page)))
@@ -70,7 +71,7 @@ def newcomer(tmp_path: Path, directory: Path) -> Iterator[dict[str, str]]:
             emulator.terminate()
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES)
+@pytest.mark.parametrize("page", shortened(sorted(WITH_EXAMPLES, key=lambda page: page != "README.md"), 1))
 def test_the_examples_of_a_page_run_as_printed(page: str, directory: Path, newcomer: dict[str, str]) -> None:
     """One after the other; none fails, none asks."""
     assert run_page(page, directory, newcomer) == []

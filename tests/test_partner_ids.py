@@ -24,6 +24,7 @@ from audiencekit.sources.arrow import TypedColumns
 from tests.numberlists import IDS, PHONES, MakeList, with_check_digit, with_check_number
 from tests.personalids import OPAQUE, PERSONAL, opaque_column, personal_column
 from tests.personalvalues import BARE, own_ids, personal_values
+from tests.shortened import shortened
 
 NAME = "partner_user_id"
 CONFIRMED = {"confirm_partner_ids": True}
@@ -66,7 +67,7 @@ def _spark(_: Path, values: list[str]) -> Tally:
 
 
 SOURCES: list[Source] = [_csv, _mapped, _frame, _lists, _json_lines]
-every_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
+every_source = pytest.mark.parametrize("source", shortened(SOURCES, 1), ids=lambda source: source.__name__)
 
 
 def _passing(source: Source, path: Path, values: list[str], **more: Any) -> int:
@@ -97,7 +98,7 @@ def test_ids_of_ones_own_making_pass(source: Source, tmp_path: Path) -> None:
     assert sum(kept_back.values()) <= 10, kept_back
 
 
-@pytest.mark.parametrize("country", ["DE", "US", "ES"])
+@pytest.mark.parametrize("country", shortened(["DE", "US", "ES"], 1))
 def test_the_country_of_a_run_keeps_no_ids_back(country: str, tmp_path: Path) -> None:
     """Ids that happen to be numbers there do not refuse a column."""
     kept_back = {s: len(ids) - _passing(_csv, tmp_path / "l.csv", ids, country=country) for s, ids in own_ids().items()}
@@ -217,14 +218,14 @@ def _is_refused(values: list[str]) -> bool:
     return bool(judge(tally, mapping, Bounds(max_rejected_share=0.5)))
 
 
-@pytest.mark.parametrize("size", [60, 1_000])
+@pytest.mark.parametrize("size", shortened([60, 1_000], 1))
 @pytest.mark.parametrize("make", PHONES.values(), ids=PHONES)
 def test_numbers_of_several_countries_are_refused(make: MakeList, size: int) -> None:
     """However they are mixed, and whether they are drawn or invented."""
     assert [seed for seed in range(3) if not _is_refused(make(random.Random(seed), size))] == []
 
 
-@pytest.mark.parametrize("size", [100, 1_000])
+@pytest.mark.parametrize("size", shortened([100, 1_000], 1))
 @pytest.mark.parametrize("make", IDS.values(), ids=IDS)
 def test_lists_of_ids_are_not_refused(make: MakeList, size: int) -> None:
     """Random ones, counters, times and those with other signs."""
@@ -314,14 +315,14 @@ NOT_FOUND = {
 }
 
 
-@pytest.mark.parametrize("size", [30, 100, 500])
+@pytest.mark.parametrize("size", shortened([30, 100, 500], 1))
 def test_columns_of_personal_data_are_refused(size: int) -> None:
     """Names, dates, numbers behind words, addresses, profiles, devices, places; what is not found is known."""
     refused = {f for f in PERSONAL if [_is_refused(personal_column(f, size, seed)) for seed in range(2)] == [True] * 2}
     assert set(PERSONAL) - refused == NOT_FOUND
 
 
-@pytest.mark.parametrize("size", [30, 100, 500])
+@pytest.mark.parametrize("size", shortened([30, 100, 500], 1))
 def test_columns_of_ordinary_ids_are_not_refused(size: int) -> None:
     """Those of common systems, counters of all lengths, and numbers behind words of the column."""
     assert {style for style in OPAQUE for seed in range(2) if _is_refused(opaque_column(style, size, seed))} == set()

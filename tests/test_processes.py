@@ -62,6 +62,7 @@ def test_processes_that_a_test_has_left_are_ended(commands: Commands, tmp_path: 
     assert kept.communicate("\n") == ("", None)
 
 
+@pytest.mark.slow
 def test_a_process_that_outlives_its_tests_is_killed(tmp_path: Path) -> None:
     """With what it was forked from."""
     commands = Commands()

@@ -180,6 +180,7 @@ def test_the_script_uploads_the_sample_to_an_emulator(tmp_path: Path) -> None:
     assert "@" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_warehouse_reaches_its_audience(tmp_path: Path) -> None:
     """Without a file in between: of 300 customers 200 said yes, and one of them cannot be reached."""
     pytest.importorskip("duckdb")

@@ -32,12 +32,14 @@ def _pages(site: Path) -> list[Path]:
     return [page for page in site.rglob("*.html") if "_static" not in page.parts]
 
 
+@pytest.mark.slow
 def test_each_page_of_docs_is_in_the_site(site: Path) -> None:
     """None is forgotten in the table of contents, or the build would have failed."""
     built = {page.relative_to(site / "docs").with_suffix("") for page in (site / "docs").rglob("*.html")}
     assert built == {page.relative_to(DOCS).with_suffix("") for page in DOCS.rglob("*.md")}
 
 
+@pytest.mark.slow
 def test_the_site_needs_no_other_host(site: Path) -> None:
     """No script, style, font or picture comes from elsewhere, so that it can be read and searched offline."""
     fetched = re.compile(r"<(?:script|img|link|iframe)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]+)\"")
@@ -48,6 +50,7 @@ def test_the_site_needs_no_other_host(site: Path) -> None:
     assert not [style for style in styles if re.search(r"url\(\s*[\"']?(?:https?:)?//", style)]
 
 
+@pytest.mark.slow
 def test_the_search_has_an_index(site: Path) -> None:
     """It is a file of the site, and knows the words of the pages."""
     index = (site / "searchindex.js").read_text(encoding="utf-8")
@@ -61,6 +64,7 @@ def _words(svg: str) -> list[str]:
     return re.sub(r"\d{4}-?\d\d-?\d\d\S*|took \d+ s|\(\w{5}\)", "…", shown[shown.index("$ audiencekit") :]).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_picture_shows_what_the_command_prints(name: str) -> None:
     """`python -m tests.terminal_pictures docs/images` takes them again."""

@@ -84,6 +84,7 @@ def test_the_demo_is_complete(tmp_path: Path) -> None:
     assert report["reconciliation"]["records_sent"] == report["reconciliation"]["total_count"] > 0
 
 
+@pytest.mark.slow
 def test_a_list_is_piped_in(tmp_path: Path) -> None:
     """Whether more has come cannot be asked there: it is waited for."""
     done = _run(tmp_path, *_AUDIENCEKIT, "check", "-", "--json", text="email\nada@example.com\n")
@@ -91,6 +92,7 @@ def test_a_list_is_piped_in(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["rows"]["read"] == 1
 
 
+@pytest.mark.slow
 def test_a_command_that_runs_until_a_signal_ends_in_good_order(tmp_path: Path) -> None:
     """The emulator, and a command that follows it: by a signal of which the event loop is not told."""
     with _begin(tmp_path, "emulator") as emulator:
@@ -151,6 +153,7 @@ def test_a_state_directory_outside_of_the_profile_is_refused(tmp_path: Path) -> 
     assert "is not in your profile directory" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_suite_passes(tmp_path: Path) -> None:
     """The main job in all its ways, locks, journals and resumption, by their own tests."""
     unfit = " or ".join(_OF_POSIX)

@@ -81,9 +81,7 @@ def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
     if (binary := _BINARY.get(stream.format)) is not None:
         return binary
     beginning = take_sample(stream.blocks(), SNIFFED_BYTES)
-    texts = (
-        TEXTS if options.delimiter is None else (*TEXTS[:2], TEXTS[-1])
-    )  # whoever says it knows that it is no NDJSON
+    texts = TEXTS if options.delimiter is None else (*TEXTS[:2], TEXTS[-1])  # a delimiter says that it is no NDJSON
     return next(one for one in texts if one.recognised is not None and one.recognised(name, beginning))
 
 

@@ -49,6 +49,7 @@ def test_calls_upward_are_found() -> None:
     assert upward([down, up, ("api/calls", "records/records")]) == [up]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_library() is None, reason="the figures are of the way through the kernels")
 @pytest.mark.parametrize("way", WAYS)
 async def test_no_way_grows(way: str) -> None:

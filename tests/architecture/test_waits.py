@@ -35,6 +35,7 @@ def waits_of(tree: ast.AST) -> Iterator[str]:
                 yield f"{name}({ast.unparse(call.args[-1])})"
 
 
+@pytest.mark.slow
 def test_no_wait_of_a_test_has_a_number_of_seconds() -> None:
     """One constant says for how long; a wait that is begun again, and one for what must not come, is none."""
     found = {

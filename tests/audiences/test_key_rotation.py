@@ -97,6 +97,7 @@ async def test_the_memory_is_under_a_new_tag_key(filled: Settings) -> None:
     assert not set(before.people.own.tolist()) & set(after.people.own.tolist())
 
 
+@pytest.mark.slow
 async def test_again_and_again(filled: Settings) -> None:
     keys = []
     for _ in range(3):

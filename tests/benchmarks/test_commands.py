@@ -70,7 +70,7 @@ SECTIONS = {
 NEEDS = {"buckets": "obstore", "databases": "adbc_driver_postgresql", "spreadsheets": "fastexcel"}
 
 
-@pytest.mark.benchmarks
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "rows", "ratios"), SERIES.values(), ids=SERIES)
 def test_contestants_take_turns(
     options: list[str], rows: dict[str, int], ratios: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -99,7 +99,7 @@ def test_contestants_take_turns(
     assert len({figures["body_bytes"] for figures in figures_of_all if "body_bytes" in figures}) <= 1
 
 
-@pytest.mark.benchmarks
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options", "cells"), [(name, *case) for name, case in SECTIONS.items()], ids=SECTIONS)
 def test_sections_are_written_in_their_place(name: str, options: list[str], cells: list[str], tmp_path: Path) -> None:
     """Every line of the table with a figure in it, and nothing else of the file changes."""
@@ -150,7 +150,7 @@ def _arguments(tmp_path: Path) -> list[str]:
     return ["--rows", str(ROWS), "--runs", "1", "--long-runs", "1", *places]
 
 
-@pytest.mark.benchmarks
+@pytest.mark.slow
 def test_an_interrupted_table_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Of all steps only the missing one is run, and one that fails; then the table is written, and the code is 1."""
     steps = list(list_steps(Sizes((ROWS,)), runs=1, long_runs=1))

@@ -37,6 +37,8 @@ from benchmarks.sheet_writing import FORMS, main as write_sheet
 from benchmarks.sync import _two_lists
 from benchmarks.values.kinds import KINDS
 
+pytestmark = pytest.mark.slow
+
 HASHED = ("email", "phone_number")
 
 

@@ -32,6 +32,8 @@ from benchmarks.trials import ROOT
 from benchmarks.values.dirt import DIRTY_ADDRESSES
 from benchmarks.values.spellings import EMAIL_SPELLINGS, PHONE_SPELLINGS
 
+pytestmark = pytest.mark.slow
+
 EXPORTED = 20_000
 
 

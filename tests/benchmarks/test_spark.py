@@ -14,6 +14,8 @@ from benchmarks import spark_core
 from benchmarks.spark_core import core_processes, seconds_alone
 from benchmarks.spark_equality import Comparison, compare
 
+pytestmark = pytest.mark.slow
+
 RECORDS = pa.schema(
     {"row": pa.int64(), "operation": pa.string(), "email": pa.binary(), "phone_number": pa.list_(pa.binary())}
 )

@@ -13,6 +13,8 @@ import pytest
 from benchmarks.benchmark import EMAILS, contact_list
 from benchmarks.trials import ROOT, Contestant, core_numbers, run_trial, start
 
+pytestmark = pytest.mark.slow
+
 
 def _script(tmp_path: Path, text: str) -> Contestant:
     (tmp_path / "contestant_of_a_test.py").write_text(text)

@@ -84,6 +84,7 @@ def _shells() -> Iterator[tuple[str, Sequence[str], str]]:
     yield "zsh", ("zsh", "-f", "-i"), zsh
 
 
+@pytest.mark.services
 @pytest.mark.parametrize(("name", "command", "start"), [pytest.param(*each, id=each[0]) for each in _shells()])
 @pytest.mark.parametrize(
     ("typed", "completed"),
@@ -120,6 +121,7 @@ FISH = [
 ]
 
 
+@pytest.mark.services
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is missing")
 @pytest.mark.parametrize(("typed", "completed"), FISH)
 def test_fish_completes_a_word(home: Path, typed: str, completed: str) -> None:

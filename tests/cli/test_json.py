@@ -17,6 +17,7 @@ from audiencekit.audiences.setups.one_audience import AudienceResult
 from audiencekit.errors import AudiencekitError
 from tests.cli.conftest import Run, Service
 from tests.commandtree import all_commands
+from tests.forking import FASTER
 
 SERVERS = ("emulator",)
 
@@ -179,7 +180,7 @@ def test_a_failure_before_a_run_is_not_refused_for_good(run: Run, service: Servi
     (tmp_path / "state").write_text("not a directory")
     assert _failed(run, *upload, code=74, **service.env)["state"] == "incomplete"
     (tmp_path / "state").unlink()
-    away = {**service.env, "AUDIENCEKIT_ADS_URL": "http://127.0.0.1:9"}
+    away = {**service.env, "AUDIENCEKIT_ADS_URL": "http://127.0.0.1:9", FASTER: "1000"}
     assert _failed(run, *upload, code=69, **away)["state"] == "incomplete"
 
 

@@ -48,6 +48,7 @@ def _begin(machine: Machine, *options: str) -> tuple[Process, str]:
     return process, opened.read_text().strip()
 
 
+@pytest.mark.services
 def test_a_person_sees_types_and_says_yes(machine: Machine, browser: Browser) -> None:
     """By the file that leads on to the page, to the callback, whose page holds no secret; nothing is downloaded."""
     process, file = _begin(machine)
@@ -67,6 +68,7 @@ def test_a_person_sees_types_and_says_yes(machine: Machine, browser: Browser) ->
     assert list(browser.downloads.iterdir()) == []
 
 
+@pytest.mark.services
 def test_a_person_says_no(machine: Machine, browser: Browser) -> None:
     """The program is told, and keeps nothing."""
     process, file = _begin(machine)
@@ -78,6 +80,7 @@ def test_a_person_says_no(machine: Machine, browser: Browser) -> None:
     assert machine.run("whoami").returncode == 77
 
 
+@pytest.mark.services
 def test_a_person_reads_a_pin(machine: Machine, browser: Browser) -> None:
     """And types it at the program."""
     process, file = _begin(machine, "--pin", "--read-only")
@@ -91,6 +94,7 @@ def test_a_person_reads_a_pin(machine: Machine, browser: Browser) -> None:
     assert (code, stdout.startswith("logged in as local_user")) == (0, True)
 
 
+@pytest.mark.services
 def test_a_page_that_is_over_says_so(machine: Machine, browser: Browser) -> None:
     """Shown, not downloaded."""
     browser.open(f"{machine.ready['base_url']}/oauth/authorize?oauth_token=none")
@@ -98,6 +102,7 @@ def test_a_page_that_is_over_says_so(machine: Machine, browser: Browser) -> None
     assert list(browser.downloads.iterdir()) == []
 
 
+@pytest.mark.services
 def test_the_documentation_has_pictures_of_the_walk(tmp_path: Path) -> None:
     """The page, the PIN, the end and the no, as `python -m tests.login_pictures docs/images` takes them."""
     take_pictures(tmp_path)
@@ -107,6 +112,7 @@ def test_the_documentation_has_pictures_of_the_walk(tmp_path: Path) -> None:
         assert f"(images/{name})" in page
 
 
+@pytest.mark.services
 def test_nothing_of_the_browser_is_left() -> None:
     """No process, and none of its files, although the test failed."""
 

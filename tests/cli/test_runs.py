@@ -111,6 +111,7 @@ def test_a_run_at_work_is_never_purged(run: Run, begin: Begin, service: Service,
     assert json.loads(out)["state"] == "complete", err
 
 
+@pytest.mark.slow
 def test_an_erasure_leaves_its_receipt_and_its_memory(
     run: Run, upload: Upload, service: Service, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_an_erasure_leaves_its_receipt_and_its_memory(
     assert run("check", "list.csv").returncode == 3
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_no_run(run: Run, service: Service, tmp_path: Path) -> None:
     """After a purge of all of its runs a sync sends what has changed, and nothing else; also of one cut short."""
     (tmp_path / "list.csv").write_text(LIST)

@@ -51,6 +51,7 @@ def test_one_is_erased(run: Run, service: Service, uploaded: str) -> None:
     assert _members(service) == PEOPLE - 1
 
 
+@pytest.mark.slow
 def test_all_are_deleted_after_one_was_erased(run: Run, service: Service, uploaded: str) -> None:
     """Nothing is asked: they are all to go."""
     assert run("forget", "--from", "one.csv", **service.env).returncode == 0
@@ -80,6 +81,7 @@ def test_a_sync_takes_out_the_one_who_has_gone(run: Run, service: Service, tmp_p
     assert (changes["removals"], changes["returned"], _members(service)) == (1, 0, PEOPLE - 1)
 
 
+@pytest.mark.slow
 def test_one_of_an_audience_under_sync_is_erased(run: Run, service: Service, tmp_path: Path) -> None:
     """By the email alone. The snapshot knows that the telephone, which was kept, stands for all: nothing is sent."""
     lines = [f"p{number}@example.com,{OFFICE}" for number in range(PEOPLE)]
@@ -99,6 +101,7 @@ def test_one_of_an_audience_under_sync_is_erased(run: Run, service: Service, tmp
     assert (meant.returncode, _members(service)) == (0, 0), meant.stderr
 
 
+@pytest.mark.slow
 def test_a_delete_asks_the_members_of_an_audience_under_sync(run: Run, service: Service, tmp_path: Path) -> None:
     """By the list of one person, who is not all who share the telephone: nothing is sent before it is meant."""
     lines = [f"p{number}@example.com,{OFFICE}" for number in range(PEOPLE)]

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import Service
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, Commands, environment
+from tests.shortened import shortened
 
 PEOPLE = "email,phone\n" + "".join(f"p{number}@example.com,+120155501{number:02}\n" for number in range(3))
 
@@ -29,12 +30,15 @@ def _start(directory: Path, *arguments: str, **more: str) -> subprocess.Complete
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("hash", "handle"),
-        ("check", "list.csv", "--json"),
-        ("prepare", "list.csv", "--out", "out", "--requests", "--json"),
-        ("runs", "--json"),
-    ],
+    shortened(
+        [
+            (("hash", "handle"),),
+            (("check", "list.csv", "--json"),),
+            (("prepare", "list.csv", "--out", "out", "--requests", "--json"),),
+            (("runs", "--json"),),
+        ],
+        2,
+    ),
     ids=" ".join,
 )
 def test_a_command_that_needs_no_service_starts_by_itself(tmp_path: Path, arguments: tuple[str, ...]) -> None:
@@ -76,6 +80,7 @@ def test_closed_standard_files_are_no_bug(tmp_path: Path) -> None:
     assert (mute.returncode, "stdout cannot be written: it is closed" in mute.stderr) == (74, True)
 
 
+@pytest.mark.slow
 def test_commands_that_call_the_service_start_by_themselves(service: Service, tmp_path: Path) -> None:
     """One after the other, each in a process that has imported only what others wrote."""
     (tmp_path / "list.csv").write_text(PEOPLE)

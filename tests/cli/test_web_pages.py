@@ -20,6 +20,7 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_page_replaces_an_earlier_page_and_an_empty_file(run: Run, people: Path) -> None:
     page = people.parent / "page.html"
     page.touch()
@@ -65,6 +66,7 @@ def test_an_empty_name_of_a_file_is_refused(run: Run, people: Path, option: str)
     assert "the name is empty" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_names_a_remedy_of_its_own(run: Run, people: Path) -> None:
     """Not that of the state directory."""
     result = run("check", people.name, "--html", "missing/page.html")

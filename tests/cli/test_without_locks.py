@@ -116,6 +116,7 @@ def test_a_journal_that_is_held_is_75(tmp_path: Path, monkeypatch: pytest.Monkey
             JournalFile.open(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the shim is for the loader of Linux")
 @pytest.mark.parametrize("code", NO_LOCKS, ids=errno.errorcode.get)
 def test_commands_on_a_file_system_without_locks(service: Service, tmp_path: Path, code: int) -> None:

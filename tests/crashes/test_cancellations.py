@@ -25,6 +25,7 @@ from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, 
 from tests.crashes.scenario import requests_applied
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import Commands, environment
+from tests.shortened import shortened
 
 ROWS, REQUESTS = 24, 3
 MOST_STEPS = 500
@@ -138,6 +139,7 @@ def small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BodyLimits, "within", lambda _: BodyLimits(max_body_bytes=1_500))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_requests")
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_a_cancellation_comes_out_and_the_same_again_does_the_rest(name: str, tmp_path: Path) -> None:
@@ -245,11 +247,9 @@ else:
 
 @pytest.mark.parametrize(
     ("end", "expected"),
-    [
-        ("Ctrl-C", "KeyboardInterrupt"),
-        ("a loop that closes", "nothing"),
-        ("no loop", "NotFinished incomplete"),
-    ],
+    shortened(
+        [("Ctrl-C", "KeyboardInterrupt"), ("a loop that closes", "nothing"), ("no loop", "NotFinished incomplete")], 1
+    ),
 )
 def test_a_program_ends_and_the_next_one_sends_the_rest(
     end: str, expected: str, commands: Commands, tmp_path: Path

@@ -72,6 +72,7 @@ async def history(driver: Driver) -> AsyncIterator[History]:
             yield History(driver, emulator, Path(directory))
 
 
+@pytest.mark.slow
 async def test_a_damaged_file_hides_no_other(
     history: History, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

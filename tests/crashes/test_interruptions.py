@@ -29,6 +29,7 @@ from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
 from tests.crashes.scenario import requests_applied
 from tests.processes import Commands, environment
+from tests.shortened import shortened
 
 MOST_STEPS = 100
 ROWS = 30  # several small requests
@@ -82,7 +83,7 @@ def _interrupted(work: Awaitable[Any], *at: int) -> Generator[Any, Any, tuple[An
             failure = thrown
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", shortened(COMMANDS, 1))
 async def test_an_interruption_ends_in_good_order_and_too_late_it_changes_nothing(name: str, tmp_path: Path) -> None:
     """A report, or an error that says that the command is not finished; then the same command finishes.
 
@@ -139,7 +140,7 @@ def _threads() -> set[threading.Thread]:
 
 
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="open files are counted there")
-@pytest.mark.parametrize("again", [(), (1,), (2, 3)], ids=["once", "twice", "three times"])
+@pytest.mark.parametrize("again", shortened([((),), ((1,),), ((2, 3),)], 1), ids=["once", "twice", "three times"])
 async def test_of_a_cancelled_upload_nothing_goes_on_and_a_resume_sends_the_rest(
     again: tuple[int, ...], ready: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from audiencekit.runs.start import KEPT
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver, Ended
 from tests.crashes.scenario import Source, check_finished, environment, log_of, requests_in_flight, upload_command
+from tests.shortened import shortened
 
 KILLS: list[list[tuple[str, int]]] = [
     [("before plan", 1)],
@@ -26,7 +27,7 @@ KILLS: list[list[tuple[str, int]]] = [
 ]
 
 
-@pytest.mark.parametrize("kills", KILLS, ids=str)
+@pytest.mark.parametrize("kills", shortened(KILLS, 3), ids=str)
 async def test_a_killed_run_from_standard_input_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, kills: list[tuple[str, int]]
 ) -> None:

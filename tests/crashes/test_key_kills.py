@@ -19,6 +19,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.process.crash_points import ERASURE_POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import environment
+from tests.shortened import shortened
 
 KILLS = int(os.environ.get("KEY_KILLS", "24"))
 KILLED = -9
@@ -36,8 +37,8 @@ KILL_LIST = [kill for kill, _ in zip(_kills(), range(KILLS), strict=False)]
 TIMES = 6  # rotations of one state directory, each killed
 
 
-@pytest.mark.parametrize("place", ["file", "environment"])
-@pytest.mark.parametrize("kills", [KILL_LIST[at : at + TIMES] for at in range(0, KILLS, TIMES)], ids=len)
+@pytest.mark.parametrize("place", shortened(["file", "environment"], 1))
+@pytest.mark.parametrize("kills", shortened((KILL_LIST[at : at + TIMES] for at in range(0, KILLS, TIMES)), 1), ids=len)
 async def test_all_is_under_one_key(
     place: str, kills: list[dict[str, Any]], driver: Driver, emulator: Emulator, tmp_path: Path
 ) -> None:

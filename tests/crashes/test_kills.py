@@ -29,6 +29,7 @@ from tests.crashes.scenario import (
     requests_in_flight,
     upload_command,
 )
+from tests.shortened import shortened
 
 TRIALS = int(os.environ.get("CRASH_TRIALS", "40"))
 FIRST = int(os.environ.get("CRASH_FIRST", "0"))
@@ -78,7 +79,7 @@ KILLED_RUNS = [
 ]
 
 
-@pytest.mark.parametrize("run", KILLED_RUNS, ids=str)
+@pytest.mark.parametrize("run", shortened(KILLED_RUNS, len(POINTS)), ids=str)
 async def test_a_killed_run_is_finished_exactly(
     driver: Driver, emulator: Emulator, tmp_path: Path, run: KilledRun
 ) -> None:

@@ -12,9 +12,10 @@ from audiencekit.process.crash_points import POINTS
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, upload_command
+from tests.shortened import shortened
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", shortened(POINTS, 2))
 async def test_a_run_without_memory_is_finished_afterwards(
     driver: Driver, emulator: Emulator, tmp_path: Path, point: str
 ) -> None:

@@ -23,6 +23,7 @@ from audiencekit.runs.journal.file import JOURNAL
 from audiencekit.runs.start import KEPT
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Source, environment, upload_command
+from tests.shortened import shortened
 
 TRIALS = int(os.environ.get("PURGE_KILLS", "30"))
 KILLED = -9
@@ -83,7 +84,7 @@ def _is_cut(run: Path) -> bool:
     return b'"state": "incomplete"' in (run / "report.json").read_bytes()
 
 
-@pytest.mark.parametrize(("seed", "kill"), list(itertools.islice(_trials(), TRIALS)), ids=str)
+@pytest.mark.parametrize(("seed", "kill"), shortened(itertools.islice(_trials(), TRIALS), 2), ids=str)
 async def test_a_killed_purge_leaves_each_run_whole_or_gone(
     driver: Driver, emulator: Emulator, tmp_path: Path, old_state: Path, seed: int, kill: dict[str, Any]
 ) -> None:
@@ -170,7 +171,7 @@ async def test_a_run_that_a_purge_left_alone_can_be_resumed(driver: Driver, emul
     assert (await driver.run(tmp_path, env, "report", "last")).code == 0
 
 
-@pytest.mark.parametrize("point", [point for point in PURGE_POINTS if "order" not in point])
+@pytest.mark.parametrize("point", shortened((point for point in PURGE_POINTS if "order" not in point), 1))
 async def test_a_run_that_is_killed_while_the_retention_purges_is_begun_anew(
     driver: Driver, emulator: Emulator, tmp_path: Path, point: str
 ) -> None:

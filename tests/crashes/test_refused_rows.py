@@ -15,6 +15,7 @@ from audiencekit.emulator.faults.orders import read_fault
 from tests.crashes.driver import RUN_ID
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import environment, log_of, members_of
+from tests.shortened import shortened
 
 PEOPLE = [f"person{number}@example.com" for number in range(36)]
 BAD = (4, 30)  # in the first request, and in the last but one
@@ -32,7 +33,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("kills", KILLS, ids=str)
+@pytest.mark.parametrize("kills", shortened(KILLS, 2), ids=str)
 async def test_refused_rows_are_told_once_whatever_is_killed(
     driver: Driver, emulator: Emulator, tmp_path: Path, kills: list[tuple[str, int]]
 ) -> None:

@@ -19,6 +19,7 @@ from audiencekit.emulator import Emulator
 from audiencekit.process.crash_points import POINTS, SYNC_POINTS
 from tests.crashes.killing import Driver
 from tests.crashes.scenario import Entry, environment, log_of
+from tests.shortened import shortened
 
 KILLS = int(os.environ.get("SYNC_KILLS", "12"))
 KILLED = -9
@@ -57,7 +58,7 @@ def _histories(log: list[dict[str, Any]]) -> Iterator[tuple[str, set[Entry]]]:
         yield line["operation_type"], members
 
 
-@pytest.mark.parametrize("kill", KILL_LIST, ids=str)
+@pytest.mark.parametrize("kill", shortened(KILL_LIST, 3), ids=str)
 async def test_a_killed_replacement_is_never_half(
     driver: Driver, emulator: Emulator, tmp_path: Path, kill: dict[str, Any]
 ) -> None:

@@ -27,6 +27,7 @@ def second_driver() -> Iterator[Driver]:
     started.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + TURNS))
 async def test_no_state_goes_wrong_without_a_message(
     driver: Driver, second_driver: Driver, emulator: Emulator, tmp_path: Path, seed: int

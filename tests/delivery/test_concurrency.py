@@ -100,6 +100,7 @@ def test_it_recovers_slowly(virtually: Any, clock: Clock) -> None:
     assert not [at for at in service.dropped_at if at > 30]
 
 
+@pytest.mark.slow
 def test_trying_more_again_in_vain_becomes_rare(virtually: Any, clock: Clock) -> None:
     """Each time it takes twice as long until more than it bears are sent at once."""
     service = Narrow(clock, 1)

@@ -60,6 +60,7 @@ def _look(what: str, directory: Path) -> Seen:
     return Seen(json.loads(done.stdout.splitlines()[-1]), attempts)
 
 
+@pytest.mark.slow
 def test_the_main_jobs_speak_to_the_service_alone(tmp_path: Path) -> None:
     """No packet elsewhere and no query of a name, although the environment names proxies; five of them call nothing."""
     seen = _look("jobs", tmp_path)
@@ -70,6 +71,7 @@ def test_the_main_jobs_speak_to_the_service_alone(tmp_path: Path) -> None:
     assert {job for job, *_ in seen.attempts} == jobs - SILENT
 
 
+@pytest.mark.slow
 def test_packets_to_other_hosts_are_seen(tmp_path: Path) -> None:
     """The test of the test, cut off so that nothing leaves: by the hook, and by the kernel what no hook hears of."""
     if not _can_be_cut_off():

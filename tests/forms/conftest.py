@@ -14,7 +14,7 @@ import pytest
 from audiencekit.testing import RunningEmulator, run_emulator
 from tests.azurite import Container, azurite
 from tests.forms.servers import Bucket, Sftp, s3, sftp
-from tests.forms.table import FORMS, Form, Place
+from tests.forms.table import FORMS, Form, Place, each
 from tests.gpgkeyring import Keyring, new_keyring
 from tests.postgresserver import postgresql
 
@@ -66,7 +66,7 @@ def place(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     os.environ.update(before)
 
 
-@pytest.fixture(params=FORMS, ids=str)
+@pytest.fixture(params=each(FORMS))
 def form(request: pytest.FixtureRequest) -> Form:
     """Each form."""
     found: Form = request.param

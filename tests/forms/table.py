@@ -13,7 +13,7 @@ import json
 import lzma
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -75,7 +75,7 @@ def followed(data: bytes) -> bytes:
 class Form:
     """A form of lists. `in_a_file` says that it is one file on disk; `is_secret` that no file may hold its cells.
 
-    `server` is the fixture of the one that a file lies behind.
+    `server` is the fixture of the one that a file lies behind; `is_service` says that a program of others is started.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Form:
     is_secret: bool = False
     damages: Mapping[str, Damage] = field(default_factory=dict)
     server: str = ""
+    is_service: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -230,11 +231,19 @@ FORMS = (
     Form("xlsx", _workbook("xlsx"), damages=ALL_DAMAGES),
     Form("xlsm", _workbook("xlsm"), damages=ALL_DAMAGES),
     Form("age", _age, is_secret=True, damages=ALL_DAMAGES),
-    Form("pgp", _pgp(), is_secret=True, damages=ALL_DAMAGES),
-    Form("pgp in letters", _pgp("--armor"), is_secret=True, damages=ALL_DAMAGES),
-    Form("s3", _s3, in_a_file=False, is_secret=True, server="bucket"),
-    Form("az", _az, in_a_file=False, is_secret=True, server="container"),
+    Form("pgp", _pgp(), is_secret=True, is_service=True, damages=ALL_DAMAGES),
+    Form("pgp in letters", _pgp("--armor"), is_secret=True, is_service=True, damages=ALL_DAMAGES),
+    Form("s3", _s3, in_a_file=False, is_secret=True, is_service=True, server="bucket"),
+    Form("az", _az, in_a_file=False, is_secret=True, is_service=True, server="container"),
     Form("sftp", _sftp, in_a_file=False, is_secret=True, server="sftp_server"),
-    Form("PostgreSQL", _postgresql, in_a_file=False, is_secret=True),
+    Form("PostgreSQL", _postgresql, in_a_file=False, is_secret=True, is_service=True),
     Form("SQLite", _sqlite, in_a_file=False),
 )
+
+
+def each(forms: Iterable[Form], *more: Any) -> list[Any]:
+    """`forms` as cases of a test, each with `more`; those that start a program of others are tests of services."""
+    return [
+        pytest.param(form, *more, id=", ".join((str(form), *more)), marks=[pytest.mark.services] * form.is_service)
+        for form in forms
+    ]

@@ -10,7 +10,7 @@ import pytest
 
 from audiencekit.testing import RunningEmulator
 from tests.forms import people
-from tests.forms.table import FORMS, VARIABLES, Form, Place
+from tests.forms.table import FORMS, VARIABLES, Form, Place, each
 from tests.forms.tracing import traced
 from tests.processes import COMMAND, environment
 
@@ -24,7 +24,8 @@ def _found(written: dict[str, bytes]) -> list[str]:
     return [name for name, data in written.items() if any(canary in data for canary in canaries)]
 
 
-@pytest.mark.parametrize("form", SECRET, ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("form", each(SECRET))
 def test_no_file_holds_a_cell_or_a_hash(place: Place, form: Form, ads: RunningEmulator, tmp_path: Path) -> None:
     """Of an upload that keeps its spool, and by none of its children; nor is one left."""
     named = form.write(place, COUNT)
@@ -53,6 +54,7 @@ def test_no_file_holds_a_cell_or_a_hash(place: Place, form: Form, ads: RunningEm
     assert _found(left) == []
 
 
+@pytest.mark.slow
 def test_the_trace_sees_what_is_written(tmp_path: Path) -> None:
     """In any way that Python has, by the process and by a child of it; otherwise the test above would prove nothing."""
     cell, digest = people.canaries(COUNT)[2], people.canaries(COUNT)[3]

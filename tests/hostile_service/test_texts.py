@@ -56,6 +56,7 @@ def _commands(audience_id: str, directory: Path) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_command_lets_it_act(terminal: Terminal, service: Service, sparing: bool, tmp_path: Path) -> None:
     """No control character, no mark of direction and no forged line, whatever a command prints."""
     acting, seen = {}, set()

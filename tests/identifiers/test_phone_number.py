@@ -313,6 +313,7 @@ def _numbers_of_days(region: str) -> set[str]:
     return {phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL) for number in numbers}
 
 
+@pytest.mark.slow
 def test_no_region_writes_its_numbers_as_days() -> None:
     """A format of a region is never refused as a day."""
     regions = sorted(phonenumbers.SUPPORTED_REGIONS)

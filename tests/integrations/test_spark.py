@@ -25,7 +25,7 @@ from benchmarks.contacts import write_contacts
 from tests.moments import PATIENCE_SECONDS
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.integrations,
     # Spark and pandas have deprecations of their own.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"),
 ]

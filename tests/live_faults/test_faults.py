@@ -1,10 +1,11 @@
 """Each fault of the catalogue over a real socket: the right class, the right exit code, and a list that is exact.
 
-The large count, at all six places, runs with `-m live_matrix`.
+FAULT_PLACES=all tries each of them at all six places of a run.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,22 +14,15 @@ from audiencekit.delivery.faults import FAULTS
 from tests.live_faults.cases import CASES, OUTSIDE, At, Case
 from tests.live_faults.run import LAST, MIDDLE, live_run, strike
 
+PLACES = [*At] if os.environ.get("FAULT_PLACES") == "all" else [At.MIDDLE]
 
+
+@pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("case", CASES, ids=str)
-async def test_fault_in_the_middle(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a run of several requests, in two waves."""
-    await _check(case, At.MIDDLE, tmp_path, monkeypatch)
-
-
-@pytest.mark.live_matrix
-@pytest.mark.parametrize("at", [at for at in At if at is not At.MIDDLE])
-@pytest.mark.parametrize("case", CASES, ids=str)
-async def test_fault_at_every_place(case: Case, at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First, last, only, twice running, and more often than one request is tried."""
-    await _check(case, at, tmp_path, monkeypatch)
-
-
-async def _check(case: Case, at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_meets_a_fault_ends_exact(
+    case: Case, at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several requests in two waves; at first, last, only, twice running, and more often than a request is tried."""
     async with live_run(tmp_path, is_single=at is At.ONLY, is_silent=case.is_silent) as live:
         plain = live.settings
         ended = await strike(live, case, at, tmp_path, monkeypatch)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.raw_service.campaign import Outcome, run_seed
 from tests.raw_service.preloaded import Preloaded
+from tests.shortened import shortened
 
 SEEDS = [("upload", 194), ("sync", 240), ("forget", 144)]
 
@@ -20,7 +21,7 @@ async def run(command: str, seed: int) -> Outcome:
         await preloaded.end()
 
 
-@pytest.mark.parametrize(("command", "seed"), SEEDS)
+@pytest.mark.parametrize(("command", "seed"), shortened(SEEDS, 1))
 def test_complete_means_exactly_the_people_of_the_source(command: str, seed: int) -> None:
     """Whatever it answers: a run that says complete has put in, or taken out, these and no others."""
     outcome = asyncio.run(run(command, seed))

@@ -43,6 +43,7 @@ def test_there_are_enough_values() -> None:
     assert sum(map(_count, MIXED)) >= 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in MIXED], ids=lambda kind: kind.name)
 def test_both_paths_say_the_same_of_each_category(kind: ValueKind) -> None:
     """Each spelling of real exports by its name, and cells of fragments that know of no kind."""

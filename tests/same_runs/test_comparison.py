@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.same_runs.__main__ import difference
 from tests.same_runs.corpus import RUNS, steps_of
 
 
+@pytest.mark.slow
 def test_a_run_is_always_the_same(tmp_path: Path) -> None:
     """Its commands and its files, byte by byte; and every command has its share."""
     commands = set()

@@ -70,7 +70,7 @@ def test_rows(page: str, rows: list[list[str]]) -> None:
     ids=["log in", "two", "single rows", "cut off", "merged", "endless"],
 )
 def test_refused(page: str, words: str) -> None:
-    """What the table is must be plain, and its end must be there."""
+    """It must be plain which table is the list, and its end must be there."""
     with pytest.raises(SourceRefused, match=words) as caught:
         _rows(page, 4_096)
     assert "larchpost" not in str(caught.value)

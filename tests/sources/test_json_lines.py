@@ -266,7 +266,7 @@ def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
-@settings(max_examples=examples(2_000), deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(
     lines=st.lists(
         (LINE | CHANGED | PARTS | PARTS.map("{{{}}}".format)).map(str.encode)

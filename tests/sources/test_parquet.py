@@ -359,6 +359,7 @@ def test_rows_without_a_value_count() -> None:
         Inflation(metadata, {"email"})
 
 
+@pytest.mark.slow
 def test_empty_columns_beside_full_ones_are_no_bomb() -> None:
     """Nor is a file whose wanted columns are full, whatever the others are."""
     emails = pa.array([f"zz.m{number}@canarymail.com" for number in range(200_000)])

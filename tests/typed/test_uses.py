@@ -45,18 +45,21 @@ def uses(name: str) -> list[int]:
     return [statement.lineno for function in functions for statement in function.body[1:]]
 
 
+@pytest.mark.slow
 def test_thirty_right_uses_are_right(found: dict[str, list[int]]) -> None:
     """Strictly."""
     assert len(uses("right_uses")) == USES
     assert found["right_uses"] == []
 
 
+@pytest.mark.slow
 def test_thirty_wrong_uses_are_found(found: dict[str, list[int]]) -> None:
     """Each in its line, and no line beside."""
     assert len(uses("wrong_uses")) == USES
     assert found["wrong_uses"] == uses("wrong_uses")
 
 
+@pytest.mark.slow
 def test_a_wrong_call_of_an_endpoint_is_told_in_one_line(printed: str) -> None:
     """With the name of the endpoint, and without the overloads of all the others."""
     lines = (ROOT / "tests/typed/wrong_uses.py").read_text(encoding="utf-8").splitlines()

@@ -104,7 +104,7 @@ def free_at(server: RedisServer) -> float:
     return int(server.ask("HGET", "audiencekit:limiter:quota", "free_at").split("\r\n")[1]) / 1e6
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_hosts_share_one_pace_whatever_their_clocks_say(server: RedisServer, worst_window: Any) -> None:
     """Clocks up to 2 s apart: as many requests as one host would send, in equal parts."""
     limiters = [limiter_of(server, 3_000, ShiftedClock(seconds)) for seconds in (-1.0, 0.0, 0.5, 1.0)]
@@ -121,7 +121,7 @@ async def test_hosts_share_one_pace_whatever_their_clocks_say(server: RedisServe
     assert min(map(len, shares)) >= 0.8 * max(map(len, shares))
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_one_script_call_a_request(server: RedisServer) -> None:
     """And no other command of ours, after the first."""
     async with limiter_of(server, 60_000) as limiter:
@@ -133,7 +133,7 @@ async def test_one_script_call_a_request(server: RedisServer) -> None:
     assert "cmdstat_eval:" not in statistics
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_places_are_never_nearer_than_the_pace(server: RedisServer) -> None:
     """In the server's own count: after n requests the next is free n intervals from the first, or later."""
     _, _, seconds, _, microseconds, _ = server.ask("TIME").split("\r\n")
@@ -143,7 +143,7 @@ async def test_places_are_never_nearer_than_the_pace(server: RedisServer) -> Non
     assert free_at(server) >= first + 101 * 0.01 - 0.005
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
     """For the longest time that was asked; the pace halves once, and each process knows why."""
     async with limiter_of(server, 6_000) as one, limiter_of(server, 6_000) as other:
@@ -160,7 +160,7 @@ async def test_a_429_to_one_holds_back_all(server: RedisServer) -> None:
         assert other.is_quota_shared
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_longer_pause_holds_back_who_waits_already(server: RedisServer) -> None:
     """No process has a place in a pause; each asks again at its end."""
     waits, may_wait = asyncio.Event(), asyncio.Event()
@@ -181,7 +181,7 @@ async def test_a_longer_pause_holds_back_who_waits_already(server: RedisServer) 
         assert min(await waiting) >= started_at + 1.3 - 0.001
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: RedisServer, worst_window: Any) -> None:
     """Redis forgets everything: those who go on are paced from then on."""
     moments: list[float] = []
@@ -203,7 +203,7 @@ async def test_a_restart_in_the_middle_is_outlived_without_a_burst(server: Redis
     assert worst_window(moments, 1.0) <= 100 * (1 + 2 * MAX_LATENESS_SECONDS) + 1
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_server_that_forgot_makes_the_first_wait(server: RedisServer) -> None:
     """A request may have left just before."""
     clock = ShiftedClock(leap=True)
@@ -214,7 +214,7 @@ async def test_a_server_that_forgot_makes_the_first_wait(server: RedisServer) ->
     assert 3_590_000 < int(server.ask("PTTL", "audiencekit:limiter:quota").strip(":\r\n")) <= 3_600_000
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_far_future_is_forgotten(server: RedisServer) -> None:
     """The server's clock was moved back."""
     server.ask("HSET", "audiencekit:limiter:quota", "free_at", "9000000000000000", "paused_until", "9000000000000000")
@@ -222,7 +222,7 @@ async def test_a_far_future_is_forgotten(server: RedisServer) -> None:
         assert len(await leave(limiter, 2)) == 2
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_place_that_was_slept_through_is_void(server: RedisServer) -> None:
     """A process that was stopped for minutes takes a new place instead of leaving with the others."""
 
@@ -244,7 +244,7 @@ async def test_a_place_that_was_slept_through_is_void(server: RedisServer) -> No
     assert int(calls[1]) >= 2  # the place it had, and the new one
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_without_redis_every_sender_stops(server: RedisServer) -> None:
     """After half a minute, with a word on what to do."""
     async with limiter_of(server, 6_000, ShiftedClock(leap=True)) as limiter:
@@ -255,7 +255,7 @@ async def test_without_redis_every_sender_stops(server: RedisServer) -> None:
     assert "when_away=pace" in caught.value.hint
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_without_redis_a_sender_told_to_pace_goes_on(server: RedisServer) -> None:
     """At a pace of its own."""
     async with limiter_of(server, 6_000, parameters="?when_away=pace") as limiter:
@@ -265,7 +265,7 @@ async def test_without_redis_a_sender_told_to_pace_goes_on(server: RedisServer) 
     assert moments[-1] - moments[0] >= 8.5 * 0.01
 
 
-@pytest.mark.redis
+@pytest.mark.services
 @pytest.mark.parametrize("login", ["", ":wrong-" + PASSWORD + "@", "stranger:" + PASSWORD + "@"])
 async def test_a_wrong_password_is_one_clear_error(tmp_path: Path, login: str) -> None:
     """It shows neither password."""
@@ -281,7 +281,7 @@ async def test_a_wrong_password_is_one_clear_error(tmp_path: Path, login: str) -
     assert PASSWORD not in f"{caught.value!r}{caught.value}{caught.value.hint}{limiter!r}"
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_a_server_that_will_not_is_said(server: RedisServer) -> None:
     """Something else lies under the key."""
     server.ask("SET", "audiencekit:limiter:quota", "text")
@@ -290,7 +290,7 @@ async def test_a_server_that_will_not_is_said(server: RedisServer) -> None:
             await limiter.acquire()
 
 
-@pytest.mark.redis
+@pytest.mark.services
 async def test_processes_with_clocks_apart_keep_one_pace() -> None:
     """Four real processes at the real rate, clocks up to 2 s apart, one restart of Redis: never over, and all go on.
 

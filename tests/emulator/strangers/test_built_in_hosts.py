@@ -16,7 +16,7 @@ from twitter_ads.client import Client
 from twitter_ads.error import Forbidden
 from twitter_ads.http import Request
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 NAMES = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
 
 

@@ -23,7 +23,7 @@ from audiencekit.testing import RunningEmulator, run_emulator
 from tests.emulator.strangers.leading import OPTIONS, environment_of
 from tests.moments import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 PROGRAM = Path(__file__).parent / "go" / "call.go"
 PACKAGES = Path("/usr/share/gocode")
 

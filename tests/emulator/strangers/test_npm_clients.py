@@ -14,7 +14,7 @@ from audiencekit.testing import run_emulator
 from tests.emulator.strangers.leading import OPTIONS, environment_of
 from tests.moments import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 SCRIPT = Path(__file__).with_name("call.js")
 PACKAGES = ("twitter-api-v2", "twitter-ads")
 

@@ -38,7 +38,7 @@ from twitter_ads.error import BadRequest, NotAuthorized, NotFound, RateLimit
 from twitter_ads.http import Request
 from twitter_ads.targeting import AudienceEstimate
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 HASH = "ab" * 32
 
 

@@ -15,7 +15,7 @@ pytest.importorskip("requests_oauthlib")
 import requests
 from requests_oauthlib import OAuth1Session
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 CALLBACK = "http://127.0.0.1:8/done"
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("tweepy")
 import requests
 import tweepy
 
-pytestmark = pytest.mark.strangers
+pytestmark = pytest.mark.integrations
 
 
 def _get_bearer(emulator: RunningEmulator) -> str:

@@ -25,7 +25,7 @@ from audiencekit.runs.reports import list_runs
 from tests.integrations.airflow.conftest import ROOT, Call, Service
 from tests.moments import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.airflow
+pytestmark = pytest.mark.integrations
 PEOPLE = 150  # 135 of them said yes
 YES = {number for number in range(PEOPLE) if number % 10}
 FORMER = range(1_000, 1_400)  # people who are in the audience before: enough of them are found to target it

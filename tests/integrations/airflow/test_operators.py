@@ -159,7 +159,7 @@ def test_older_airflow_knows_the_logical_date_only() -> None:
     assert run_id_of(context) == run_id_of(_context())
 
 
-pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
 PEOPLE = 120
 
 

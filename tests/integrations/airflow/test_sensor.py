@@ -11,7 +11,7 @@ import pytest
 
 from tests.integrations.airflow.conftest import Service
 
-pytestmark = [pytest.mark.airflow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.integrations, pytest.mark.filterwarnings("ignore")]
 MANY = 1_000_000.0  # seconds that are not waited
 
 

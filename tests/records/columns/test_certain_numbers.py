@@ -257,6 +257,7 @@ BROKEN_PLANS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", BROKEN_PLANS.values(), ids=BROKEN_PLANS.keys())
 def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails for every table that is broken on purpose."""

@@ -202,6 +202,7 @@ BROKEN: list[tuple[str, str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("attribute", "broken"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
 def test_broken_patterns_are_found(
     attribute: str,
@@ -264,6 +265,7 @@ def _forget() -> None:
     international.certain_letters.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("position", range(len(emails._checks()) - 1))
 def test_every_check_is_needed(
     position: int,

@@ -163,6 +163,7 @@ def test_every_character_that_joins_another_is_known() -> None:
     assert max(map(ord, composing())) < CODE_POINTS
 
 
+@pytest.mark.slow
 def test_every_letter_of_two_parts_is_looked_at() -> None:
     """Of all that Python knows the parts of, in any plane."""
     parts = {chr(code): unicodedata.decomposition(chr(code)) for code in range(sys.maxunicode + 1)}

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.texts import plain_signs
@@ -26,6 +27,7 @@ def _sign_fits(character: str, sign: str) -> bool:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_character_of_unicode() -> None:
     """Each by itself: its sign is itself, or one of its class; of composing ones nothing is said."""
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

@@ -341,6 +341,7 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "attribute", "broken"),
     [(kind, attribute, broken) for kind, _, attribute, broken in BROKEN],

@@ -357,6 +357,7 @@ BROKEN: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "broken"), BROKEN, ids=[f"{at}: {name}" for at, (name, _) in enumerate(BROKEN)])
 def test_broken_patterns_are_found(name: str, broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails for every pattern that is broken on purpose."""

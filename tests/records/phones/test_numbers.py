@@ -158,6 +158,7 @@ def test_tildes_that_are_punctuation(differing: Callable[..., list[int]]) -> Non
     assert decisions.undecided.tolist() == [4, 5, 6]
 
 
+@pytest.mark.slow
 def test_every_state_of_some_regions(differing: Callable[..., list[int]]) -> None:
     """One text for each of many states of the table gets the definition's answer."""
     regions = random.Random(3).sample(REGIONS, 12)
@@ -431,6 +432,7 @@ def few() -> tuple[list[Row], list[Any]]:
     return rows, _answers(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "place", "name", "broken"), BROKEN, ids=[case[0] for case in BROKEN])
 def test_a_broken_table_pattern_or_bound_is_found(
     what: str,

@@ -192,6 +192,7 @@ def test_a_newly_compiled_plan_is_added(cache: Cache, compiled: list[int]) -> No
     assert len(both.readings) == len(fresh.readings)
 
 
+@pytest.mark.slow
 def test_the_plans_of_this_package(compiled: list[int]) -> None:
     """They are those of every region that are compiled here; `python -m generators` writes them anew."""
     regions, codes = phonenumbers.SUPPORTED_REGIONS, phonenumbers.COUNTRY_CODE_TO_REGION_CODE
@@ -339,6 +340,7 @@ def test_the_metadata_of_known_plans_is_not_read(tmp_path: Path) -> None:
     assert _in_another_process(tmp_path / "cache").split() == ["read"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before",
     ["another('DE')", "sys.modules['phonenumbers.data.region_DE'] = None; another('DE')"],
@@ -363,6 +365,7 @@ def test_metadata_that_was_changed_is_not_taken_for_the_text(tmp_path: Path) -> 
     assert "compiled 49" in _in_another_process(tmp_path / "cache", change)
 
 
+@pytest.mark.slow
 def test_another_text_is_read(tmp_path: Path) -> None:
     """And compiled, unless it comes to the same metadata."""
     _in_another_process(tmp_path / "cache")

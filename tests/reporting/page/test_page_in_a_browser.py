@@ -56,6 +56,7 @@ def test_all_its_numbers_are_those_of_the_documents(day: BadDay) -> None:
     assert day.document["history"][-1]["match_rate"] is not None
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: str, width: int) -> None:
     """No line on the console, no request but the file itself; only tables and pictures scroll sideways."""
@@ -71,6 +72,7 @@ def test_it_is_shown_whole_and_asks_for_nothing(browser: Browser, page: str, wid
     assert {address for address in browser.requests() if not address.startswith("data:")} == {page}
 
 
+@pytest.mark.services
 @pytest.mark.skipif(not AXE, reason="AXE_CORE names no script of axe-core")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(browser: Browser, page: str, scheme: str) -> None:

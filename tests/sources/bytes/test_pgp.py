@@ -66,6 +66,7 @@ def _read(path: Path) -> bytes:
         return b"".join(iter(lambda: handle.read(1_000), b""))
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("form", [(), ("--armor",), STORED], ids=["binary", "armor", "stored"])
 @pytest.mark.parametrize("size", [0, 1, 1_000, len(TEXT)])
 def test_the_same_comes_out(write: Write, keyring: Keyring, size: int, form: tuple[str, ...]) -> None:
@@ -73,6 +74,7 @@ def test_the_same_comes_out(write: Write, keyring: Keyring, size: int, form: tup
     assert _read(write(keyring.encrypt(TEXT[:size], *form))) == TEXT[:size]
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
 def test_rows_are_those_of_the_text(
     write: Write, keyring: Keyring, pack: Callable[[bytes], bytes], rows_of: Callable[..., list[object]]
@@ -85,6 +87,7 @@ def test_rows_are_those_of_the_text(
     assert source.bytes_read == source.bytes_total
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("form", [("--armor", *STORED), STORED, ()], ids=["armor", "stored", "compressed"])
 def test_every_change_and_every_cut_is_refused(write: Write, keyring: Keyring, form: tuple[str, ...]) -> None:
     """In the header, in the data, at the end and behind it; also where nothing but the seal tells."""
@@ -97,6 +100,7 @@ def test_every_change_and_every_cut_is_refused(write: Write, keyring: Keyring, f
             _read(write(data))
 
 
+@pytest.mark.services
 def test_rows_of_a_changed_message_come_out_and_its_end_does_not(write: Write, keyring: Keyring) -> None:
     """gpg prints before it has checked: that is why a source is read to its end before anything is sent."""
     whole = keyring.encrypt(TEXT, *STORED)
@@ -107,6 +111,7 @@ def test_rows_of_a_changed_message_come_out_and_its_end_does_not(write: Write, k
             handle.read(1_001)
 
 
+@pytest.mark.services
 def test_another_key_is_refused(write: Write, keyring: Keyring, other_keyring: Keyring) -> None:
     """With the keyring to look at."""
     path = write(keyring.encrypt(TEXT))
@@ -115,6 +120,7 @@ def test_another_key_is_refused(write: Write, keyring: Keyring, other_keyring: K
     assert "GNUPGHOME" in caught.value.hint
 
 
+@pytest.mark.services
 def test_a_message_that_a_passphrase_opens_too_is_read_by_the_key(write: Write, keyring: Keyring) -> None:
     """And refused by those who have no key: they are not asked for the passphrase."""
     ask_not = ("--symmetric", "--pinentry-mode", "loopback", "--passphrase", "invented")
@@ -122,6 +128,7 @@ def test_a_message_that_a_passphrase_opens_too_is_read_by_the_key(write: Write, 
     assert _read(path) == TEXT
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("form", [(), ("--armor",)], ids=["binary", "armor"])
 def test_a_passphrase_is_not_asked_for(write: Write, keyring: Keyring, form: tuple[str, ...]) -> None:
     """A message that needs one is refused before gpg is started."""
@@ -131,6 +138,7 @@ def test_a_passphrase_is_not_asked_for(write: Write, keyring: Keyring, form: tup
         is_pgp(RegularFile(path))
 
 
+@pytest.mark.services
 def test_a_key_that_is_locked_is_refused(write: Write, other_keyring: Keyring) -> None:
     """Where no one can be asked for its passphrase."""
     ask_not = ("--pinentry-mode", "loopback", "--passphrase", "invented")
@@ -142,6 +150,7 @@ def test_a_key_that_is_locked_is_refused(write: Write, other_keyring: Keyring) -
         _read(path)
 
 
+@pytest.mark.services
 def test_a_message_without_a_seal_is_refused(write: Write, keyring: Keyring) -> None:
     """A change of it could not be told from the original."""
     old = ("--rfc2440", "--cipher-algo", "3DES", "--disable-mdc")
@@ -149,6 +158,7 @@ def test_a_message_without_a_seal_is_refused(write: Write, keyring: Keyring) -> 
         _read(write(keyring.encrypt(TEXT, *old)))
 
 
+@pytest.mark.services
 def test_a_signature_is_checked_when_there_is_one(
     write: Write, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +172,7 @@ def test_a_signature_is_checked_when_there_is_one(
         assert _read(signed) == TEXT
 
 
+@pytest.mark.services
 def test_a_message_that_is_not_encrypted_is_refused(write: Write, keyring: Keyring) -> None:
     """A signed message, a compressed one, and a key."""
     for data, word in (
@@ -175,6 +186,7 @@ def test_a_message_that_is_not_encrypted_is_refused(write: Write, keyring: Keyri
             open_source(write(data), SourceOptions())
 
 
+@pytest.mark.services
 def test_a_bomb_is_refused(write: Write, keyring: Keyring) -> None:
     """gpg unpacks what it decrypts."""
     source = open_source(write(keyring.encrypt(b"email\n" * 20_000_000)), SourceOptions())
@@ -182,6 +194,7 @@ def test_a_bomb_is_refused(write: Write, keyring: Keyring) -> None:
         list(source.batches())
 
 
+@pytest.mark.services
 def test_it_is_read_from_a_stream(keyring: Keyring, rows_of: Callable[..., list[object]], write: Write) -> None:
     """In both of its forms, and decrypted as it comes."""
     for form in ((), ("--armor",)):
@@ -189,6 +202,7 @@ def test_it_is_read_from_a_stream(keyring: Keyring, rows_of: Callable[..., list[
         assert rows_of(source) == rows_of(open_source(write(TEXT), SourceOptions()))
 
 
+@pytest.mark.services
 def test_the_options_file_of_gpg_is_not_read(write: Write, keyring: Keyring, tmp_path: Path) -> None:
     """A line of it would write the rows to a file."""
     options = keyring.directory / "gpg.conf"
@@ -201,6 +215,7 @@ def test_the_options_file_of_gpg_is_not_read(write: Write, keyring: Keyring, tmp
     assert not (tmp_path / "plain").exists()
 
 
+@pytest.mark.services
 def test_gpg_is_not_told_secrets_of_ours(
     write: Write, keyring: Keyring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -218,6 +233,7 @@ def test_gpg_is_not_told_secrets_of_ours(
     assert "AUDIENCEKIT" not in told.read_text()
 
 
+@pytest.mark.services
 def test_without_gpg_it_says_so(write: Write, keyring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to install."""
     path = write(keyring.encrypt(TEXT))
@@ -226,6 +242,7 @@ def test_without_gpg_it_says_so(write: Write, keyring: Keyring, monkeypatch: pyt
         open_source(path, SourceOptions())
 
 
+@pytest.mark.services
 def test_a_gpg_that_was_killed_is_told(write: Write, keyring: Keyring) -> None:
     """The message is not called damaged then."""
     with PgpFile(RegularFile(write(keyring.encrypt(TEXT)))).open() as handle:
@@ -235,6 +252,7 @@ def test_a_gpg_that_was_killed_is_told(write: Write, keyring: Keyring) -> None:
             handle.read(len(TEXT))
 
 
+@pytest.mark.services
 def test_a_file_that_changes_while_it_is_read_is_refused(write: Write, keyring: Keyring) -> None:
     """As one in the clear."""
     path = write(keyring.encrypt(TEXT))
@@ -245,6 +263,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(write: Write, keyring: 
         list(source.batches())
 
 
+@pytest.mark.services
 def test_a_failure_of_the_disk_is_told_as_one(keyring: Keyring) -> None:
     """And not as a damaged message."""
 

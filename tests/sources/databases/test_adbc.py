@@ -24,6 +24,7 @@ RowsOf = Callable[..., list[dict[str, Any]]]
 KINDS: dict[str, Any] = {"columns": (("email", "mail"), ("partner_user_id", "id"))}
 
 
+@pytest.mark.services
 def test_types_are_read_as_those_of_parquet(server: str, rows_of: RowsOf, tmp_path: Any) -> None:
     """Numbers as digits, NUMERIC as a decimal, UUID in its usual form, arrays as several values, NULL as nothing."""
     sql = """SELECT * FROM (VALUES
@@ -47,6 +48,7 @@ def test_types_are_read_as_those_of_parquet(server: str, rows_of: RowsOf, tmp_pa
     ) == (of_file)
 
 
+@pytest.mark.services
 def test_a_column_that_has_lost_digits_is_refused(server: str) -> None:
     """As in Parquet."""
     query = from_sql(server, "SELECT 'ann@example.com' AS mail, 1.5::float8 AS id")
@@ -54,6 +56,7 @@ def test_a_column_that_has_lost_digits_is_refused(server: str) -> None:
         open_source(query, SourceOptions(**KINDS))
 
 
+@pytest.mark.services
 def test_rows_come_in_batches(server: str, rows_of: RowsOf) -> None:
     """And the last of many is there; the query is read once."""
     source = open_source(
@@ -73,6 +76,7 @@ OURS = "application_name = 'audiencekit' AND state <> 'idle'"
 LATE = "SELECT 1 / (500000 - i) AS id, 'p' || i || '@example.com' AS email FROM generate_series(1, 600000) AS i"
 
 
+@pytest.mark.services
 @pytest.mark.parametrize(
     ("sql", "kind", "words"),
     [
@@ -106,6 +110,7 @@ def rows_in(server: str, table: str) -> list[Any]:
         return list(cursor.fetchall())
 
 
+@pytest.mark.services
 def test_a_connection_that_is_cut_refuses_the_source(server: str) -> None:
     """After rows have come, as when a firewall or an administrator ends it."""
     sql = "SELECT 'p' || i || '@example.com' AS email FROM generate_series(1, 3000000) AS i"
@@ -118,6 +123,7 @@ def test_a_connection_that_is_cut_refuses_the_source(server: str) -> None:
         list(batches)
 
 
+@pytest.mark.services
 def test_a_source_that_is_not_read_to_its_end_leaves_no_connection(server: str) -> None:
     """A refusal half-way must not hold locks or a snapshot of the database."""
     sql = "SELECT 'p' || i || '@example.com' AS email FROM generate_series(1, 3000000) AS i"
@@ -130,6 +136,7 @@ def test_a_source_that_is_not_read_to_its_end_leaves_no_connection(server: str) 
         time.sleep(0.1)
 
 
+@pytest.mark.services
 def test_the_query_sees_one_moment(server: str, rows_of: RowsOf) -> None:
     """Rows that others commit meanwhile are not in it."""
     execute(server, "DROP TABLE IF EXISTS grows", "CREATE TABLE grows (email text)")
@@ -140,6 +147,7 @@ def test_the_query_sees_one_moment(server: str, rows_of: RowsOf) -> None:
     assert len(rows) == 300_000
 
 
+@pytest.mark.services
 def test_a_database_that_cannot_be_reached_is_told(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the place of its password."""
     monkeypatch.setenv("PGPASSWORD", "hunter2")
@@ -158,6 +166,7 @@ def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert "audiencekit[postgresql]" in caught.value.hint
 
 
+@pytest.mark.services
 def test_a_cursor_of_the_caller_gives_the_same(server: str, rows_of: RowsOf) -> None:
     """NUMERIC among them, which Arrow has no type for."""
     sql = "SELECT 'ann@example.com' AS mail, 7.00::numeric AS id"

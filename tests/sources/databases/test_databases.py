@@ -208,6 +208,7 @@ async def test_a_cancelled_upload_leaves_a_query_of_sqlite(tmp_path: Path) -> No
     assert not any(each.name.startswith("audiencekit-query") for each in threading.enumerate())
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("sql", ["SELECT 'a@example.com' AS email, pg_sleep(3600)::text", "slow rows"])
 def test_a_query_of_postgresql_is_cancelled(sql: str, server: str) -> None:
     """Before its first row, and between rows."""

@@ -121,6 +121,7 @@ def test_a_value_of_a_view_is_bounded(view: str, people: Path) -> None:
         _read(people, "SELECT email FROM planted")
 
 
+@pytest.mark.slow
 def test_many_large_values_are_fetched_few_at_a_time(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is within the bound of one value, and all of them together would be ten gigabytes."""
     with sqlite3.connect(people) as connection:

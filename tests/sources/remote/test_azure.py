@@ -50,6 +50,7 @@ def opened(patience: Patience) -> Open:
     return lambda address: open_address(SourceAddress.read(address), patience)
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("key", ["people.csv", "a/b c/päople+?#.csv", "a%20b.csv"])
 def test_a_blob_is_read_in_pieces(container: Container, opened: Open, key: str) -> None:
     """Whatever signs its name has."""
@@ -58,6 +59,7 @@ def test_a_blob_is_read_in_pieces(container: Container, opened: Open, key: str) 
     assert read_whole(file) == LARGE
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_blob_that_is_overwritten(container: Container, opened: Open, when: str) -> None:
     """Before its last piece and after it, with the same size."""
@@ -70,6 +72,7 @@ def test_a_blob_that_is_overwritten(container: Container, opened: Open, when: st
             file.check_unchanged(handle) if when == "after" else handle.read()
 
 
+@pytest.mark.services
 def test_a_blob_that_is_removed(container: Container, opened: Open) -> None:
     """It cannot be read on; and there is none any more."""
     address = container.put("removed.csv", LARGE)
@@ -81,6 +84,7 @@ def test_a_blob_that_is_removed(container: Container, opened: Open) -> None:
         opened(address)
 
 
+@pytest.mark.services
 def test_a_container_that_is_not_there(container: Container, opened: Open) -> None:
     """For a file, and for a list of files."""
     with pytest.raises(SourceRefused, match="no such file"):
@@ -89,6 +93,7 @@ def test_a_container_that_is_not_there(container: Container, opened: Open) -> No
         parts_of("az://elsewhere/")
 
 
+@pytest.mark.services
 def test_a_directory_of_parquet_parts(container: Container, settings: Settings) -> None:
     """All its parts are one list."""
     for number in range(3):
@@ -100,6 +105,7 @@ def test_a_directory_of_parquet_parts(container: Container, settings: Settings) 
     assert check("az://exports/d/", settings=settings).rows.read == 150
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("name", ["AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCOUNT_NAME"])
 def test_wrong_credentials(container: Container, opened: Open, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """They are refused, and not quoted."""
@@ -110,6 +116,7 @@ def test_wrong_credentials(container: Container, opened: Open, monkeypatch: pyte
     assert "aW52ZW50ZWQ" not in f"{caught.value} {caught.value.hint}"
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("true", ["true", "YES"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_the_variables_of_the_emulator(
@@ -133,6 +140,7 @@ def test_an_emulator_in_plain_http(opened: Open, monkeypatch: pytest.MonkeyPatch
         opened("az://exports/people.csv")
 
 
+@pytest.mark.services
 def test_a_host_that_is_not_named_is_not_asked(
     container: Container, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def opened(patience: Patience) -> Callable[[str], RawFile]:
 Open = Callable[[str], RawFile]
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("key", ["people.csv", "a/b c/päople+?#.csv", "a%20b.csv"])
 def test_an_object_is_read_in_pieces(s3: Any, opened: Open, key: str) -> None:
     """Whatever signs its key has."""
@@ -105,12 +106,14 @@ def test_an_object_is_read_in_pieces(s3: Any, opened: Open, key: str) -> None:
     assert read_whole(file) == LARGE
 
 
+@pytest.mark.services
 def test_an_empty_object(s3: Any, opened: Open) -> None:
     """It has no pieces."""
     s3.put_object(Bucket=BUCKET, Key="empty.csv", Body=b"")
     assert read_whole(opened("empty.csv")) == b""
 
 
+@pytest.mark.services
 @pytest.mark.parametrize("versioned", [False, True])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_object_that_is_overwritten(s3: Any, opened: Open, versioned: bool, when: str) -> None:
@@ -127,6 +130,7 @@ def test_an_object_that_is_overwritten(s3: Any, opened: Open, versioned: bool, w
             file.check_unchanged(handle) if when == "after" else handle.read()
 
 
+@pytest.mark.services
 def test_an_object_that_is_removed(s3: Any, opened: Open) -> None:
     """It cannot be read on; and there is none any more."""
     s3.put_object(Bucket=BUCKET, Key="people.csv", Body=LARGE)
@@ -138,6 +142,7 @@ def test_an_object_that_is_removed(s3: Any, opened: Open) -> None:
         opened("people.csv")
 
 
+@pytest.mark.services
 def test_directories_and_stars(s3: Any) -> None:
     """A directory is its Parquet files, a star whatever fits; neither looks into what lies below."""
     for key in ("d/b.parquet", "d/a.parquet", "d/_SUCCESS", "e/a.csv", "e/b.csv", "e/c.txt", "e/f/g.csv", "top.csv"):
@@ -151,6 +156,7 @@ def test_directories_and_stars(s3: Any) -> None:
             parts_of(f"{at}/{wrong}")
 
 
+@pytest.mark.services
 def test_a_bucket_that_is_not_there(s3: Any) -> None:
     """For a file, and for a list of files."""
     with pytest.raises(AudiencekitError, match="no such file"):
@@ -159,6 +165,7 @@ def test_a_bucket_that_is_not_there(s3: Any) -> None:
         parts_of("s3://elsewhere/")
 
 
+@pytest.mark.services
 def test_credentials_of_a_profile(s3: Any, environment: pytest.MonkeyPatch, opened: Open, tmp_path: Path) -> None:
     """As the command line of AWS keeps them."""
     s3.put_object(Bucket=BUCKET, Key="people.csv", Body=b"email\n")
