@@ -16,7 +16,7 @@ _WAYS = ([], ["unshare", "--user", "--map-root-user"])
 _OPTIONS = ["--seccomp-bpf", "-f", "-y", "-e", "trace=mkdirat", "-e", "inject=mkdirat:error=EIO", "-o", "/dev/stdout"]
 _SCRIPT = """
 import os
-from audiencekit.machine.coredumps import prevent_dumps
+from audiencekit.process.startup import prevent_dumps
 prevent_dumps()
 os.mkdir("named", dir_fd=os.open("/", os.O_RDONLY))
 """

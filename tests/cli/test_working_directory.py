@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.shortened import shortened
+from tests.strace import strace
 
 COMMAND = [sys.executable, "-P", "-m", "audiencekit"]
 LIST = "email,phone\nzz.a@canarymail.com,+12015550123\nzz.b@canarymail.com,+12015550124\n"

@@ -23,6 +23,7 @@ from tests.crashes.killing import ROOT, Driver, Ended
 from tests.crashes.scenario import CONCURRENCY, Source, check_finished, environment, log_of, upload_command
 from tests.moments import PATIENCE_SECONDS
 from tests.shortened import shortened
+from tests.strace import strace
 
 TRIALS = int(os.environ.get("DISK_TRIALS", "10"))
 

@@ -25,6 +25,7 @@ from tests.hostile_service.terminal import Shown
 from tests.moments import PATIENCE_SECONDS
 from tests.processes import COMMAND, ROOT, Commands
 from tests.shortened import shortened
+from tests.strace import strace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and measured, on Linux only")
 

@@ -57,7 +57,7 @@ def test_a_time_to_live_counts_days() -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "wanted",
     [
         {"expires_at": "2026-11-21T10:30:15Z"},
         {"expires_at": "2020-01-01"},
@@ -83,7 +83,7 @@ def test_days_that_end_after_all_dates_are_refused_by_their_option(days: int) ->
 
 
 @pytest.mark.parametrize(
-    ("wishes", "expected"),
+    ("wanted", "expected"),
     [
         ({}, "2027-12-20T10:30:15Z"),
         ({"ttl_days": 30}, "2026-12-21T10:30:15Z"),
@@ -97,7 +97,7 @@ def test_entries_of_a_list_expire_under_13_months(wanted: dict[str, Any], expect
 
 
 @pytest.mark.parametrize(
-    ("plan_time", "wishes", "words"),
+    ("plan_time", "wanted", "words"),
     [
         (NOW, {"expires_at": "2027-12-22"}, "13 months"),
         (NOW, {"ttl_days": 396}, "13 months"),

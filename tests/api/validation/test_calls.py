@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from audiencekit.api.catalogue.wording import expectation
 
 from audiencekit.api.catalogue import BY_NAME, ENDPOINTS, Endpoint
 from audiencekit.api.catalogue.cards import COMPONENTS, Shape
+from audiencekit.api.catalogue.endpoint import expectation
 from audiencekit.api.catalogue.parameters import Level, Parameter, Type
 from audiencekit.api.catalogue.rules import (
     DaysBetween,

@@ -12,16 +12,7 @@ import pytest
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.texts import WORDS, has_invisible, is_placeholder, trim, trim as trim_text
-from audiencekit.records.columns import (
-    checks,
-    emails,
-    hashes,
-    international,
-    small_kinds,
-    small_kinds as handles,
-    small_kinds as partner_user_ids,
-    small_kinds as platform_ids,
-)
+from audiencekit.records.columns import checks, emails, hashes, international, small_kinds
 from audiencekit.records.columns.arrays import PENDING, VALID
 from audiencekit.records.columns.checks import (
     BREAK,
@@ -98,12 +89,13 @@ PATTERNS = [
     *(check.pattern for check in checks.OPENING),
     *(check.pattern for check in emails._checks()),
     *(check.pattern for check in phone_numbers._CHECKS),
-    *(check.pattern for check in handles._NAME_CHECKS),
-    *(check.pattern for check in small_kinds._FORM_CHECKS),
-    *(check.pattern for check in platform_ids._NUMBER_CHECKS),
+    *(check.pattern for check in small_kinds._NAME_CHECKS),
+    *(check.pattern for check in small_kinds._DEVICE_ID_CHECKS),
+    *(check.pattern for check in small_kinds._NUMBER_CHECKS),
     *(check.pattern for check in hashes._CHECKS),
     *(emails._PLAIN, emails._PLACEHOLDER, emails._special_use(), international._certain_form()),
-    *(handles._ADDRESS, handles._PAGE, handles._PLAIN, platform_ids._PLAIN, partner_user_ids._PLAIN),
+    *(small_kinds._ADDRESS, small_kinds._PAGE),
+    *(small_kinds._PLAIN_HANDLE, small_kinds._PLAIN_PLATFORM_ID, small_kinds._PLAIN_PARTNER_ID),
     *(phone_numbers._TWO.format(sign=sign) for sign in "/ "),
     phone_numbers._DECORATED,
 ]

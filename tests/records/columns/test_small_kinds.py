@@ -21,24 +21,17 @@ from audiencekit.identifiers.device_id import normalize_device_id
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules, accept_hashed
 from audiencekit.identifiers.partner_user_id import normalize_partner_user_id
 from audiencekit.identifiers.texts import trim
-from audiencekit.records.columns import (
-    hashes,
-    small_kinds,
-    small_kinds as bulkrules,
-    small_kinds as handles,
-    small_kinds as partner_user_ids,
-    small_kinds as platform_ids,
-)
+from audiencekit.records.columns import hashes, small_kinds
 from audiencekit.records.columns.arrays import VALID, Decisions, code_of
 from audiencekit.records.columns.checks import ALWAYS, CODE_POINTS, FEW, HASHED
 from audiencekit.records.columns.small_kinds import decide_in_bulk
 from benchmarks.differential import compare
 from benchmarks.values import (
+    device_ids as device_id_values,
     handles as handle_values,
-    hashes as hashed_values,
+    hashed as hashed_values,
     partner_user_ids as partner_user_id_values,
     platform_ids as platform_id_values,
-    small_kinds as device_id_values,
 )
 from tests.examples import examples
 
@@ -63,7 +56,7 @@ def test_every_kind_is_decided_by_its_own_rule(kind: Kind) -> None:
 
 def test_a_kind_without_a_rule_is_left_to_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every value of it, also a blank one."""
-    monkeypatch.setattr(bulkrules, "_BULK_RULES", {})
+    monkeypatch.setattr(small_kinds, "_BULK_RULES", {})
     decisions = decide_in_bulk(pa.array(["anna@larchpost.example", None]), Kind.EMAIL, None, DEFAULT_RULES)
     assert decisions.undecided.tolist() == [0, 1]
 
@@ -101,25 +94,29 @@ DEVICE_ID = SmallKind(
     "decide_device_ids",
     normalize_device_id,
     device_id_values,
-    _ladders(small_kinds, "OPENING", "_FORM_CHECKS"),
+    _ladders(small_kinds, "OPENING", "_DEVICE_ID_CHECKS"),
 )
 # No word of today begins as a handle or address does, so the last check of whole texts decides nothing yet.
 HANDLE = SmallKind(
-    handles, "decide_handles", normalize_handle, handle_values, _ladders(handles, "_WHOLE_CHECKS", "_NAME_CHECKS")
+    small_kinds,
+    "decide_handles",
+    normalize_handle,
+    handle_values,
+    _ladders(small_kinds, "_WHOLE_CHECKS", "_NAME_CHECKS"),
 )
 PLATFORM_ID = SmallKind(
-    platform_ids,
+    small_kinds,
     "decide_platform_ids",
     normalize_platform_id,
     platform_id_values,
-    _ladders(platform_ids, "OPENING", "_NUMBER_CHECKS"),
+    _ladders(small_kinds, "OPENING", "_NUMBER_CHECKS"),
 )
 PARTNER_USER_ID = SmallKind(
-    partner_user_ids,
+    small_kinds,
     "decide_partner_user_ids",
     normalize_partner_user_id,
     partner_user_id_values,
-    {"_WORD_CHECKS": 1, "_SIGN_CHECKS": 2, "_FORM_CHECKS": 1},
+    {"_WORD_CHECKS": 1, "_SIGN_CHECKS": 2, "_PARTNER_ID_CHECKS": 1},
 )
 HASH = SmallKind(hashes, "decide_hashed", accept_hashed, hashed_values, _ladders(hashes, "_CHECKS"))
 
@@ -275,7 +272,7 @@ def test_clean_partner_user_ids_are_decided(form: str) -> None:
     assert (decisions.codes == (code_of(expected[form]) if form in expected else VALID)).mean() >= 0.995
 
 
-PLAIN_PARTNER_USER_ID = partner_user_ids._PLAIN
+PLAIN_PARTNER_USER_ID = small_kinds._PLAIN
 FORM_CHECKS = small_kinds._FORM_CHECKS
 REFUSES_ALL = (*FORM_CHECKS[:2], FORM_CHECKS[2]._replace(pattern=ALWAYS))
 
@@ -286,17 +283,17 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (DEVICE_ID, "shared ids forgotten", "_NOBODYS", small_kinds._REPEATED),
     (DEVICE_ID, "a repeated digit forgotten", "_NOBODYS", small_kinds._NOBODYS.replace("|7[7-]*", "")),
     (DEVICE_ID, "every id is a placeholder", "_FORM_CHECKS", REFUSES_ALL),
-    (HANDLE, "longer handles", "_PLAIN", handles._PLAIN.replace("15", "16")),
-    (HANDLE, "dots in handles", "_PLAIN", handles._PLAIN.replace("a-z", "a-z.")),
-    (HANDLE, "empty handles", "_PLAIN", handles._PLAIN.replace("{1,", "{0,")),
+    (HANDLE, "longer handles", "_PLAIN", small_kinds._PLAIN.replace("15", "16")),
+    (HANDLE, "dots in handles", "_PLAIN", small_kinds._PLAIN.replace("a-z", "a-z.")),
+    (HANDLE, "empty handles", "_PLAIN", small_kinds._PLAIN.replace("{1,", "{0,")),
     (HANDLE, "no marks of exports", "unmark_texts", lambda trimmed: trimmed),
     (DEVICE_ID, "no marks of exports", "unmark_texts", lambda trimmed: trimmed),
     (HANDLE, "no addresses", "_ADDRESS", r"\A()\z"),
-    (HANDLE, "a host too many", "_ADDRESS", handles._ADDRESS.replace("(?:x|", "(?:x+|")),
-    (HANDLE, "any dot", "_ADDRESS", handles._ADDRESS.replace(r"\.com", ".com")),
-    (HANDLE, "no line breaks behind", "_ADDRESS", handles._ADDRESS.replace("(?s:.*)", ".*")),
-    (HANDLE, "a page forgotten", "_PAGE", handles._PAGE.replace("intent|", "")),
-    (HANDLE, "a page too many", "_PAGE", handles._PAGE.replace("intent|", "intent|bob|")),
+    (HANDLE, "a host too many", "_ADDRESS", small_kinds._ADDRESS.replace("(?:x|", "(?:x+|")),
+    (HANDLE, "any dot", "_ADDRESS", small_kinds._ADDRESS.replace(r"\.com", ".com")),
+    (HANDLE, "no line breaks behind", "_ADDRESS", small_kinds._ADDRESS.replace("(?s:.*)", ".*")),
+    (HANDLE, "a page forgotten", "_PAGE", small_kinds._PAGE.replace("intent|", "")),
+    (HANDLE, "a page too many", "_PAGE", small_kinds._PAGE.replace("intent|", "intent|bob|")),
     (PLATFORM_ID, "leading zeros are plain", "_PLAIN", r"\A[0-9]{1,18}\z"),
     (PLATFORM_ID, "longer ids are plain", "_PLAIN", r"\A[1-9][0-9]*\z"),
     (PLATFORM_ID, "any end", "_PLAIN", r"\A[1-9][0-9]{0,17}"),
@@ -308,12 +305,12 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
     (PLATFORM_ID, "a larger largest id", "MAX_PLATFORM_ID", 2**63),
     (PLATFORM_ID, "a smaller largest id", "MAX_PLATFORM_ID", 2**63 - 2),
     (PARTNER_USER_ID, "nothing is encoded", "hold_others", lambda texts, are_asked: np.zeros(len(texts), dtype=bool)),
-    (PARTNER_USER_ID, "no sign is spelled", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("[Aa][Tt]", "[Zz]")),
-    (PARTNER_USER_ID, "no short IPv6", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("|::", "")),
-    (PARTNER_USER_ID, "no IPv6 with IPv4 in it", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{5}", "{6}")),
-    (PARTNER_USER_ID, "no IPv4", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{3}", "{4}")),
-    (PARTNER_USER_ID, "no sign in brackets", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("?(?i:at)", "?(?i:zz)")),
-    (PARTNER_USER_ID, "no plain word", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace(" at ", " zz ")),
+    (PARTNER_USER_ID, "no sign is spelled", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("[Aa][Tt]", "[Zz]")),
+    (PARTNER_USER_ID, "no short IPv6", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("|::", "")),
+    (PARTNER_USER_ID, "no IPv6 with IPv4 in it", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("{5}", "{6}")),
+    (PARTNER_USER_ID, "no IPv4", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("{3}", "{4}")),
+    (PARTNER_USER_ID, "no sign in brackets", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("?(?i:at)", "?(?i:zz)")),
+    (PARTNER_USER_ID, "no plain word", "_DOUBTFUL", small_kinds._DOUBTFUL.replace(" at ", " zz ")),
     (PARTNER_USER_ID, "digits with separators", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[0-9]+", "[0-9.-]+")),
     (PARTNER_USER_ID, "digits with a slash", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[0-9]+", "[0-9/]+")),
     (
@@ -323,10 +320,10 @@ BROKEN: list[tuple[SmallKind, str, str, Any]] = [
         PLAIN_PARTNER_USER_ID.replace("[A-Za-z][A-Za-z0-9+/]", "[A-Za-z0-9+/]"),
     ),
     (PARTNER_USER_ID, "white space", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[!", "[ !")),
-    (PARTNER_USER_ID, "no profiles", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "(?i:net)")),
-    (PARTNER_USER_ID, "profiles in one case", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("(?i:com)", "com")),
-    (PARTNER_USER_ID, "profiles behind a slash only", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("[ /.(]", "/")),
-    (PARTNER_USER_ID, "no North America", "_DOUBTFUL", partner_user_ids._DOUBTFUL.replace("{4}", "{5}")),
+    (PARTNER_USER_ID, "no profiles", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("(?i:com)", "(?i:net)")),
+    (PARTNER_USER_ID, "profiles in one case", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("(?i:com)", "com")),
+    (PARTNER_USER_ID, "profiles behind a slash only", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("[ /.(]", "/")),
+    (PARTNER_USER_ID, "no North America", "_DOUBTFUL", small_kinds._DOUBTFUL.replace("{4}", "{5}")),
     (PARTNER_USER_ID, "zeros before groups", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("[1-9]", "[0-9]")),
     (PARTNER_USER_ID, "at signs", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("?A-~", "?@A-~")),
     (PARTNER_USER_ID, "signs of codes", "_PLAIN", PLAIN_PARTNER_USER_ID.replace("!-$'", "!-'")),
