@@ -27,7 +27,7 @@ DESTINATIONS: Final[dict[str, Destination]] = {each.name: each for each in (AUDI
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One audience or one do-not-reach list, by its id. Its text is `audience 1a2b`.
+    """One place of a destination, such as an audience, by its id. Its text is `audience 1a2b`.
 
     Raises UsageError for an id that is not one of the service: it becomes a part of paths.
     """

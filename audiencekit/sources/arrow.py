@@ -1,4 +1,6 @@
-"""Parquet's types as text, each by a stated rule. What would lose digits or has no one text is refused.
+"""Columns of Arrow as columns of text, for all formats: types by stated rules, cells divided, batches put together.
+
+What would lose digits or has no one text is refused.
 
 Text and binary stay as they are (binary must be UTF-8), dictionaries count as their values, integers are written out,
 decimals too and without a fraction of zeros, UUIDs in their usual form, lists hold any of these. Null stays null.
@@ -332,7 +334,7 @@ _PRINTABLE: Final = frozenset(range(0x20, _LARGEST_ASCII))
 
 
 def as_digits(array: Any) -> Any:
-    """Bytes (see `parquettypes.is_bytes`) as text: two digits a byte, and printable ASCII as it stands.
+    """Bytes (see `is_bytes`) as text: two digits a byte, and printable ASCII as it stands.
 
     For the bytes of a hash to be printable there is less than one chance in 10**13; those of a raw value are.
     """

@@ -1,4 +1,4 @@
-"""Separators that people and programs put between several values of one cell."""
+"""How a user says that a source is read; and the separators of several values in one cell."""
 
 from __future__ import annotations
 

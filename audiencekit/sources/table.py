@@ -1,4 +1,4 @@
-"""The parts that every format gives to the door: names and sampled cells to map by, then the rows."""
+"""The two parts of every format: a `Look`, with names and sampled cells to map by; and its `Table`, with the rows."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ class Table(Protocol):
 class Look:
     """A table and what was seen of it. The sample is personal data, and is dropped once the columns are mapped.
 
-    `mapping` is that of a format which says what
-    its columns are; others have None, and are mapped by names and cells. `notes` are what is to be said of the table,
-    and `later_notes` what its last pass found.
+    `mapping` is that of a format which says what its columns are; others have None, and are mapped by names and cells.
+    `notes` are what is to be said of the table, and `later_notes` what its last pass found.
     """
 
     table: Table

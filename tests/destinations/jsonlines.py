@@ -80,7 +80,7 @@ class Mailbox:
 
 @dataclass(frozen=True)
 class Lines:
-    """Its RequestForm: a line a person; there are no Deletes."""
+    """Its RequestForm: a line a person. It leaves out Deletes; a form that people use refuses them in `plan`."""
 
     profile: Profile
 
