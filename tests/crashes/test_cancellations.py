@@ -18,7 +18,7 @@ from audiencekit.destinations.requests.request_plan import BodyLimits
 from audiencekit.emulator import Emulator
 from audiencekit.emulator.faults.orders import read_faults
 from audiencekit.errors import NotFinished
-from audiencekit.process import event_loop
+from audiencekit.process import cancellation
 from audiencekit.runs.reports import list_runs
 from audiencekit.settings import load_settings
 from tests.crashes.commands import Command, Scene, named_upload, nothing, sync, upload
@@ -184,7 +184,7 @@ async def test_a_service_that_never_answers_holds_no_cancellation_up(
     nth: int, is_spam: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends before requests under way would. A scope of anyio cancels in every pass of the loop."""
-    monkeypatch.setattr(event_loop, "CANCELLATION_SECONDS", 0.05)
+    monkeypatch.setattr(cancellation, "CANCELLATION_SECONDS", 0.05)
     source = tmp_path / "list.csv"
     source.write_text("\n".join(["email", *PEOPLE]) + "\n")
     async with Emulator() as emulator:

@@ -1,9 +1,10 @@
-"""Batches of invented people for the tests of this folder."""
+"""Batches of invented people, lists of made-up texts, and the comparison with the definition."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.personal import HashedRecords, RawColumns
 from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.columns.arrays import Decisions
 from audiencekit.records.records import RECORD_SCHEMA
+from benchmarks.differential import compare
+from benchmarks.values.kinds import AROUND
 
 
 def _sha256(text: str) -> str:
@@ -131,3 +135,25 @@ def _inputs(document: Any) -> Iterable[str]:
 
 def _is_utf8(text: str) -> bool:
     return text.encode(errors="ignore").decode() == text
+
+
+Answers = Sequence[str | Reason]
+
+
+@pytest.fixture(scope="session")
+def assembled() -> Callable[[Sequence[str], int], list[str]]:
+    """Texts made of the given fragments by a seeded generator, some with white space or in capitals, none twice."""
+
+    def make(fragments: Sequence[str], count: int) -> list[str]:
+        chance = random.Random(len(fragments) + count)
+        made = ["".join(chance.choices(fragments, k=chance.choice((1, 2, 2, 3, 3, 4, 5, 7)))) for _ in range(count)]
+        framed = [chance.choice(AROUND) + text + chance.choice(AROUND) for text in made[: count // 10]]
+        return sorted({*made, *framed, *(text.upper() for text in made[: count // 4])})
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def differing() -> Callable[[Decisions, Answers], list[int]]:
+    """Where decisions say another thing than the definition: indices, never values. EMPTY must be decided."""
+    return compare
