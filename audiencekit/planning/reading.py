@@ -159,14 +159,21 @@ class BatchResults:
         self._refusing = Bits()  # of every record, where a column says consent
 
     def plan(self, selection: Selection) -> tuple[SelectionLayout, list[PlannedRequest]]:
-        """Return where the chosen records are, and the requests that hold them."""
+        """Return where the chosen records are, and the requests that hold them.
+
+        Raises Bug for a form that leaves out a chosen record, or plans one twice: the run would be called complete.
+        """
         layout = SelectionLayout(selection, self.batch_records)
 
         def sizes_of(wave: int, deletes: bool) -> Iterator[Sizes]:
             for number, chosen in layout.of_wave((wave, deletes)):
                 yield self.sizes(number)[chosen]
 
-        return layout, self._form.plan(selection.waves(), sizes_of)
+        requests = self._form.plan(selection.waves(), sizes_of)
+        chosen = selection.chosen.count()
+        if (planned := sum(request.records for request in requests)) != chosen:
+            raise Bug(f"the requests of the plan hold {planned:,} records, and {chosen:,} are chosen")
+        return layout, requests
 
     def append(self, records: HashedRecords) -> None:
         """Add records that are not from the source, as the next batch."""

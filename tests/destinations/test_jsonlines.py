@@ -19,6 +19,7 @@ from audiencekit.delivery.limiter import Unlimited
 from audiencekit.destinations.target import Target
 from audiencekit.errors import (
     AudienceBusy,
+    Bug,
     CredentialsRefused,
     MappingRefused,
     NotFinished,
@@ -79,6 +80,15 @@ async def test_a_run_is_planned_sent_and_reported(destination: JsonLines, settin
     assert "expires" not in text
     (listed,) = list_runs(settings.state_dir)
     assert (listed["state"], listed["target"]) == ("complete", {"kind": "json_lines", "id": "m1"})
+
+
+async def test_a_form_that_leaves_records_out_sends_nothing(
+    destination: JsonLines, settings: Settings, source: Path
+) -> None:
+    """This one knows no Deletes: a run without its people is not complete, and not begun."""
+    with pytest.raises(Bug, match=r"hold 0 records, and 2,500 are chosen"):
+        await upload_to(Target(destination, "m1"), source, settings=settings, limiter=Unlimited(), operation="delete")
+    assert destination.mailbox.sizes == []
 
 
 # Of the ads API, and of no other destination.
