@@ -19,17 +19,25 @@ from typing import Final, TypeVar
 LIBRARY: Final = "_audiencekit_kernels"
 VERSION: Final = 45  # of the functions, what they take and what they decide
 
-T = TypeVar("T")
+Compiled = TypeVar("Compiled")
+Plain = TypeVar("Plain")
 
 
-def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
-    """Return the functions of the library as `binding`, a class of a module `*kernels`; None without the library.
-
-    They may be called in several threads, and hold personal data. They raise ValueError for invalid arguments, and Bug
-    for an index out of range.
-    """
+def kernels(binding: Callable[[ctypes.CDLL], Compiled]) -> Compiled | None:
+    """Return the functions of the library as `binding`, a class of a module `*kernels`; None without the library."""
     library = find_library()
     return None if library is None else binding(library)
+
+
+def choose(compiled: Callable[[ctypes.CDLL], Compiled], plain: Callable[[], Plain]) -> Compiled | Plain:
+    """Return one of the two implementations of a job: the kernels of a module `*kernels`, or without them `plain`.
+
+    Chosen when the module of the job is loaded, for as long as the process lives. Both have the same functions. Kernels
+    may be called in several threads, and hold personal data. They raise ValueError for invalid arguments, and Bug for
+    an index out of range.
+    """
+    library = find_library()
+    return plain() if library is None else compiled(library)
 
 
 @cache
