@@ -10,7 +10,8 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
-from audiencekit.sources.csv.cell_kernels import CellKernels, Cells, Room, WantedCells, _Column, _Places
+from audiencekit.sources.csv.cell_kernels import CellKernels, Room, _Column, _Places
+from audiencekit.sources.csv.cells import Cells, WantedCells
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
