@@ -20,6 +20,7 @@ from audiencekit.records import losses
 from audiencekit.records.batches import MappedColumn, resolve_countries
 from audiencekit.records.chunks import to_prepared
 from audiencekit.records.columns import certain_values, hashes
+from audiencekit.records.columns.plain_texts import PlainTexts
 from audiencekit.records.records import ColumnResult, PreparedBatch, likely_kinds, normalize_column, prepare_batch
 from benchmarks.contacts import contact_blocks
 
@@ -230,7 +231,7 @@ def _told(result: ColumnResult) -> list[Any]:
 
 def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (certain_values, hashes):
-        monkeypatch.setattr(module, "kernels", lambda _: None)
+        monkeypatch.setattr(module, "TEXT_LOOPS", PlainTexts())
 
 
 @pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")

@@ -12,9 +12,9 @@ from audiencekit.identifiers.email import CARRIERS, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.identifiers.texts import DOUBLED, WORDS
 from audiencekit.kernels.layouts import Words
-from audiencekit.kernels.library import kernels
-from audiencekit.records.columns.arrays import PENDING, VALID, Codes, Matrix, arrow_array, hash_array
+from audiencekit.records.columns.arrays import PENDING, Codes, Matrix, arrow_array, hash_array
 from audiencekit.records.columns.checks import signs
+from audiencekit.records.columns.hashes import TEXT_LOOPS
 from audiencekit.records.columns.letters import KNOWN
 from audiencekit.records.columns.text_kernels import Plans, TextKernels
 from audiencekit.records.phones.numbers import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS, regions_of
@@ -51,7 +51,7 @@ def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) ->
     None for kinds that no kernel decides, and without kernels. `countries` are as in `decide_phone_numbers`. Holds raw
     values: to be called from a guarded function only.
     """
-    compiled = kernels(TextKernels)
+    compiled = TEXT_LOOPS if isinstance(TEXT_LOOPS, TextKernels) else None
     match kind:
         case Kind.EMAIL if compiled:
             return _decide_emails(texts, compiled)
@@ -65,8 +65,7 @@ def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) ->
 
 def valid_hashes(codes: Codes, hashes: Matrix) -> Any:
     """The hashes whose code is VALID (HASH_TYPE). They may be moved to the front of `hashes`."""
-    compiled = kernels(TextKernels)
-    return hash_array(compiled.keep_valid(codes, hashes) if compiled else hashes[codes == VALID])
+    return hash_array(TEXT_LOOPS.keep_valid(codes, hashes))
 
 
 def _decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
