@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 45  # of the functions, what they take and what they decide
+VERSION: Final = 46  # of the functions, what they take and what they decide
 
 Compiled = TypeVar("Compiled")
 Plain = TypeVar("Plain")
