@@ -8,17 +8,15 @@ import random
 from typing import Any
 
 import numpy as np
-import phonenumbers
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.records.columns import certain_values as plain
 from audiencekit.records.columns.arrays import PENDING, VALID, code_of
-from audiencekit.records.columns.certain_values import decide_plain
-from audiencekit.records.phones.tables import PhoneTables, phone_tables
+from audiencekit.records.phones.tables import PhoneTables
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 from tests.records.columns.certain import decided, decided_numbers, differing_numbers, needs_kernels
 
@@ -239,10 +237,7 @@ REWRITTEN = [
 @pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
 def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
     """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
-    phone_tables().covering([], [phonenumbers.country_code_for_region(country)])
-    found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES)
-    assert found is not None
-    codes, hashes = found
+    codes, hashes = decided(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]))
     assert (codes.tolist(), hashes[0].tobytes()) == ([VALID], hashlib.sha256(number.encode()).digest())
 
 

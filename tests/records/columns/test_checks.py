@@ -14,9 +14,9 @@ from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.texts import WORDS, has_invisible, is_placeholder, trim, trim as trim_text
 from audiencekit.records.columns import (
     checks,
-    emails,
     hashes,
     international,
+    plain_emails as emails,
     small_kinds,
     small_kinds as handles,
     small_kinds as partner_user_ids,
