@@ -1,7 +1,7 @@
 """The library of the compiled kernels: loops over whole columns that do not hold the interpreter.
 
-It stands beside the package, and an installation without a compiler does not have it; the columnar rules do the same
-without it, slower.
+It stands beside the package, and an installation without a compiler does not have it. Each job has two implementations
+with the same functions and the same results: `*_kernels.py` calls the library, and `plain_*.py` does without, slower.
 """
 
 from __future__ import annotations
@@ -21,12 +21,6 @@ VERSION: Final = 46  # of the functions, what they take and what they decide
 
 Compiled = TypeVar("Compiled")
 Plain = TypeVar("Plain")
-
-
-def kernels(binding: Callable[[ctypes.CDLL], Compiled]) -> Compiled | None:
-    """Return the functions of the library as `binding`, a class of a module `*kernels`; None without the library."""
-    library = find_library()
-    return None if library is None else binding(library)
 
 
 def choose(compiled: Callable[[ctypes.CDLL], Compiled], plain: Callable[[], Plain]) -> Compiled | Plain:

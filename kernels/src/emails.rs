@@ -1,5 +1,5 @@
 //! Addresses that are plain at first sight, lowered, trimmed and hashed, and what is certainly none. Every other text is
-//! left to the columnar rules in Python, which know all the forms (`records/columns/emails.py`).
+//! left to the definition in Python, which knows all the forms (`identifiers/email.py`).
 #![forbid(unsafe_code)]
 
 use crate::ascii::{has_display_name, is_domain, is_plain};
