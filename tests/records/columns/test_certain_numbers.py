@@ -201,6 +201,28 @@ def test_most_numbers_are_plain() -> None:
     assert codes.tolist() == [VALID] * 6
 
 
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("+44 20 7946 0958", None),
+        ("tel:+44-20-7946-0958", "FR"),
+        ("\uff0b\uff14\uff14 20 7946 0958", None),
+        ("0044 20 7946 0958", "DE"),
+        ("011 44 20 7946 0958", "US"),
+        ("\u0660\u0660\u0664\u0664 20 7946 0958", "EG"),
+        ("0011 44 20 7946 0958", "AU"),
+    ],
+)
+def test_the_first_numbers_of_a_calling_code_are_certain(
+    text: str, country: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No earlier value has asked for its plan; the number before it tells nothing."""
+    tables = PhoneTables()
+    monkeypatch.setattr(plain, "phone_tables", lambda: tables)
+    codes, _ = decided_numbers([("12", None)] * 300 + [(text, country)])
+    assert codes.tolist()[-1] == VALID
+
+
 def test_the_first_numbers_of_a_region_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No earlier value has asked for its plan."""
     tables = PhoneTables()
