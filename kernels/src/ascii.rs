@@ -1,4 +1,4 @@
-//! What is asked of addresses and their parts in ASCII, whatever else their characters are.
+//! The forms of an address and of its parts in ASCII. Other characters may stand in a local part.
 #![forbid(unsafe_code)]
 
 use crate::classes::{class_of, class_of_code, is_atom, CLASSES, DIGIT, DOT, HYPHEN, LETTER, OTHER};
