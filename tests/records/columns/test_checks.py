@@ -38,7 +38,7 @@ from audiencekit.records.columns.checks import (
     signs,
     trim_texts,
 )
-from audiencekit.records.phones import numbers as phone_numbers
+from audiencekit.records.phones import plain_numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
 
 _CODES = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]
