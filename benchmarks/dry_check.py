@@ -17,7 +17,7 @@ from audiencekit.planning import planner
 from audiencekit.records.record_bits import Bits, Bools
 from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import Selection
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.tag_arrays import TAG
 from audiencekit.settings import load_settings
 from benchmarks.trials import Figures, trial_arguments
 

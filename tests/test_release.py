@@ -144,6 +144,12 @@ def test_the_image_is_not_of_root_and_keeps_its_state_in_a_volume() -> None:
     assert "AUDIENCEKIT_STATE_DIR=/state/" in last
 
 
+def test_the_image_has_its_kernels() -> None:
+    """Its build ends where the installed command does not say so."""
+    _, installed = CONTAINERFILE.split("install --no-cache-dir --no-deps .")
+    assert re.match(r" +&& /opt/audiencekit/bin/audiencekit --version \| grep -F 'with kernels'\n", installed)
+
+
 def test_the_files_that_the_image_copies_make_a_wheel_that_runs(tmp_path: Path) -> None:
     """The steps of the first stage in a folder: its copies, and the wheel that pip would make of them."""
     pytest.importorskip("hatchling", reason="it comes with the extra `test`")

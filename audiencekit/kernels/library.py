@@ -1,7 +1,7 @@
 """The library of the compiled kernels: loops over whole columns that release the interpreter.
 
-The library is a file beside the package. An installation without a compiler does not have it; the columnar rules then
-do the same, slower.
+It stands beside the package, and an installation without a compiler does not have it. Each job has two implementations
+with the same functions and the same results: `*_kernels.py` calls the library, and `plain_*.py` does without, slower.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 LIBRARY: Final = "_audiencekit_kernels"
-VERSION: Final = 45  # of the functions, what they take and what they decide
+VERSION: Final = 46  # of the functions, what they take and what they decide
 
-T = TypeVar("T")
+Compiled = TypeVar("Compiled")
+Plain = TypeVar("Plain")
 
 
-def kernels(binding: Callable[[ctypes.CDLL], T]) -> T | None:
-    """Return the functions of the library as `binding`, a class of a module `*kernels`; None without the library.
+def choose(compiled: Callable[[ctypes.CDLL], Compiled], plain: Callable[[], Plain]) -> Compiled | Plain:
+    """Return one of the two implementations of a job: the kernels of a module `*kernels`, or without them `plain`.
 
-    They may be called in several threads, and hold personal data. They raise ValueError for invalid arguments, and Bug
-    for an index out of range.
+    Chosen when the module of the job is loaded, for as long as the process lives. Both have the same functions. Kernels
+    may be called in several threads, and hold personal data. They raise ValueError for invalid arguments, and Bug for
+    an index out of range.
     """
     library = find_library()
-    return None if library is None else binding(library)
+    return plain() if library is None else compiled(library)
 
 
 @cache

@@ -33,7 +33,8 @@ from audiencekit.selection import tags as taggedrows
 from audiencekit.selection.key_sets import KeySets, TaggedBatch
 from audiencekit.selection.selection import NEIGHBOURS, Selection, SelectionLayout
 from audiencekit.selection.shared_values import Candidates, Pairs, candidates_at, candidates_in_records
-from audiencekit.selection.tags import Places, Slots, TaggedRows, Tagger
+from audiencekit.selection.tag_arrays import Places, Slots
+from audiencekit.selection.tags import TaggedRows, Tagger
 from audiencekit.selection.without_shared_values import without_values
 from audiencekit.sources.source import Source
 from audiencekit.sources.table import Description, SourcePart

@@ -27,7 +27,7 @@ from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.records.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.records.tally import ColumnTally, Tally, Trials
 from audiencekit.selection.shared_values import CANDIDATE, NO_CHUNK, Candidates, SharedValues
-from audiencekit.selection.tags import TAG, Tags
+from audiencekit.selection.tag_arrays import TAG, Tags
 from audiencekit.selection.without_shared_values import count_remembered, without_values
 
 # --- Between the last row and the plan: values that stand for more people than a household are left out of all

@@ -23,7 +23,7 @@ from audiencekit.records.records import UPDATE, prepare_batch
 from audiencekit.reporting.progress import Progress, ReadingProgress
 from audiencekit.selection.key_sets import KeySets
 from audiencekit.selection.shared_values import SharedValues
-from audiencekit.selection.tag_kernels import OrderedTags
+from audiencekit.selection.tag_arrays import OrderedTags
 from audiencekit.selection.without_shared_values import find_sharing_rows
 from audiencekit.sources.formats import refuse_unheeded
 from audiencekit.sources.options import SourceOptions

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind, Reason
-from audiencekit.kernels.library import kernels
 from audiencekit.personal import RawColumns
 from audiencekit.records.columns.arrays import REASONS, Codes, arrow_array, code_of
-from audiencekit.records.columns.text_kernels import TextKernels
+from audiencekit.records.columns.hashes import TEXT_LOOPS
 
 ROW: Final = "row"
 COUNTRY: Final = "country"
@@ -103,19 +102,9 @@ class TextBatch:
 
 def resolve_countries(texts: Any) -> Any:
     """The country code of every cell of a country column, null where it names none: a pa.DictionaryArray of texts."""
-    numbers, distinct = _numbered(texts)
+    numbers, distinct = TEXT_LOOPS.encode(texts)
     codes = [_resolve_country(text) if text else None for text in distinct.to_pylist()]
     return pa.DictionaryArray.from_arrays(numbers, pa.array(codes, pa.string()))
-
-
-def _numbered(texts: Any) -> tuple[Any, Any]:
-    """Which distinct text each of `texts` is, and these."""
-    compiled = kernels(TextKernels)
-    if compiled is not None and (found := compiled.number(texts)) is not None:
-        numbers, firsts = found
-        return arrow_array(numbers), texts.take(arrow_array(firsts))
-    encoded = texts.dictionary_encode()
-    return encoded.indices, encoded.dictionary
 
 
 @lru_cache(maxsize=4096)

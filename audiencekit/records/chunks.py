@@ -33,7 +33,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import InputOutputFailed
 from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
-from audiencekit.kernels.library import kernels
+from audiencekit.kernels.library import choose
 from audiencekit.limits import SHA256_BYTES
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.records.batches import IS_DELETE, OPERATION, ROW
@@ -41,15 +41,17 @@ from audiencekit.records.columns.arrays import (
     arrow_array,
     hash_matrix,
     hashes_in,
-    list_array,
     list_offsets,
     lists_between,
     offsets_of,
 )
-from audiencekit.records.columns.hashes import HexKernels, hex_texts, to_hex
+from audiencekit.records.columns.hashes import hex_texts
+from audiencekit.records.columns.hex_kernels import HexKernels
+from audiencekit.records.columns.plain_hex import PlainHex
 from audiencekit.records.record_bits import Indices, bools_of
 from audiencekit.records.records import DELETE, RECORD_SCHEMA, UPDATE
 
+HEX_LOOPS: Final = choose(HexKernels, PlainHex)
 _HEAD: Final = struct.Struct("<Iq")
 NO_VALUES, _ONE, _MANY, _SEVERAL = range(4)
 _NEWER: Final = "a newer version has written them: go on with that one"
@@ -274,11 +276,9 @@ def to_prepared(records: HashedRecords, places: Indices) -> HashedRecords:
 def _record_texts(lists: Any, places: Indices, *, is_hashed: bool) -> Any:
     if lists.null_count == len(lists):  # most kinds of most lists
         return pa.nulls(len(places), _LISTS)
-    compiled = kernels(HexKernels)
-    if is_hashed and compiled:
-        hashes = hash_matrix(lists.values)
-        digits = np.empty(2 * hashes.size, dtype=np.uint8)
-        ends = compiled.write_lists(list_offsets(lists), hashes, places, digits)
-        return lists_between(ends, hex_texts(digits, int(ends[-1])))
-    chosen = lists.take(arrow_array(places))
-    return list_array(value_counts(chosen), to_hex(chosen.flatten())) if is_hashed else chosen
+    if not is_hashed:
+        return lists.take(arrow_array(places))
+    hashes = hash_matrix(lists.values)
+    digits = np.empty(2 * hashes.size, dtype=np.uint8)
+    ends = HEX_LOOPS.write_lists(list_offsets(lists), hashes, places, digits)
+    return lists_between(ends, hex_texts(digits, int(ends[-1])))

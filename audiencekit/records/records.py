@@ -32,9 +32,9 @@ from audiencekit.records.batches import (
     TextBatch,
     resolve_countries,
 )
+from audiencekit.records.by_definition import Decided
 from audiencekit.records.columns.arrays import (
     HASH_TYPE,
-    PENDING,
     REASONS,
     UNDECIDED,
     VALID,
@@ -45,10 +45,9 @@ from audiencekit.records.columns.arrays import (
     hash_matrix,
     list_array,
 )
-from audiencekit.records.columns.certain_values import decide_plain, valid_hashes
 from audiencekit.records.columns.small_kinds import count_personal_shapes
 from audiencekit.records.columns.suspicions import count_bare_numbers, count_payment_numbers
-from audiencekit.records.losses import Decided, decide_by_rules, decide_left
+from audiencekit.records.deciding import VALUE_LOOPS
 from audiencekit.records.tally import ColumnTally, Tally
 from audiencekit.records.tried_values import TriedValues, count_lookalikes
 
@@ -306,7 +305,7 @@ def normalize_column(
     """
     texts, rows = _flatten(texts)
     of_values = countries if countries is None or rows is None else countries.take(arrow_array(rows))
-    decided = _decide(texts, column, of_values, rules)
+    decided = VALUE_LOOPS.decide(texts, column, of_values, rules)
     codes = decided.codes
     valid, rejected = np.flatnonzero(codes == VALID), np.flatnonzero((codes > VALID) & (codes != _EMPTY))
     reasons = codes[rejected]
@@ -332,25 +331,7 @@ def codes_of(texts: Any, kind: Kind, countries: Any | None = None, rules: Rules 
 
     Holds raw values: to be called from a guarded function only.
     """
-    return _decide(texts, MappedColumn(kind=kind, position=0, name=kind), countries, rules).codes
-
-
-def _decide(texts: Any, column: MappedColumn, countries: Any | None, rules: Rules) -> Decided:
-    """Decide plain values by the kernels, where there are any, and the rest by the columnar rules."""
-    plain = None if column.hashed else decide_plain(texts, column.kind, countries, rules)
-    if plain is None:
-        return decide_by_rules(texts, column, countries, rules)
-    codes, hashes = plain
-    left = np.flatnonzero(codes == PENDING)
-    by_definition = 0
-    if len(left):
-        places = arrow_array(left)
-        where = countries.take(places) if countries is not None else None
-        rest = decide_left(texts.take(places), column, where, rules)
-        codes[left] = rest.codes
-        hashes[left[rest.codes == VALID]] = hash_matrix(rest.values)
-        by_definition = rest.by_definition
-    return Decided(codes, valid_hashes(codes, hashes), by_definition)
+    return VALUE_LOOPS.decide(texts, MappedColumn(kind=kind, position=0, name=kind), countries, rules).codes
 
 
 def _flatten(texts: Any) -> tuple[Any, npt.NDArray[np.int64] | None]:

@@ -40,7 +40,8 @@ from audiencekit.selection.erased_people_file import (
 )
 from audiencekit.selection.erasure_witness import Mark, Witness, newest
 from audiencekit.selection.key_sets import KeyMemory
-from audiencekit.selection.tags import TAG, Tagger, Tags, are_among
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import Tagger, are_among
 from audiencekit.settings import Settings
 from audiencekit.state.directory import check_root
 from audiencekit.state.files import CHANGE, MOST_DOCUMENT_BYTES, explained, own_user, read_file, sync_directory

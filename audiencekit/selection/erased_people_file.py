@@ -36,7 +36,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from audiencekit.errors import MemoryRefused
 from audiencekit.process.crash_points import pass_point
 from audiencekit.selection.erasure_witness import Mark
-from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger, Tags
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import TAG_BYTES, Tagger
 from audiencekit.state.directory import make_directory
 from audiencekit.state.files import explained, other_number, read_file, replace_file
 from audiencekit.state.keys import KEY_BYTES, StateKey, SubKey

@@ -37,7 +37,8 @@ from audiencekit.records.plan_times import format_time
 from audiencekit.selection.erased_people import append_line, change_memory, last_memory
 from audiencekit.selection.erased_people_file import ImportedPeople, People, new_tag_key, no_people
 from audiencekit.selection.erasure_witness import Witness
-from audiencekit.selection.tags import TAG, TAG_BYTES, Tagger
+from audiencekit.selection.tag_arrays import TAG
+from audiencekit.selection.tags import TAG_BYTES, Tagger
 from audiencekit.state.files import create_file, explained, other_number
 from audiencekit.state.key_command import GivenKey
 from audiencekit.state.keys import KEY_BYTES, StateKey, SubKey, find_state_key

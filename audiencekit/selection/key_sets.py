@@ -17,11 +17,9 @@ from audiencekit.records.batches import IS_DELETE, ROW
 from audiencekit.records.columns.hashes import sha256_of
 from audiencekit.records.record_bits import Bits, Bools, Indices, bools_of
 from audiencekit.selection.partitions import (
-    ENTRY,
     NO_RECORD,
     PARTITION_BITS,
     Chunks,
-    Entries,
     Partitions,
     are_in,
     last_of_tag,
@@ -30,8 +28,8 @@ from audiencekit.selection.partitions import (
 )
 from audiencekit.selection.selection import Selection, find_conflicts
 from audiencekit.selection.shared_values import SharedValueSearch
-from audiencekit.selection.tag_kernels import OrderedTags
-from audiencekit.selection.tags import Slots, TaggedRows, Tagger, Tags, slots_of
+from audiencekit.selection.tag_arrays import ENTRY, Entries, OrderedTags, Slots, Tags
+from audiencekit.selection.tags import TaggedRows, Tagger, slots_of
 
 _FEW_BYTES: Final = 8 * 1024  # of one part of the key sets that change: memory that is touched first costs most
 

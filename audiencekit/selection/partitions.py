@@ -7,21 +7,16 @@ store of the chunks: with the run's key gone, tags say nothing, but they are lin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import PlanRefused
-from audiencekit.kernels.library import kernels
 from audiencekit.process.memory import zeros_by_page
-from audiencekit.selection.tag_kernels import OrderedTags, TagKernels
-from audiencekit.selection.tags import Places, Tags, are_among
+from audiencekit.selection.tag_arrays import ENTRY, Entries, OrderedTags, Places, Tags
+from audiencekit.selection.tags import TAG_LOOPS, are_among
 
-# A tag and its record, counted from 0 over the whole run. Nothing stands between: all of them are put aside and read
-# again, and that takes longer than anything else that is done with them.
-ENTRY: Final = np.dtype([("high", "<u8"), ("low", "<u8"), ("record", "<u4")])
-Entries: TypeAlias = npt.NDArray[np.void]
 NO_RECORD: Final = 2**32 - 1  # in the place of a record; the records of a run end before it
 
 PARTITION_BITS: Final = 8
@@ -58,13 +53,9 @@ class Partitions:
     def sort(self, tags: Tags, records: Places | None = None) -> OrderedTags:
         """The tags of one batch by part, and their `records`, counted from its beginning; without these each tag has
         one of its own. May be called in any thread."""
-        if compiled := kernels(TagKernels):
-            order, ends = np.empty(len(tags), dtype=np.uint32), np.empty(2**self._bits, dtype=np.int64)
-            compiled.sort(tags, order, ends)
-            return OrderedTags(tags, records, order, ends)
-        parts = part_of(tags, self._bits)
-        order = np.argsort(parts, kind="stable").astype(np.uint32)
-        return OrderedTags(tags, records, order, np.cumsum(np.bincount(parts, minlength=2**self._bits)))
+        order, ends = np.empty(len(tags), dtype=np.uint32), np.empty(2**self._bits, dtype=np.int64)
+        TAG_LOOPS.sort(tags, order, ends)
+        return OrderedTags(tags, records, order, ends)
 
     def add(self, batch: OrderedTags, first: int) -> None:
         """Put the entries of the next batch aside, whose records are counted from `first`.
@@ -74,28 +65,13 @@ class Partitions:
         if batch.records is None and first + len(batch.tags) > NO_RECORD:
             raise PlanRefused(f"more than {NO_RECORD:,} records in one run", hint="divide the source")
         starts = np.concatenate([[0], batch.ends[:-1]])  # of what is not put aside yet
-        while self._fill(batch, starts, first):
+        while TAG_LOOPS.spread(batch, starts, first=first, buffers=self._buffers, filled=self._filled):
             full = np.flatnonzero(self._filled == self._buffers.shape[1]).tolist()
             for parts in (full[place : place + _KEPT] for place in range(0, len(full), _KEPT)):
                 kept = self._chunks.append_all([self._buffers[part].view(np.uint8).data for part in parts])
                 for part, number in zip(parts, kept, strict=True):
                     self._numbers[part].append(number)
                 self._filled[parts] = 0
-
-    def _fill(self, batch: OrderedTags, starts: Places, first: int) -> bool:
-        """Move what there is room for from `starts` into the buffers; whether any of these is full."""
-        buffers, filled = self._buffers, self._filled
-        if compiled := kernels(TagKernels):
-            return bool(compiled.spread(batch, starts, first=first, buffers=buffers, filled=filled))
-        moved = np.minimum(batch.ends - starts, buffers.shape[1] - filled)
-        for part in np.flatnonzero(moved).tolist():
-            own = batch.order[starts[part] : starts[part] + moved[part]]
-            place = buffers[part, filled[part] :][: len(own)]
-            place["high"], place["low"] = batch.tags["high"][own], batch.tags["low"][own]
-            place["record"] = (own if batch.records is None else batch.records[own]) + np.int64(first)
-        starts += moved
-        filled += moved
-        return bool((filled == buffers.shape[1]).any())
 
     def drop(self, tags: Tags) -> None:
         """Leave out the entries of `tags`, which ascend, from now on."""
@@ -150,17 +126,7 @@ def part_of(tags: Tags, bits: int = PARTITION_BITS) -> npt.NDArray[np.uint16]:
 
 def repeated(*pieces: Entries) -> Entries:
     """Those of the entries of whole parts whose tag may occur more than once, ordered by tag and then by record."""
-    if compiled := kernels(TagKernels):
-        return compiled.find_repeated(pieces)
-    entries = np.concatenate(pieces)
-    high = np.sort(entries["high"])
-    twice = high[1:][high[1:] == high[:-1]]
-    if not len(twice):
-        return entries[:0]
-    places = np.minimum(np.searchsorted(twice, entries["high"]), len(twice) - 1)
-    found = entries[twice[places] == entries["high"]]
-    ordered: Entries = found[np.lexsort((found["record"], found["low"], found["high"]))]
-    return ordered
+    return TAG_LOOPS.find_repeated(pieces)
 
 
 def are_in(asked: Entries, entries: Entries) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.records.record_bits import Bits, Bools, Indices
-from audiencekit.selection.partitions import Entries, Partitions, last_of_tag, records_of, repeated
+from audiencekit.selection.partitions import Partitions, last_of_tag, records_of, repeated
+from audiencekit.selection.tag_arrays import Entries
 
 _BLOCK: Final = 100_000  # keys that are Python numbers at a time
 

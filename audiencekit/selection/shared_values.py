@@ -25,19 +25,8 @@ from audiencekit.records.batches import ROW
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.records.record_bits import Bools
 from audiencekit.selection.partitions import Chunks
-from audiencekit.selection.tags import (
-    TAG,
-    Offsets,
-    Places,
-    Slots,
-    TaggedKeys,
-    TaggedRows,
-    Tagger,
-    Tags,
-    are_among,
-    offsets_by_kind,
-    starts_of,
-)
+from audiencekit.selection.tag_arrays import TAG, Offsets, Places, Slots, Tags
+from audiencekit.selection.tags import TaggedKeys, TaggedRows, Tagger, are_among, offsets_by_kind, starts_of
 from audiencekit.selection.value_counts import COUNTER_BITS, ListedSlots, find_many
 
 MOST_BESIDE: Final = 7  # beside the value in a record: of more, not every part is compared

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require
-from audiencekit.records.columns.arrays import Bytes, Matrix, Places
+from audiencekit.records.columns.arrays import Bytes, Matrix
+from audiencekit.selection.tag_arrays import HALF_BYTES, Entries, Offsets, OrderedTags, PartOfSlots, Places, Slots, Tags
 
-Tagged = npt.NDArray[np.void]  # tags, or entries
-Counts = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.uint32]
-
-_HALF_BYTES: Final = 16  # of a hash
 _TAG_WORDS: Final = 2
 _ENTRY_WORDS: Final = 5  # of half the size
 _NO_RECORDS: Final = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class OrderedTags:
-    """Tags and their records, counted from the first of their batch; without `records` each tag has one of its own.
-
-    `order` is that of their parts, and within a part as they came; `ends` of each part.
-    """
-
-    tags: Tagged = field(repr=False)
-    records: Counts | None = field(repr=False)
-    order: npt.NDArray[np.uint32] = field(repr=False)
-    ends: Counts = field(repr=False)
-
-
-class PartOfSlots(NamedTuple):
-    """A part of all slots: those of which so many first bits are this number."""
-
-    bits: int
-    number: int
 
 
 class _Tagged(KernelStructure):
@@ -77,24 +52,15 @@ class TagKernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def count_beneath(self, valid: Bytes, offsets: Places) -> int:
-        """How many values lie beneath lists that are null.
-
-        `valid` has a bit for each list, and `offsets` say where the values of each begin, and where the last end.
-        """
-        given, found = (Slice.of(valid, np.uint8), Slice.of(offsets, np.int32)), ctypes.c_size_t()
-        require(self._library.audiencekit_beneath(*map(ctypes.byref, given), ctypes.byref(found)))
-        return found.value
-
     def halve(self, hashes: Matrix, mask: Bytes, halves: Matrix) -> None:
         """Put the first half of each of `hashes`, with `mask` upon it, into `halves`."""
-        if halves.shape != (len(hashes), mask.size) or mask.nbytes != _HALF_BYTES:
+        if halves.shape != (len(hashes), mask.size) or mask.nbytes != HALF_BYTES:
             raise ValueError("there is a half for each hash")
         given = (Slice.of(array, np.uint8) for array in (hashes, mask))
         begin, count = place_of(Slice.to_fill(halves, np.uint8)), ctypes.c_size_t(len(halves))
         require(self._library.audiencekit_halves(*map(ctypes.byref, given), begin, count))
 
-    def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Counts:
+    def find_likely(self, hashes: Matrix, near: Bytes, far: Bytes) -> Places:
         """The places of those `hashes` whose bit is set in `near`, by the first four bytes, and in `far`, by the next.
 
         Both have a power of two of bytes.
@@ -105,7 +71,7 @@ class TagKernels:
         require(self._library.audiencekit_likely(*map(ctypes.byref, given), *room, ctypes.byref(found)))
         return places[: found.value]
 
-    def add_up(self, tags: Tagged, kinds: Sequence[Places], sums: Tagged) -> None:
+    def add_up(self, tags: Tags, kinds: Sequence[Offsets], sums: Tags) -> None:
         """Write the sum of the tags of its keys to the place of each record.
 
         `tags` are those of all kinds, one kind after the other; `kinds` says of each where in its tags those of each
@@ -127,7 +93,7 @@ class TagKernels:
         require(function(*map(ctypes.byref, given), ctypes.c_uint8(least), own, ctypes.byref(found)))
         return chosen[: found.value].copy()
 
-    def find_listed_slots(self, slots: Slots, listed: Slots, marks: Bytes, begins: Slots) -> Counts:
+    def find_listed_slots(self, slots: Slots, listed: Slots, marks: Bytes, begins: Slots) -> Places:
         """The places of those `slots` that are `listed`, which ascend.
 
         `marks`, a power of two of bytes, have a bit set for the last bits of each of these; those with the same first
@@ -139,7 +105,7 @@ class TagKernels:
         require(self._library.audiencekit_listed_slots(*map(ctypes.byref, given), own, ctypes.byref(found)))
         return places[: found.value].copy()
 
-    def sort(self, tags: Tagged, order: npt.NDArray[np.uint32], ends: Counts) -> None:
+    def sort(self, tags: Tags, order: npt.NDArray[np.uint32], ends: Places) -> None:
         """Put the numbers of `tags` into `order`, part by part and as they come, and into `ends` where each part ends.
 
         There are as many parts as `ends`, a power of two.
@@ -150,7 +116,7 @@ class TagKernels:
         own = place_of(Slice.to_fill(order, np.uint32)), place_of(Slice.to_fill(ends, np.int64))
         require(self._library.audiencekit_sort(ctypes.byref(given), *own, parts))
 
-    def spread(self, batch: OrderedTags, starts: Counts, *, first: int, buffers: Tagged, filled: Counts) -> int:
+    def spread(self, batch: OrderedTags, starts: Places, *, first: int, buffers: Entries, filled: Places) -> int:
         """Put the entries of each part, from its start to its end, behind what is in its buffer, while there is room.
 
         `buffers` have a line for each part, and `filled` entries in each; starts move, and records are counted from
@@ -161,14 +127,14 @@ class TagKernels:
             raise ValueError("there is a buffer for each part")
         entries = entry_slice(buffers, Slice.to_fill)
         own = [Slice.to_fill(each, np.int64) for each in (starts, filled)]
-        laid_out = _Buffers(entries.data, entries.count // max(parts, 1), own[1].data, parts)
+        to_structure = _Buffers(entries.data, entries.count // max(parts, 1), own[1].data, parts)
         given = _Tagged.of(batch, first), Slice.of(batch.order, np.uint32), Slice.of(batch.ends, np.int64)
         full = ctypes.c_size_t()
-        more = map(ctypes.byref, (laid_out, full))
+        more = map(ctypes.byref, (to_structure, full))
         require(self._library.audiencekit_spread(*map(ctypes.byref, given), place_of(own[0]), *more))
         return full.value
 
-    def find_repeated(self, pieces: Sequence[Tagged]) -> Tagged:
+    def find_repeated(self, pieces: Sequence[Entries]) -> Entries:
         """Those entries of `pieces` of which another has the same high half, ordered by tag and then by record."""
         # Pages that are never touched take no memory.
         found = np.empty(sum(map(len, pieces)), dtype=pieces[0].dtype)
@@ -179,17 +145,17 @@ class TagKernels:
         return found[: count.value].copy()
 
 
-def tag_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+def tag_slice(array: Tags, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
     """Tags as the library reads them, or, with `Slice.to_fill`, writes them."""
     return _words(array, _TAG_WORDS, np.dtype("<u8"), take)
 
 
-def entry_slice(array: Tagged, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
+def entry_slice(array: Entries, take: Callable[[Any, Any], Slice] = Slice.of) -> Slice:
     """The same of entries."""
     return _words(array, _ENTRY_WORDS, np.dtype("<u4"), take)
 
 
-def _words(array: Tagged, each: int, word: np.dtype[Any], take: Callable[[Any, Any], Slice]) -> Slice:
+def _words(array: Tags, each: int, word: np.dtype[Any], take: Callable[[Any, Any], Slice]) -> Slice:
     """`array`, of which so many words are one value."""
     if array.dtype.itemsize != each * word.itemsize:
         raise ValueError("a kernel takes tags of two words, and entries of five small ones")

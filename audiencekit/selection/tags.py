@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,13 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.kernels.library import kernels
+from audiencekit.kernels.library import choose
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.records.chunks import NO_VALUES, ChunkReader, count_parts, joined_chunks, row_parts
 from audiencekit.records.columns.arrays import hash_matrix, list_offsets, offsets_of
 from audiencekit.records.columns.hashes import sha256_of
+from audiencekit.selection.plain_tags import PlainTags
+from audiencekit.selection.tag_arrays import TAG, Offsets, Places, Slots, Tags
 from audiencekit.selection.tag_kernels import TagKernels
 from audiencekit.state.keys import SubKey
 
@@ -89,14 +91,10 @@ def _rows(reading: ChunkReader) -> Places:
 
 
 TAG_BYTES: Final = 16
-TAG: Final = np.dtype([("high", "<u8"), ("low", "<u8")])
+TAG_LOOPS: Final = choose(TagKernels, PlainTags)
 _WORD: Final = np.dtype("<u4")
 _WORDS: Final = TAG_BYTES // _WORD.itemsize
 _LAST_WORD, _SLOT_WORD = 2, 3  # the lower and the upper half of the low one
-Slots: TypeAlias = npt.NDArray[np.uint32]
-Tags: TypeAlias = npt.NDArray[np.void]
-Places: TypeAlias = npt.NDArray[np.int64]
-Offsets: TypeAlias = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +127,8 @@ class TaggedKeys:
 
     def of_sets(self) -> Tags:
         """The tag of each record's key set."""
-        if (compiled := kernels(TagKernels)) is None:
-            return sum_of_keys(list(self.by_kind()), self.records)
         sums = np.empty(self.records, dtype=TAG)
-        compiled.add_up(self.tags, list(self.offsets.values()), sums)
+        TAG_LOOPS.add_up(self.tags, list(self.offsets.values()), sums)
         return sums
 
 
@@ -193,7 +189,7 @@ class Tagger:
         halves = np.empty((sum(len(hashes) for _, hashes in keys), TAG_BYTES), dtype=np.uint8)
         start = 0
         for kind, hashes in keys:
-            self._halve(hashes, kind, halves[start : start + len(hashes)])
+            TAG_LOOPS.halve(hash_matrix(hashes), self._of_kinds[kind], halves[start : start + len(hashes)])
             start += len(hashes)
         encrypted = np.empty(halves.size + TAG_BYTES - 1, dtype=np.uint8)  # as much as the cipher asks for
         self._cipher.encryptor().update_into(halves.reshape(-1).data, encrypted.data)
@@ -201,12 +197,6 @@ class Tagger:
         if self._is_for_one_run:
             _words_of(tags)[:, _LAST_WORD] = 0
         return tags
-
-    def _halve(self, hashes: Any, kind: Kind, halves: npt.NDArray[np.uint8]) -> None:
-        if compiled := kernels(TagKernels):
-            compiled.halve(hash_matrix(hashes), self._of_kinds[kind], halves)
-        else:
-            np.bitwise_xor(hash_matrix(hashes)[:, :TAG_BYTES], self._of_kinds[kind], out=halves)
 
 
 def _fixed_mask(kind: Kind) -> npt.NDArray[np.uint8]:
@@ -252,21 +242,12 @@ def _values_by_kind(records: Any) -> Iterator[tuple[Kind, Any, Any]]:
 
 
 def _values(lists: Any) -> Any:
-    """The values of all `lists`, copied only where there may be others between them."""
+    """The values of all `lists`, copied only where a null may have others beneath it."""
+    if lists.null_count:
+        return lists.flatten()
     offsets = list_offsets(lists)
     begin, end = int(offsets[0]), int(offsets[-1])
-    return lists.values.slice(begin, end - begin) if _is_nothing_beneath(lists, offsets) else lists.flatten()
-
-
-def _is_nothing_beneath(lists: Any, offsets: Offsets) -> bool:
-    """Whether no null of `lists` has values beneath it. False where it cannot be told at once."""
-    if not lists.null_count:
-        return True
-    first, compiled = lists.offset, kernels(TagKernels)
-    if compiled is None or first % 8 or not offsets.flags.aligned:
-        return False
-    valid = np.frombuffer(lists.buffers()[0], dtype=np.uint8)[first // 8 :]
-    return not compiled.count_beneath(valid, offsets)
+    return lists.values.slice(begin, end - begin)
 
 
 def _offsets(lists: Any, values: int) -> Offsets:
@@ -299,16 +280,3 @@ def are_among(asked: Tags, tags: Tags) -> npt.NDArray[np.bool_]:
         known = {one.tobytes() for one in tags[np.isin(tags["high"], asked["high"][near])]}
         among[near] = [one.tobytes() in known for one in asked[near]]
     return among
-
-
-def sum_of_keys(of_kinds: list[tuple[Places, Tags]], records: int) -> Tags:
-    """The tag of each record's key set."""
-    sums = np.zeros(records, dtype=TAG)
-    for owners, tags in of_kinds:
-        if bool((owners[1:] > owners[:-1]).all()):
-            sums["high"][owners] += tags["high"]
-            sums["low"][owners] += tags["low"]
-        else:
-            np.add.at(sums["high"], owners, tags["high"])
-            np.add.at(sums["low"], owners, tags["low"])
-    return sums

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from audiencekit.kernels.library import kernels
 from audiencekit.process.memory import zeros
 from audiencekit.process.workers import cores, in_order
-from audiencekit.selection.tag_kernels import PartOfSlots, TagKernels
-from audiencekit.selection.tags import Places, Slots
+from audiencekit.selection.tag_arrays import PartOfSlots, Places, Slots
+from audiencekit.selection.tags import TAG_LOOPS
 
 ReadSlots: TypeAlias = Callable[[int], Slots]  # those of a batch, by its number
 
@@ -23,7 +21,6 @@ _MOST_PART_BITS: Final = 4  # the other bits of a slot choose its counters
 _LOAD: Final = 1.2  # values to a counter, at most: one rare value in 200,000 seems to be many then
 _VALUES_A_THREAD: Final = 2**20  # fewer are counted before another thread has begun
 _TABLES: Final = 4  # of counters at once, however many processors there are
-_BLOCK: Final = 128  # counters next to each other, of which a value has two: they cost one look into memory
 _TOGETHER: Final = 2**18  # slots of frequent values before those that came several times are left out
 _FEW_A_BATCH: Final = 16  # slots found for each batch: of more, hardly a batch would be without any
 
@@ -98,29 +95,7 @@ class ValueCounts:
 
     def count(self, slots: Slots, part: PartOfSlots = ALL_SLOTS) -> Slots:
         """Count the values of a batch that are of `part`, each record's once; those that are many by now."""
-        if compiled := kernels(TagKernels):
-            return compiled.count(slots, part, self._counters, self._least)
-        own = slots[slots >> np.uint32(_SLOT_BITS - part.bits) == part.number] if part.bits else slots
-        # Counts in both counters: what others counted is not left out, as a kernel does.
-        one, other = self._places(own)
-        places, counts = np.unique(np.concatenate([one, other]), return_counts=True)
-        now = np.minimum(self._at(places) + counts, self._least).astype(np.uint8)
-        for half, others in ((0, 0xF0), (1, 0x0F)):
-            is_half = places % 2 == half
-            at = places[is_half] // 2
-            self._counters[at] = self._counters[at] & others | now[is_half] << 4 * half
-        return own[np.minimum(self._at(one), self._at(other)) >= self._least]
-
-    def _at(self, places: Places) -> npt.NDArray[np.uint8]:
-        """The counters at `places`; even ones are the low half of a byte."""
-        counters = self._counters[places // 2] >> (places % 2 * 4).astype(np.uint8)
-        return counters & np.uint8(15)
-
-    def _places(self, slots: Slots) -> tuple[Places, Places]:
-        """The two counters of each slot, as the kernel chooses them."""
-        block, first, further = slots.astype(np.int64) >> 11, slots & 127, (slots >> 7 & 15) + 1
-        mask = 2 * len(self._counters) - 1
-        return (block * _BLOCK + first) & mask, (block * _BLOCK + (first ^ further)) & mask
+        return TAG_LOOPS.count(slots, part, self._counters, self._least)
 
 
 class ListedSlots:
@@ -143,7 +118,4 @@ class ListedSlots:
 
     def places_in(self, slots: Slots) -> Places:
         """The places of those of `slots` that are among them. May be called from any thread."""
-        if compiled := kernels(TagKernels):
-            return compiled.find_listed_slots(slots, self._slots, self._marks, self._begins)
-        at = np.minimum(np.searchsorted(self._slots, slots), len(self) - 1)
-        return np.flatnonzero(self._slots[at] == slots) if len(self) else np.zeros(0, dtype=np.int64)
+        return TAG_LOOPS.find_listed_slots(slots, self._slots, self._marks, self._begins)

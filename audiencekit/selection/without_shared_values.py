@@ -14,7 +14,8 @@ from audiencekit.records.columns.arrays import arrow_array, list_array
 from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, held_keys
 from audiencekit.selection.shared_values import SharedValues
-from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import Tagger, hashes_by_kind
 
 
 @guarded

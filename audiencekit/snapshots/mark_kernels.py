@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,24 @@ import numpy.typing as npt
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, require
 from audiencekit.records.columns.arrays import Bytes
-from audiencekit.selection.tag_kernels import Counts, Tagged, entry_slice, place_of, tag_slice
-
-Bools = npt.NDArray[np.bool_]
-Begins = npt.NDArray[np.uint32]
+from audiencekit.records.record_bits import Bools
+from audiencekit.selection.tag_arrays import Entries, Places, Tags
+from audiencekit.selection.tag_kernels import entry_slice, place_of, tag_slice
+from audiencekit.snapshots.mark_arrays import Begins, Comparison, DayLimits, Halves
 
 
 class _Ordered(KernelStructure):
     _fields_ = (("high", Slice), ("low", Slice))
+
+    @classmethod
+    def of(cls, halves: Halves, low: type[np.uint16 | np.uint64]) -> _Ordered:
+        """`halves`, of which the second are of the type `low`."""
+        if len(halves.high) != len(halves.low):
+            raise ValueError("there is a second half for each first")
+        own = _in_place(halves.high, np.uint64), _in_place(halves.low, low)
+        made = cls(Slice.of(own[0], np.uint64), Slice.of(own[1], low))
+        made._kept = own
+        return made
 
 
 class _Members(KernelStructure):
@@ -29,7 +38,7 @@ class _Members(KernelStructure):
     def of(cls, marks: Halves, days: npt.NDArray[np.int16]) -> _Members:
         if len(days) != len(marks.high):
             raise ValueError("there is a day for each mark")
-        own = marks.to_structure(np.uint16), _in_place(days, np.int16)
+        own = _Ordered.of(marks, np.uint16), _in_place(days, np.int16)
         made = cls(own[0], Slice.of(own[1], np.int16))
         made._kept = own
         return made
@@ -49,58 +58,17 @@ class _Counts(KernelStructure):
     _fields_ = tuple((name, ctypes.c_size_t) for name in ("wanted", "additions", "sent", "gone"))
 
 
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """Numbers, split into their first 64 bits and the rest."""
-
-    high: npt.NDArray[np.uint64] = field(repr=False)
-    low: npt.NDArray[Any] = field(repr=False)
-
-    def to_structure(self, low: type[np.uint16 | np.uint64]) -> _Ordered:
-        """Return the structure that the library reads, with second halves of the type `low`."""
-        if len(self.high) != len(self.low):
-            raise ValueError("there is a second half for each first")
-        own = _in_place(self.high, np.uint64), _in_place(self.low, low)
-        made = _Ordered(Slice.of(own[0], np.uint64), Slice.of(own[1], low))
-        made._kept = own
-        return made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayLimits:
-    """The days that decide about a member, and the values for members in doubt and for no member."""
-
-    lapsed_before: int
-    renewed_to: int
-    all_members: bool
-    doubtful: int
-    dropped: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How many of the entries are `wanted`, and how many of these are new; and which of their records are sent.
-
-    `gone` are the places of the members to be removed.
-    """
-
-    wanted: int
-    additions: int
-    sent: Counts = field(repr=False)
-    gone: Counts = field(repr=False)
-
-
 class MarkKernels:
     """Searches in ascending, distinct numbers."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def find_marks(self, asked: Halves, ordered: Halves) -> tuple[Counts, Bools]:
-        """Return the place of each of `asked` in `ordered`, or where it would be, and whether it is there."""
+    def find_marks(self, asked: Halves, ordered: Halves) -> tuple[Places, Bools]:
+        """Where each of `asked` stands in `ordered`, or would have to, and whether it is there."""
         count = len(asked.high)
         places, known = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
-        given = [halves.to_structure(np.uint16) for halves in (asked, ordered)]
+        given = [_Ordered.of(halves, np.uint16) for halves in (asked, ordered)]
         own = place_of(Slice.to_fill(places, np.int64)), place_of(Slice.to_fill(known, np.uint8))
         require(self._library.audiencekit_find_marks(*map(ctypes.byref, given), *own, ctypes.c_size_t(count)))
         return places, known.view(np.bool_)
@@ -113,18 +81,18 @@ class MarkKernels:
         require(self._library.audiencekit_prepare(ctypes.byref(given), *own, ctypes.byref(count)))
         return begins[: count.value].copy()
 
-    def find_tags(self, tags: Tagged, ordered: Halves, begins: Begins) -> Counts:
-        """Return the place of each of `tags` in `ordered`, -1 for a missing one; `begins` is from `prepare`."""
+    def find_tags(self, tags: Tags, ordered: Halves, begins: Begins) -> Places:
+        """Where each of `tags` stands in `ordered`, -1 for one that does not; `begins` are what was prepared of it."""
         places = np.empty(len(tags), dtype=np.int64)
-        given = tag_slice(tags), ordered.to_structure(np.uint64), Slice.of(begins, np.uint32)
+        given = tag_slice(tags), _Ordered.of(ordered, np.uint64), Slice.of(begins, np.uint32)
         own = place_of(Slice.to_fill(places, np.int64)), ctypes.c_size_t(len(places))
         require(self._library.audiencekit_find_tags(*map(ctypes.byref, given), *own))
         return places
 
     def compare(
-        self, pieces: Sequence[Tagged], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DayLimits
+        self, pieces: Sequence[Entries], wanted: Bytes, marks: Halves, days: npt.NDArray[np.int16], by: DayLimits
     ) -> Comparison:
-        """Compare the entries of `pieces` with the members that have these marks and days.
+        """The entries of `pieces` against the members that have these marks and days.
 
         `wanted` has one bit a record, the lowest bit of a byte first.
         """

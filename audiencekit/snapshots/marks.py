@@ -13,12 +13,15 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.kernels.library import kernels
+from audiencekit.kernels.library import choose
 from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.selection.partitions import PARTITION_BITS
-from audiencekit.selection.tags import Tags
-from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
+from audiencekit.selection.tag_arrays import Tags
+from audiencekit.snapshots.mark_arrays import Halves
+from audiencekit.snapshots.mark_kernels import MarkKernels
+from audiencekit.snapshots.plain_marks import PlainMarks
 
+MARK_LOOPS: Final = choose(MarkKernels, PlainMarks)
 MARK_BYTES: Final = 9  # as stored: the first byte is the number of the part
 
 _PART_SHIFT: Final = np.uint64(64 - PARTITION_BITS)
@@ -79,31 +82,12 @@ class Marks:
         return order
 
     def find_in(self, ordered: Marks) -> tuple[Indices, Bools]:
-        """Return the place of each in `ordered` (ascending, distinct), or where it would be, and if it is there."""
-        if not len(ordered):
-            return np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
-        if compiled := kernels(MarkKernels):
-            return compiled.find_marks(self.halves(), ordered.halves())
-        places: Indices = ordered.high.searchsorted(self.high)
-        while True:
-            same, within = _same_high(self.high, ordered.high, places)
-            behind = same & (ordered.low[within] < self.low)  # two may share their first half
-            if not behind.any():
-                return places, same & (ordered.low[within] == self.low)
-            places = places + behind
+        """Where each stands in `ordered`, ascending and distinct, or would have to; and whether it is there."""
+        return MARK_LOOPS.find_marks(self.halves(), ordered.halves())
 
     def halves(self) -> Halves:
-        """Return the marks as the kernels take them."""
+        """The same, as `MARK_LOOPS` takes them."""
         return Halves(self.high, self.low)
 
 
 NO_MARKS: Final = Marks(np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.uint16))
-
-
-def _same_high(
-    asked: npt.NDArray[np.uint64], ordered: npt.NDArray[np.uint64], places: Indices
-) -> tuple[Bools, Indices]:
-    """Return whether the first half at each place is the right one, and the places, limited to the end."""
-    within = np.minimum(places, len(ordered) - 1)
-    same: Bools = (ordered[within] == asked) & (places < len(ordered))
-    return same, within

@@ -13,7 +13,8 @@ import numpy as np
 from audiencekit.errors import PlanRefused, SnapshotRefused
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.selection.shared_values import PeopleOfValues, pairs_of
-from audiencekit.selection.tags import TAG, Tagger, Tags
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import Tagger
 from audiencekit.snapshots.files import PARTS
 from audiencekit.snapshots.store import SnapshotStore
 from audiencekit.state.spool import Spool

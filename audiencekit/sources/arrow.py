@@ -25,7 +25,6 @@ import pyarrow.types as pt
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.kernels.library import kernels
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, SHA256_BYTES
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.records.batches import ROW, ColumnMapping, TextBatch
@@ -39,8 +38,7 @@ from audiencekit.records.columns.arrays import (
     offsets_of,
     text_buffers,
 )
-from audiencekit.records.columns.hashes import to_hex
-from audiencekit.records.columns.text_kernels import TextKernels
+from audiencekit.records.columns.hashes import TEXT_LOOPS, to_hex
 from audiencekit.records.record_bits import Indices
 from audiencekit.sources.options import ONE_VALUE, SEMICOLON
 from audiencekit.sources.sampling import OBJECT_ROWS
@@ -217,12 +215,11 @@ def _is_too_large(cell: Any) -> bool:
 
 
 def _longest(array: pa.Array) -> int | None:
-    """The bytes of the longest text of a pa.StringArray, if a kernel says that all are UTF-8.
+    """The bytes of the longest text of a pa.StringArray, if all are UTF-8.
 
     None is no answer: under a null may stand anything.
     """
-    compiled = kernels(TextKernels)
-    return compiled.longest(array) if compiled and pt.is_string(array.type) else None
+    return TEXT_LOOPS.longest(array) if pt.is_string(array.type) else None
 
 
 def _is_valid(array: pa.Array) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import json
 import re
@@ -17,8 +16,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, address, output_slice, require
-from audiencekit.kernels.library import kernels
+from audiencekit.kernels.library import choose
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import RawColumns
 from audiencekit.records.batches import ColumnMapping, TextBatch
@@ -26,6 +24,7 @@ from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow import TEXTS, column_names, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.byte_stream import ByteStream, LineCounter, TextSample, non_blank_lines, take_sample
 from audiencekit.sources.columns.header import Header
+from audiencekit.sources.object_kernels import ObjectKernels
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import OBJECT_ROWS, SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
@@ -260,61 +259,9 @@ def _is_text(line: bytes) -> bool:
     return True
 
 
-_OFFSET_BYTES: Final = 4
-
-
-class _Values(KernelStructure):
-    _fields_ = (
-        ("offsets", ctypes.c_void_p),
-        ("offset_count", ctypes.c_size_t),
-        ("filled", ctypes.c_void_p),
-        ("filled_count", ctypes.c_size_t),
-        ("data", ctypes.c_void_p),
-        ("data_bytes", ctypes.c_size_t),
-    )
-
-    @classmethod
-    def new(cls, size_bytes: int, *, lines: int) -> _Values:
-        """Room for the values of so many lines."""
-        offsets, filled = np.zeros(lines + 1, dtype=np.int32), np.zeros(lines, dtype=np.uint8)
-        data = np.empty(size_bytes, dtype=np.uint8)
-        made = cls(*(each for array in (offsets, filled, data) for each in (address(array), len(array))))
-        made._kept = (offsets, filled, data)
-        return made
-
-    def texts(self) -> Any:
-        """The texts that were written there, null where there is none: a pa.StringArray."""
-        offsets, filled, data = self._kept
-        written = pa.py_buffer(data[: offsets[-1]].tobytes())  # the room is as large as the text, and not kept
-        mask = None if filled.all() else pa.py_buffer(np.packbits(filled, bitorder="little"))
-        return pa.StringArray.from_buffers(len(filled), pa.py_buffer(offsets), written, mask)
-
-
-class ObjectKernels:
-    """Lines are bytes as they stand in the file, without their ends."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
-
-    def read_objects(self, lines: Sequence[bytes], keys: Sequence[str]) -> tuple[list[Any], npt.NDArray[np.bool_]]:
-        """The values of `keys`, a pa.StringArray each, and which lines are apart, whose values are null.
-
-        A line is read when it is one JSON object in UTF-8 without a key that stands twice, and each of `keys` has a
-        text without escapes, a whole number of at most 18 digits, null, or is missing. A number is its digits.
-        """
-        text, apart = b"\n".join(lines), np.zeros(len(lines), dtype=np.uint8)
-        encoded = [key.encode("utf-8", "surrogatepass") for key in keys]
-        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-        names = Texts.of(ends, np.frombuffer(b"".join(encoded), dtype=np.uint8))
-        columns = [_Values.new(len(text), lines=len(lines)) for _ in keys]
-        given = Slice.of(np.frombuffer(text, dtype=np.uint8), np.uint8)
-        rooms = Slice.of_all(columns, _Values)
-        told = map(ctypes.byref, (given, names, rooms))
-        require(self._library.audiencekit_read_objects(*told, *output_slice(apart, np.uint8)))
-        return [column.texts() for column in columns], apart.astype(bool)
-
-
 BYTES_PER_LETTER: Final = 4
+# Without kernels each line is read with care: columns of numpy and Arrow were not worth their code.
+OBJECT_LOOPS: Final[ObjectKernels | None] = choose(ObjectKernels, lambda: None)
 Rows: TypeAlias = tuple[npt.NDArray[np.int64], dict[int, Any]]  # their numbers, and their cells by position
 Read: TypeAlias = tuple[dict[int, Any], npt.NDArray[np.bool_]]  # cells by position; the lines that are apart
 
@@ -332,7 +279,10 @@ class RowReader:
 
     def rows(self, numbers: npt.NDArray[np.int64], lines: list[bytes | None], faults: Faults) -> Iterator[Rows]:
         """The rows of some lines: those that are read at once, then the others, read with care."""
-        arrays, apart = _none_of(lines) if self._split_cells is not None else self._texts(lines)
+        if OBJECT_LOOPS is None or self._split_cells is not None:
+            arrays, apart = _none_of(lines)
+        else:
+            arrays, apart = self._texts(lines, OBJECT_LOOPS)
         if not apart.any():
             yield numbers, arrays
             return
@@ -356,20 +306,14 @@ class RowReader:
         }
         return np.array([row for row, _ in kept], dtype=np.int64), arrays
 
-    def _texts(self, lines: list[bytes | None]) -> Read:
+    def _texts(self, lines: list[bytes | None], loops: ObjectKernels) -> Read:
         """The cells by position, and which of the lines call for a careful look: their cells mean nothing."""
         keys = [key for key, *_ in self._wanted]
-        if compiled := kernels(ObjectKernels):
-            arrays, apart = compiled.read_objects([line or b"" for line in lines], keys)
-            for cells in arrays:
-                if _longest(cells) > MAX_CELL_BYTES:
-                    apart |= _are_too_large(cells)
-            return dict(zip(self._places, arrays, strict=True)), apart
-        found = [None if line is None else read_object(line) for line in lines]
-        texts = [_plain_texts([one.get(key) if isinstance(one, dict) else None for one in found]) for key in keys]
-        if any(cells is None for cells in texts) or not all(isinstance(one, dict) for one in found):
-            return _none_of(lines)
-        return dict(zip(self._places, texts, strict=True)), np.zeros(len(lines), dtype=bool)
+        arrays, apart = loops.read_objects([line or b"" for line in lines], keys)
+        for cells in arrays:
+            if _longest(cells) > MAX_CELL_BYTES:
+                apart |= _are_too_large(cells)
+        return dict(zip(self._places, arrays, strict=True)), apart
 
     def _cells(self, line: bytes | None) -> list[FieldTexts] | tuple[Reason, str | None]:
         """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
@@ -403,15 +347,6 @@ def joined(pieces: list[Rows], mapping: ColumnMapping) -> pa.RecordBatch:
         order = np.argsort(numbers)
         numbers, arrays = numbers[order], {place: cells.take(arrow_array(order)) for place, cells in arrays.items()}
     return text_columns(arrow_array(numbers), arrays, mapping)
-
-
-def _plain_texts(cells: list[Any]) -> pa.Array | None:
-    """Texts and nulls of bearable size as a column; None when something else is among them."""
-    try:
-        array = pa.array(cells, pa.string())
-    except pa.ArrowException:
-        return None  # it quotes a cell
-    return array if _longest(array) <= MAX_CELL_BYTES else None
 
 
 def _none_of(lines: Sequence[object]) -> Read:

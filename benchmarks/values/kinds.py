@@ -11,17 +11,19 @@ from phonenumbers import PhoneNumber, is_valid_number
 
 from audiencekit.identifiers.definition import normalize_identifier
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules, accept_hashed
+from audiencekit.records.columns import certain_values
 from audiencekit.records.columns.arrays import Codes, Decisions, Matrix
-from audiencekit.records.columns.certain_values import decide_plain
-from audiencekit.records.columns.emails import decide_emails, decide_one
-from audiencekit.records.columns.hashes import decide_hashed
+from audiencekit.records.columns.hashes import TEXT_LOOPS, decide_hashed
+from audiencekit.records.columns.odd_addresses import decide_one
+from audiencekit.records.columns.plain_emails import decide_emails
 from audiencekit.records.columns.small_kinds import (
     decide_device_ids,
     decide_handles,
     decide_partner_user_ids,
     decide_platform_ids,
 )
-from audiencekit.records.phones.numbers import decide_phone_numbers
+from audiencekit.records.columns.text_kernels import TextKernels
+from audiencekit.records.phones.plain_numbers import decide_phone_numbers
 from benchmarks.values import device_ids, emails, handles, hashed, partner_user_ids, platform_ids
 from benchmarks.values.dirt import DIRTY_ADDRESSES, DIRTY_NUMBERS
 from benchmarks.values.fragments import draw_cell
@@ -98,10 +100,16 @@ def _of_kind(kind: Kind, rules: Rules = DEFAULT_RULES) -> Callable[[str, str | N
 
 
 def _plain(kind: Kind, rules: Rules = DEFAULT_RULES) -> Plain:
-    def decide(texts: Any, countries: Any) -> tuple[Codes, Matrix] | None:
-        return decide_plain(texts, kind, countries, rules)
+    return lambda texts, countries: decide_at_sight(texts, kind, countries, rules)
 
-    return decide
+
+def decide_at_sight(texts: Any, kind: Kind, countries: Any | None, rules: Rules) -> tuple[Codes, Matrix] | None:
+    """Codes and hashes as the kernels decide them; None without kernels, and for kinds that have none."""
+    if not isinstance(TEXT_LOOPS, TextKernels) or kind not in (Kind.EMAIL, Kind.PHONE_NUMBER):
+        return None
+    if kind is Kind.EMAIL:
+        return certain_values.decide_emails(texts, TEXT_LOOPS)
+    return certain_values.decide_phone_numbers(texts, countries, rules, TEXT_LOOPS)
 
 
 def _phone_kind(name: str, rules: Rules, weight: int) -> ValueKind:

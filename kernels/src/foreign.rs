@@ -1,9 +1,9 @@
 //! Why a text that has other characters than those of ASCII is no address, where that is certain.
 #![forbid(unsafe_code)]
 
+use crate::ascii::{self, has_display_name};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::{is_masked, Doubts};
-use crate::emails::{self, has_display_name};
 use crate::international::{has_wrong_signs, is_ascii, is_too_long, Letters, Room, MAX_ADDRESS, MAX_LOCAL};
 use crate::lowered::Lowered;
 
@@ -129,7 +129,7 @@ fn is_no_domain(domain: &[u8], doubts: &Doubts, letters: &Letters, room: &mut Ro
 /// Whether the label of ASCII may be the last one.
 fn is_top(label: &[u32]) -> bool {
     let signs: Vec<u8> = label.iter().map(|&code| code as u8).collect();
-    emails::is_top(&signs)
+    ascii::is_top(&signs)
 }
 
 #[cfg(test)]

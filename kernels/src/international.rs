@@ -2,11 +2,11 @@
 //! these are is told (`records/columns/international.py` and `domains.py`); every other address is left.
 #![forbid(unsafe_code)]
 
+use crate::ascii::is_plain_domain;
 use crate::characters::Characters;
 use crate::classes::{self, class_of_code, DIGIT, LETTER};
 use crate::columns::{Reasons, PENDING};
 use crate::doubts::{is_masked, Doubts};
-use crate::emails::is_plain_domain;
 use crate::folding::Folding;
 use crate::lowered::Lowered;
 use crate::punycode;

@@ -1,8 +1,8 @@
 //! A text in lower case, and what is asked of the parts of an address: of a short text its outline tells.
 #![forbid(unsafe_code)]
 
+use crate::ascii::{is_local, is_plain_domain};
 use crate::characters::Characters;
-use crate::emails::{is_local, is_plain_domain};
 use crate::outline::Outline;
 use std::ops::Range;
 

@@ -224,7 +224,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emails::{
+    use crate::ascii::{
         is_plain,
         tests::{NOT_PLAIN, PLAIN},
     };

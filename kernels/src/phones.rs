@@ -1,5 +1,5 @@
 //! Phone numbers of digits and usual punctuation: the valid ones written in E.164 and hashed, and what is certainly none.
-//! Every other text is left to the columnar rules in Python (`records/phones/numbers.py`), whose tables are read here.
+//! Every other text is left to the definition in Python (`identifiers/phone_number.py`).
 #![forbid(unsafe_code)]
 
 use crate::columns::{trim, Reasons, Texts, Words, PENDING, UNDECIDED, VALID};
@@ -22,7 +22,7 @@ const HEADS: usize = 1_000; // of so many digits
 const MAX_HEAD: usize = 4; // plus sign and calling code
 const MAX_RULE: usize = 4; // digits in the place of a prefix, as there are five with the one before them in 16 bits
 
-/// The compiled numbering plans, as `records/phones/tables.py` has them, and what else the columnar rules know.
+/// The compiled numbering plans, as `records/phones/tables.py` has them, and what else is known of numbers.
 pub struct Plans<'a> {
     pub following: &'a [i32],
     pub readings: &'a [i64],

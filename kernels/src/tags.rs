@@ -8,26 +8,6 @@ pub const TAG_BYTES: usize = 16;
 /// The high and the low half of its 128 bits.
 pub type Tag = [u64; 2];
 
-/// How many values lie beneath lists that are null, which are none: `offsets` say where the values of each list begin,
-/// and where the last end, and there is a bit in `valid` for each.
-pub fn count_beneath(valid: &[u8], offsets: &[i32]) -> usize {
-    let mut found = 0;
-    for (lists, bits) in offsets.windows(9).step_by(8).zip(valid) {
-        // Without a guess: some values of most columns are null, and it is not known which.
-        let sizes: [i32; 8] = std::array::from_fn(|list| lists[list + 1].wrapping_sub(lists[list]));
-        let beneath: [i32; 8] = std::array::from_fn(|list| sizes[list] & (i32::from(bits >> list & 1) - 1));
-        found += beneath.iter().map(|size| i64::from(*size)).sum::<i64>();
-    }
-    let lists = offsets.len().saturating_sub(1);
-    assert!(valid.len() >= lists.div_ceil(8));
-    for list in lists - lists % 8..lists {
-        if valid[list / 8] >> (list % 8) & 1 == 0 {
-            found += i64::from(offsets[list + 1]) - i64::from(offsets[list]);
-        }
-    }
-    usize::try_from(found).expect("offsets ascend")
-}
-
 /// Puts the first half of each of `hashes`, with `mask` upon it, into `halves`.
 pub fn halve(hashes: &[u8], mask: &[u8], halves: &mut [u8]) {
     let (hashes, halves) = (hashes.as_chunks::<DIGEST_BYTES>().0, halves.as_chunks_mut::<TAG_BYTES>().0);
@@ -77,23 +57,6 @@ pub fn add_up(mut tags: &[Tag], kinds: &[&[i32]], sums: &mut [Tag]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_beneath_nulls_are_counted() {
-        let offsets: Vec<i32> = (0..21).map(|list| 7 + list * 3).collect();
-        assert_eq!(count_beneath(&[0xff, 0xff, 0x0f], &offsets), 0);
-        assert_eq!(count_beneath(&[0b1111_0110, 0x7f, 0b0000_1011], &offsets), 4 * 3);
-        assert_eq!(count_beneath(&[0, 0, 0], &offsets), 20 * 3);
-        assert_eq!(count_beneath(&[0, 0], &offsets[..17]), 16 * 3);
-        assert_eq!(count_beneath(&[0], &[4]), 0);
-        assert_eq!(count_beneath(&[], &[]), 0);
-    }
-
-    #[test]
-    #[should_panic]
-    fn bits_that_are_not_there() {
-        count_beneath(&[0xff], &[0; 10]);
-    }
 
     #[test]
     fn the_first_half_of_a_hash_is_masked() {

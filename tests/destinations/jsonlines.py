@@ -12,13 +12,12 @@ from typing import IO, Any
 from unittest import mock
 
 import numpy as np
-import pyarrow as pa
 
 from audiencekit.api.answers import Counts
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.destinations.destination import DestinationWords, TimeOptions
-from audiencekit.destinations.requests.entries import Octets
-from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
+from audiencekit.destinations.requests.entries import Chosen, Octets
+from audiencekit.destinations.requests.packing import ENTRY_LOOPS, EncodedUsers, measure_users
 from audiencekit.destinations.requests.request_plan import BodyOptions, PlannedRequest, Sizes, SizesOf
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
@@ -102,10 +101,15 @@ class Lines:
         return planned
 
     def write(self, request: PlannedRequest, updates: EncodedUsers, deletes: EncodedUsers, body: Octets) -> int:
-        entries = pa.concat_arrays([chosen.joined() for chosen in updates.entries.unwrap()]).to_pylist()
-        lines = b"".join(entry.removesuffix(b",") + b"\n" for entry in entries)
-        body[:] = np.frombuffer(lines, dtype=np.uint8)
-        return len(lines)
+        joined = np.empty(len(body) + 1, dtype=np.uint8)  # each entry with a comma, and one more
+        parts = [Chosen(each.batch, each.places[at : at + 1], each.profile)
+                 for each in updates.entries.unwrap() for at in range(len(each.places))]  # fmt: skip
+        end = 0
+        for part in parts:
+            end += ENTRY_LOOPS.write_operations(joined[end:], b"", b"", 1, [part])
+            joined[end - 1] = ord("\n")
+        body[:] = joined[:end]
+        return end
 
     def open_body(self, request: PackedRequest) -> None:
         return None

@@ -17,8 +17,8 @@ CALLS: Final[dict[str, Callable[[Draw, Library], Called]]] = {
     call.__name__: call
     for call in (
         deciding.hash, deciding.longest, deciding.emails, deciding.phones, deciding.number, deciding.keep_valid,
-        reading.count_lines, reading.are_plain, reading.index_cells, reading.copy_cells, reading.read_objects,
-        tagging.beneath, tagging.halves, tagging.add_up, tagging.count, tagging.listed_slots, tagging.sort,
+        reading.index_cells, reading.copy_cells, reading.read_objects,
+        tagging.halves, tagging.add_up, tagging.count, tagging.listed_slots, tagging.sort,
         tagging.spread, tagging.repeated, tagging.likely,
         comparing.find_marks, comparing.prepare, comparing.find_tags, comparing.compare,
         writing.operations, writing.entry_sizes, writing.hex_lists,

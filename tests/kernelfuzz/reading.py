@@ -21,7 +21,6 @@ from tests.kernelfuzz.layouts import (
     Shape,
     Size,
     Values,
-    is_utf8,
     slice_of,
 )
 
@@ -38,23 +37,6 @@ def _piece(draw: Draw) -> bytes:
     width, end = draw.chance.randint(1, 5), draw.chance.choice((b"\n", b"\r\n"))
     lines = [b",".join(cell() for _ in range(width)) + end for _ in range(draw.chance.randrange(60))]
     return b"".join(lines) + draw.chance.choice((b"", b"", b"a,b"))
-
-
-def count_lines(draw: Draw, library: Library) -> Called:
-    piece, found = _piece(draw), Size()
-    code = library.audiencekit_count_lines(ctypes.byref(draw.slice(piece)), ctypes.byref(found))
-    return Called(code, 1, found.value == len(re.findall(rb"[^\r\n][\r\n]", piece)))
-
-
-def are_plain(draw: Draw, library: Library) -> Called:
-    piece, found = _piece(draw), I32()
-    lines = draw.chance.choice((piece.count(b"\n"), draw.number("Q", 9)))
-    most = draw.chance.choice((100, draw.number("Q", 60)))
-    code = library.audiencekit_are_plain(ctypes.byref(draw.slice(piece)), Size(lines), Size(most), ctypes.byref(found))
-    is_short = all(len(line) <= most for line in re.findall(rb"[^\n]*\n", piece))
-    returns = piece.count(b"\r") == piece.count(b"\r\n")
-    expected = piece.endswith(b"\n") and piece.count(b"\n") == lines and is_short and returns and b"\0" not in piece
-    return Called(code, 1, bool(found.value) == (expected and is_utf8(piece)))
 
 
 def index_cells(draw: Draw, library: Library) -> Called:

@@ -26,20 +26,6 @@ from tests.kernelfuzz.layouts import (
 )
 
 
-def beneath(draw: Draw, library: Library) -> Called:
-    sizes, found = [draw.chance.randrange(4) for _ in range(draw.count())], Size()
-    (offsets, is_true), valid = (
-        draw.offsets(sizes, 5),
-        draw.bytes(len(sizes) // 8 + draw.chance.choice((1, 1, 1, 0, 7))),
-    )
-    given = draw.slice(valid), draw.numbers("i", offsets)
-    code = library.audiencekit_beneath(*map(ctypes.byref, given), ctypes.byref(found))
-    if not is_true or len(valid) * 8 < len(sizes):
-        return Called(code, len(sizes))
-    expected = sum(size for place, size in enumerate(sizes) if not valid[place // 8] >> place % 8 & 1)
-    return Called(code, len(sizes), found.value == expected)
-
-
 def halves(draw: Draw, library: Library) -> Called:
     count, mask = draw.count(), draw.bytes(16 if draw.often(0.95) else None)
     hashes = draw.bytes(DIGEST_BYTES * count + draw.chance.choice((0, 0, 0, 5)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,18 +15,22 @@ from audiencekit.identifiers.kinds import Reason
 from audiencekit.records import batches as countries
 from audiencekit.records.batches import REJECTION_SCHEMA, Rejections, resolve_countries
 from audiencekit.records.columns.arrays import code_of
+from audiencekit.records.columns.plain_texts import PlainTexts
+from audiencekit.records.columns.text_kernels import TextKernels
+from tests.kernels.installed import both
 
 
+@both(TextKernels, PlainTexts)
 @given(
-    st.lists(st.sampled_from(["DE", "de", "Germany", "DEU", "", " ", "nowhere", "France", None]) | st.text(max_size=9))
+    texts=st.lists(
+        st.sampled_from(["DE", "de", "Germany", "DEU", "", " ", "nowhere", "France", None]) | st.text(max_size=9)
+    )
 )
-def test_countries_are_the_same_without_kernels(texts: list[str | None]) -> None:
+def test_countries_of_rows(loops: Any, texts: list[str | None]) -> None:
     """Codes by row, null where a cell names no country or is not there."""
-    column = pa.array(texts, pa.string())
-    resolved = resolve_countries(column)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(countries, "kernels", lambda _: None)
-        assert resolved.equals(resolve_countries(column))
+        patch.setattr(countries, "TEXT_LOOPS", loops())
+        resolved = resolve_countries(pa.array(texts, pa.string()))
     assert resolved.to_pylist() == [find_country(text) if text else None for text in texts]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,10 @@ from audiencekit.identifiers.kinds import FIRST_KINDS, Kind
 from audiencekit.personal import HashedRecords
 from audiencekit.records import chunks, chunks as textrecords
 from audiencekit.records.chunks import PREPARED_SCHEMA, RecordChunk, from_chunk, to_chunk, to_prepared
+from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.columns.hex_kernels import HexKernels
+from audiencekit.records.columns.plain_hex import PlainHex
+from tests.kernels.installed import both
 
 Make = Callable[..., HashedRecords]
 ROWS = st.lists(
@@ -117,16 +122,15 @@ def test_chunks_are_not_shown(hashed_records: Make) -> None:
         chunk.__reduce_ex__(2)
 
 
-@pytest.mark.parametrize("by", ["kernel", "columns"])
+@both(HexKernels, PlainHex)
 def test_hashes_are_text_on_disk(
     hashed_records: Callable[..., HashedRecords],
     sha256: Callable[[str], str],
-    by: str,
+    loops: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Lower-case hex; what is not hashed stays as it is; a kind without a value is null."""
-    if by == "columns":
-        monkeypatch.setattr(textrecords, "kernels", lambda _: None)
+    monkeypatch.setattr(textrecords, "HEX_LOOPS", loops())
     records = hashed_records(
         ("Update", {Kind.EMAIL: ["a", "b"]}),
         ("Update", {Kind.HANDLE: ["left out"]}),
@@ -146,18 +150,22 @@ PEOPLE = st.dictionaries(
 )
 
 
+@both(HexKernels, PlainHex)
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), people=st.lists(PEOPLE, min_size=1, max_size=12))
-def test_kernels_write_what_columns_give(
-    hashed_records: Callable[..., HashedRecords], data: st.DataObject, people: list[object]
+def test_the_chosen_records_are_written(
+    loops: Any, hashed_records: Callable[..., HashedRecords], data: st.DataObject, people: list[object]
 ) -> None:
-    """The same records, whichever are chosen of a part of a batch."""
+    """Their digits, as Python writes them, whichever are chosen of a part of a batch."""
     batch = hashed_records(*(("Update", person) for person in people)).unwrap()
     part = HashedRecords(batch.slice(start := data.draw(st.integers(0, len(people) - 1))))
     within = st.integers(0, len(people) - start - 1)
     places = np.array(data.draw(st.lists(within, unique=True).map(sorted)), dtype=np.int64)
-    prepared = to_prepared(part, places).unwrap()
-    prepared.validate(full=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(textrecords, "kernels", lambda _: None)
-        assert prepared.equals(to_prepared(part, places).unwrap())
+        patch.setattr(textrecords, "HEX_LOOPS", loops())
+        prepared = to_prepared(part, places).unwrap()
+    prepared.validate(full=True)
+    for kind in Kind:
+        lists = part.unwrap().column(kind.value).take(arrow_array(places)).to_pylist()
+        expected = [own and [one.hex() if kind.is_hashed else one for one in own] for own in lists]
+        assert prepared.column(kind.value).to_pylist() == expected

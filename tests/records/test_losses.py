@@ -10,10 +10,11 @@ import pytest
 
 from audiencekit.identifiers import email
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason
-from audiencekit.records import losses as leftvalues
 from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.by_definition import Decided, decide_by_rules, decide_one_by_one
 from audiencekit.records.columns.arrays import VALID, code_of
-from audiencekit.records.losses import Decided, decide_by_rules, decide_left, find_losses, remedy_of
+from audiencekit.records.losses import find_losses, remedy_of
+from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.tally import ColumnTally, Tally
 
 TEXTS = [
@@ -33,13 +34,11 @@ def _told(decided: Decided) -> tuple[list[int], list[bytes]]:
     return decided.codes.tolist(), decided.values.to_pylist()
 
 
-@pytest.mark.parametrize("few", [leftvalues._FEW_LEFT, {}], ids=["one by one", "in bulk"])
-def test_few_are_decided_as_many(few: dict[Kind, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of values that are left changes no decision."""
-    monkeypatch.setattr(leftvalues, "_FEW_LEFT", few)
+def test_one_by_one_as_in_bulk() -> None:
+    """The way changes no decision."""
     texts, column = pa.array(TEXTS), _column(Kind.EMAIL)
-    decided = decide_left(texts, column, None, DEFAULT_RULES)
-    assert _told(decided) == _told(decide_by_rules(texts, column, None, DEFAULT_RULES))
+    decided = decide_one_by_one(texts, column, None, DEFAULT_RULES)
+    assert _told(decided) == _told(PlainValues().decide(texts, column, None, DEFAULT_RULES))
     assert decided.codes.tolist()[0] == VALID
     assert decided.codes.tolist()[2:4] == [code_of(Reason.INVALID_SYNTAX), code_of(Reason.EMPTY)]
 
@@ -58,7 +57,7 @@ def test_declared_hashes_stay_as_they_are() -> None:
     assert decided.codes.tolist() == [VALID, code_of(Reason.WRONG_HASH)]
 
 
-@pytest.mark.parametrize("decide", [decide_left, decide_by_rules])
+@pytest.mark.parametrize("decide", [decide_one_by_one, PlainValues().decide])
 def test_addresses_in_quotes_of_a_text_processor_do_not_go_through_the_library(
     decide: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.identifiers.kind_table import likely_kind
 from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Rules
-from audiencekit.kernels.library import find_library
-from audiencekit.records import losses
 from audiencekit.records.batches import MappedColumn, resolve_countries
+from audiencekit.records.by_definition import decide_one_by_one
 from audiencekit.records.chunks import to_prepared
-from audiencekit.records.columns import certain_values, hashes
+from audiencekit.records.columns import certain_values
+from audiencekit.records.compiled_values import CompiledValues
+from audiencekit.records.phones.tables import PhoneTables
+from audiencekit.records.plain_values import PlainValues
 from audiencekit.records.records import ColumnResult, PreparedBatch, likely_kinds, normalize_column, prepare_batch
 from benchmarks.contacts import contact_blocks
+from tests.kernels.installed import installed
 
 Make = Callable[..., Any]
 
@@ -228,29 +232,31 @@ def _told(result: ColumnResult) -> list[Any]:
     return [result.values.to_pylist(), *rows, replace(result.tally, by_definition=0)]
 
 
-def _without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (certain_values, hashes):
-        monkeypatch.setattr(module, "kernels", lambda _: None)
-
-
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)
 @pytest.mark.parametrize("is_list", [False, True], ids=["text", "list"])
-@pytest.mark.parametrize("few_left", [losses._FEW_LEFT, {}], ids=["one by one", "by rules"])
-def test_the_same_without_kernels(
-    kind: Kind, is_list: bool, few_left: dict[Kind, int], contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("known", [True, False], ids=["known", "new"])
+def test_both_ways_decide_alike(
+    kind: Kind, is_list: bool, known: bool, contacts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hashes, rows, reasons and counts, of single values and of several a row."""
+    """Hashes, rows, reasons and counts, of single values and of several a row, and as the definition gives them.
+
+    Also where no calling code was met yet.
+    """
     texts, countries = contacts[NAMES[kind]], contacts["country"]
+    if not known:
+        tables = PhoneTables()
+        monkeypatch.setattr(certain_values, "phone_tables", lambda: tables)
     if is_list:
         texts = pa.ListArray.from_arrays(pa.array(range(0, 4_001, 4), pa.int32()), texts)
         countries = countries.slice(0, 1_000)
-    monkeypatch.setattr(losses, "_FEW_LEFT", few_left)
-    with_kernels = [_told(_normalized(texts, kind, countries)) for _ in range(2)]  # the second with compiled plans
-    _without_kernels(monkeypatch)
-    assert with_kernels == [_told(_normalized(texts, kind, countries))] * 2
-    assert len(with_kernels[0][0]) > 2_000
-    assert len(with_kernels[0][2]) > 100
+    found = []
+    definition = SimpleNamespace(decide=lambda texts, *rest: decide_one_by_one(texts.fill_null(""), *rest))
+    for loops in (installed(CompiledValues), PlainValues(), definition):
+        monkeypatch.setattr("audiencekit.records.records.VALUE_LOOPS", loops)
+        found.append(_told(_normalized(texts, kind, countries)))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) > 2_000
+    assert len(found[0][2]) > 100
 
 
 @pytest.mark.parametrize("kind", NAMES, ids=lambda kind: kind.value)

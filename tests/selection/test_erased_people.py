@@ -23,7 +23,8 @@ from audiencekit.process.crash_points import ERASURE_POINTS
 from audiencekit.selection import erased_people as forgotten
 from audiencekit.selection.erased_people import accept_memory, describe_memory, read_forgotten, remember
 from audiencekit.selection.erasure_witness import Witness
-from audiencekit.selection.tags import TAG, are_among
+from audiencekit.selection.tag_arrays import TAG
+from audiencekit.selection.tags import are_among
 from audiencekit.state.keys import StateKey
 from tests.planning.memories import GIVEN, KEY, Killed, Place, records_of
 

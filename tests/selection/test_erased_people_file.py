@@ -29,7 +29,8 @@ from audiencekit.selection.erased_people_file import (
     write_serial,
 )
 from audiencekit.selection.erasure_witness import Mark
-from audiencekit.selection.tags import TAG, Tagger, Tags
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import Tagger
 from audiencekit.state.keys import StateKey
 
 KEY, OTHER_KEY = StateKey(b"k" * 32), StateKey(b"o" * 32)

@@ -12,18 +12,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import PlanRefused
 from audiencekit.selection import partitions as partitions_module
-from audiencekit.selection.partitions import (
-    ENTRY,
-    NO_RECORD,
-    Chunks,
-    Entries,
-    Partitions,
-    are_in,
-    last_of_tag,
-    records_of,
-    repeated,
-)
-from audiencekit.selection.tags import TAG, Tags
+from audiencekit.selection.partitions import NO_RECORD, Chunks, Partitions, are_in, last_of_tag, records_of, repeated
+from audiencekit.selection.plain_tags import PlainTags
+from audiencekit.selection.tag_arrays import ENTRY, TAG, Entries, Tags
 
 Store = Callable[[], Chunks]
 
@@ -84,7 +75,7 @@ def test_a_run_has_no_more_records_than_entries_can_tell(
 ) -> None:
     """The last is one before the number of no person; no number is cut short."""
     if by == "columns":
-        monkeypatch.setattr(partitions_module, "kernels", lambda _: None)
+        monkeypatch.setattr(partitions_module, "TAG_LOOPS", PlainTags())
     partitions = Partitions(memory_chunks(), bits=1)
     batch = partitions.sort(_tags([(1, 1), (2, 2)]))
     partitions.add(batch, NO_RECORD - 2)
@@ -137,7 +128,7 @@ def test_entries_are_put_aside_alike_without_kernels(
 
     found = put_aside()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions_module, "kernels", lambda _: None)
+        patch.setattr(partitions_module, "TAG_LOOPS", PlainTags())
         assert found == put_aside()
 
 
@@ -148,7 +139,7 @@ def test_repeats_are_found_alike_without_kernels(pieces: list[list[tuple[int, in
     cut = np.split(entries, np.cumsum([len(piece) for piece in pieces])[:-1])
     found = repeated(*cut).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions_module, "kernels", lambda _: None)
+        patch.setattr(partitions_module, "TAG_LOOPS", PlainTags())
         assert found == repeated(*cut).tolist()
 
 

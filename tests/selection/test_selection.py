@@ -13,7 +13,7 @@ from audiencekit.records.record_bits import Bits
 from audiencekit.selection import selection as conflicts_module
 from audiencekit.selection.partitions import Partitions
 from audiencekit.selection.selection import Selection, SelectionLayout, find_conflicts
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.tag_arrays import TAG
 
 Store = Callable[[], Any]
 SENT, OVERRULED, LEFT_OUT = "sent", "overruled", "left out"

@@ -25,7 +25,8 @@ from audiencekit.selection.shared_values import (
     SharedValueSearch,
     candidates_in_records,
 )
-from audiencekit.selection.tags import TAG, Tagger, slots_of
+from audiencekit.selection.tag_arrays import TAG
+from audiencekit.selection.tags import Tagger, slots_of
 from audiencekit.selection.value_counts import COUNTER_BITS
 from audiencekit.selection.without_shared_values import find_sharing_rows, without_values
 from tests.examples import examples

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from audiencekit.errors import Bug
-from audiencekit.selection.partitions import ENTRY
-from audiencekit.selection.tag_kernels import OrderedTags, TagKernels
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.tag_arrays import ENTRY, TAG, OrderedTags
+from audiencekit.selection.tag_kernels import TagKernels
 from tests.kernels.installed import installed
 
 OUTSIDE = "index out of range"
@@ -66,29 +65,6 @@ def test_hashes_have_their_size(compiled: TagKernels) -> None:
     hashes, halves = np.zeros((2, 16), dtype=np.uint8), np.zeros((2, 16), dtype=np.uint8)
     with pytest.raises(Bug, match=OUTSIDE):
         compiled.halve(hashes, np.zeros(16, dtype=np.uint8), halves)
-
-
-@pytest.mark.parametrize("offsets", [[0] * 10, [0] * 9 + [1], [0, -1]], ids=["a bit short", "a value", "back"])
-def test_every_list_says_whether_it_is_null(compiled: TagKernels, offsets: list[int]) -> None:
-    """And lists come one after the other."""
-    with pytest.raises(Bug, match=OUTSIDE):
-        compiled.count_beneath(np.zeros(1, dtype=np.uint8), np.array(offsets, dtype=np.int32))
-
-
-@pytest.mark.parametrize(
-    ("valid", "offsets"),
-    [
-        (np.zeros(1, dtype=bool), np.zeros(2, dtype=np.int32)),
-        (np.zeros(1, dtype=np.uint8), np.zeros(2, dtype=np.int64)),
-        (np.zeros(1, dtype=np.uint8), np.zeros(4, dtype=np.int32)[::2]),
-        (np.zeros(1, dtype=np.uint8), _halfway(np.zeros(2, dtype=np.int32))),
-    ],
-    ids=["booleans", "large offsets", "gaps", "halfway"],
-)
-def test_lists_have_bits_and_offsets(compiled: TagKernels, valid: Any, offsets: Any) -> None:
-    """Other values are refused before anything is read."""
-    with pytest.raises(ValueError, match=REFUSED):
-        compiled.count_beneath(valid, offsets)
 
 
 @pytest.mark.parametrize(

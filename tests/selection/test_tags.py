@@ -15,8 +15,10 @@ from audiencekit.personal import HashedRecords
 from audiencekit.records.batches import ROW
 from audiencekit.records.columns.arrays import HASH_TYPE, hash_array
 from audiencekit.selection import tags as taggedrows, tags as tags_module
+from audiencekit.selection.plain_tags import PlainTags
 from audiencekit.selection.shared_values import candidates_at, candidates_in_records
-from audiencekit.selection.tags import TAG, TaggedRows, Tagger, slots_of, sum_of_keys, tags_of_sets, tags_with
+from audiencekit.selection.tag_arrays import TAG
+from audiencekit.selection.tags import TaggedRows, Tagger, slots_of, tags_of_sets, tags_with
 from audiencekit.state.keys import SubKey
 from tests.examples import examples
 
@@ -90,8 +92,7 @@ KEY_SETS = st.lists(
 
 
 def _tags(records: HashedRecords, tagger: Tagger) -> list[bytes]:
-    batch = records.unwrap()
-    return [tag.tobytes() for tag in sum_of_keys(list(tagger.tag_keys(batch)), batch.num_rows)]
+    return [tag.tobytes() for tag in tags_of_sets(records, tagger)]
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -157,7 +158,7 @@ def test_sets_are_tagged_alike_without_kernels(
     tagger = Tagger()
     found, keys = tags_of_sets(HashedRecords(batch), tagger), tagger.tag(batch)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tags_module, "kernels", lambda _: None)
+        patch.setattr(tags_module, "TAG_LOOPS", PlainTags())
         assert found.tolist() == tags_of_sets(HashedRecords(batch), tagger).tolist()
         assert keys.tags.tolist() == tagger.tag(batch).tags.tolist()
     owners = [
@@ -169,13 +170,8 @@ def test_sets_are_tagged_alike_without_kernels(
     assert keys.owners().tolist() == owners
 
 
-@pytest.mark.parametrize("by", ["kernel", "columns"])
-def test_bytes_beneath_a_null_are_no_key(
-    by: str, sha256: Callable[[str], str], hashed_records: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_beneath_a_null_are_no_key(sha256: Callable[[str], str], hashed_records: Make) -> None:
     """Arrow allows it; the keys behind it stay those of their own records."""
-    if by == "columns":
-        monkeypatch.setattr(tags_module, "kernels", lambda _: None)
     offsets, is_valid = pa.array([0, 1, 2, 3], pa.int32()).buffers()[1], pa.array([True, False, True]).buffers()[1]
     hashes = _hashes(sha256, "a", "b", "c")
     beneath = pa.Array.from_buffers(pa.list_(HASH_TYPE), 3, [is_valid, offsets], children=[hashes])
@@ -195,7 +191,7 @@ def test_bytes_beneath_a_null_are_no_key(
 def test_values_beneath_nulls_are_left_out_of_any_slice(
     begin: int, is_aligned: bool, sha256: Callable[[str], str]
 ) -> None:
-    """Whether they are counted by a kernel, eight lists at a time, or Arrow is asked."""
+    """Wherever it begins in a byte of bits, and whether its offsets stand between the places of numbers."""
     lists = 20
     numbers = np.arange(lists + 1, dtype=np.int32).tobytes()
     offsets = pa.py_buffer(numbers) if is_aligned else pa.py_buffer(b"x" + numbers).slice(1)

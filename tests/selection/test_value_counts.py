@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from audiencekit.selection import value_counts as valuecounts
-from audiencekit.selection.tags import Slots
+from audiencekit.selection.plain_tags import PlainTags
+from audiencekit.selection.tag_arrays import Slots
 from audiencekit.selection.value_counts import ListedSlots, ValueCounts, find_many
 from tests.examples import examples
 
@@ -41,7 +42,7 @@ def test_none_that_is_many_is_missed(
     """In however many parts they are counted, and by however few counters. Of few, none that is not many is found."""
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(valuecounts, "kernels", lambda _: None)
+            patch.setattr(valuecounts, "TAG_LOOPS", PlainTags())
         patch.setattr(valuecounts, "_VALUES_A_THREAD", 1)
         patch.setattr(valuecounts, "_TOGETHER", 10)
         patch.setattr(valuecounts, "_FEW_A_BATCH", few)
@@ -62,7 +63,7 @@ def test_none_that_is_many_is_missed(
 def test_hardly_any_other_is_found(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 100,000 drawn values, ten of which come six times."""
     if not compiled:
-        monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
+        monkeypatch.setattr(valuecounts, "TAG_LOOPS", PlainTags())
     drawn = np.random.default_rng(1).integers(0, 2**32, 100_000, dtype=np.uint32)
     batches = [np.concatenate([part, drawn[:10]]) for part in np.split(drawn[10:], [18_000, 36_000, 54_000, 72_000])]
     batches[0] = np.concatenate([batches[0], drawn[:10]])
@@ -75,7 +76,7 @@ def test_hardly_any_other_is_found(compiled: bool, monkeypatch: pytest.MonkeyPat
 def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also beyond the number at which a counter stops."""
     if not compiled:
-        monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
+        monkeypatch.setattr(valuecounts, "TAG_LOOPS", PlainTags())
     counts = ValueCounts(10, bits=20)
     counts.count(_slots([1 << 11] * 1_000 + [2 << 11] * 10))
     assert counts.count(_slots([1 << 11, 3 << 11])).tolist() == [1 << 11]
@@ -85,7 +86,7 @@ def test_values_that_do_not_fall_together_are_told_apart(compiled: bool, monkeyp
 def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never says too few, whatever number is asked for."""
     if not compiled:
-        monkeypatch.setattr(valuecounts, "kernels", lambda _: None)
+        monkeypatch.setattr(valuecounts, "TAG_LOOPS", PlainTags())
     counts = ValueCounts(100, bits=20)
     counts.count(_slots([1 << 11] * 100 + [2 << 11] * 2))
     assert counts.count(_slots([1 << 11, 2 << 11])).tolist() == [1 << 11]
@@ -97,6 +98,6 @@ def test_a_full_counter_says_many(compiled: bool, monkeypatch: pytest.MonkeyPatc
 def test_slots_are_found_among_others(compiled: bool, listed: set[int], asked: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if not compiled:
-            patch.setattr(valuecounts, "kernels", lambda _: None)
+            patch.setattr(valuecounts, "TAG_LOOPS", PlainTags())
         places = ListedSlots(_slots(sorted(listed))).places_in(_slots(asked))
     assert places.tolist() == [place for place, value in enumerate(asked) if value in listed]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from audiencekit.errors import Bug
-from audiencekit.selection.partitions import ENTRY
-from audiencekit.selection.tags import TAG
-from audiencekit.snapshots.mark_kernels import DayLimits, Halves, MarkKernels
+from audiencekit.selection.tag_arrays import ENTRY, TAG
+from audiencekit.snapshots.mark_arrays import Halves
+from audiencekit.snapshots.mark_kernels import MarkKernels
 from tests.kernels.installed import installed
 
 REFUSED = "a kernel|there is|contiguous"

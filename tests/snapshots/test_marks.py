@@ -7,9 +7,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.tag_arrays import TAG
 from audiencekit.snapshots import marks as marks_module
 from audiencekit.snapshots.marks import MARK_BYTES, NO_MARKS, Marks
+from audiencekit.snapshots.plain_marks import PlainMarks
 
 Pair = tuple[int, int]
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
@@ -27,7 +28,7 @@ def _first_halves(high: npt.NDArray[np.uint64]) -> Marks:
 def _found(asked: Marks, ordered: Marks) -> tuple[list[int], list[bool]]:
     """Where each stands and whether it is there, which is the same with the kernels and without."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marks_module, "kernels", lambda _: None)
+        patch.setattr(marks_module, "MARK_LOOPS", PlainMarks())
         expected = [each.tolist() for each in asked.find_in(ordered)]
     places, known = (each.tolist() for each in asked.find_in(ordered))
     assert [places, known] == expected

@@ -8,19 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind, Reason
-from audiencekit.kernels.library import find_library, kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_LINE_BYTES
 from audiencekit.sources import json_lines as jsonlines, json_lines as jsonobjects, json_lines as rowreading
 from audiencekit.sources.json_lines import NotText, ObjectKernels, read_object, texts_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from tests.examples import examples
+from tests.kernels.installed import installed
 from tests.sources.drawnlines import CHANGED, LINE, PARTS
 
 Open = Callable[..., Source]
@@ -265,7 +264,6 @@ def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool
         assert texts_of(found, key, line) == (value if value is None or isinstance(value, str) else str(value))
 
 
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @settings(max_examples=examples(500), deadline=None)
 @given(
     lines=st.lists(
@@ -280,9 +278,7 @@ def test_objects_written_by_json_are_read(record: dict[str, Any], is_ascii: bool
 def test_kernels_read_objects_as_python_reads_them(lines: list[bytes]) -> None:
     """Whatever stands in a line; the lines of plain objects are not apart."""
     lines = [line.replace(b"\n", b"") for line in lines]
-    compiled = kernels(ObjectKernels)
-    assert compiled is not None
-    columns, apart = compiled.read_objects(lines, ["email", "y"])
+    columns, apart = installed(ObjectKernels).read_objects(lines, ["email", "y"])
     texts = [column.to_pylist() for column in columns]
     for column in columns:
         column.validate(full=True)
@@ -321,7 +317,5 @@ def test_whole_columns_and_single_cells_give_the_same_rows(tmp_path: Path, lines
         assert read() == expected
         patch.setattr(jsonlines, "PIECE_LINES", 2)
         assert read() == expected
-        patch.setattr(rowreading, "kernels", lambda _: None)
-        assert read() == expected
-        patch.setattr(rowreading.RowReader, "_texts", lambda _, lines: ({}, np.ones(len(lines), dtype=bool)))
+        patch.setattr(rowreading, "OBJECT_LOOPS", None)
         assert read() == expected

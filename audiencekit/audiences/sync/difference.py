@@ -13,7 +13,6 @@ import numpy as np
 
 from audiencekit.audiences.sync.removals import as_records
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.kernels.library import kernels
 from audiencekit.limits import RENEW_BEFORE_DAYS, RENEW_BEFORE_SHARE
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
@@ -24,11 +23,11 @@ from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
-from audiencekit.selection.partitions import Entries, records_of
 from audiencekit.selection.selection import NEIGHBOURS
+from audiencekit.selection.tag_arrays import Entries
 from audiencekit.snapshots.files import PARTS, Index, Snapshot
-from audiencekit.snapshots.mark_kernels import Comparison, DayLimits, MarkKernels
-from audiencekit.snapshots.marks import Marks
+from audiencekit.snapshots.mark_arrays import Comparison, DayLimits
+from audiencekit.snapshots.marks import MARK_LOOPS
 from audiencekit.snapshots.members import (
     DOUBTFUL,
     DROPPED,
@@ -146,19 +145,8 @@ def _compare(wanted: Bits, snapshot: Snapshot, horizon: Horizon, unsealed: tuple
 
 
 def _compare_marks(pieces: list[Entries], wanted: Bits, index: Index, horizon: Horizon) -> Comparison:
-    if compiled := kernels(MarkKernels):
-        by = DayLimits(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
-        return compiled.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
-    entries = np.concatenate(pieces)
-    entries = entries[wanted.at(entries["record"])]
-    places, known = Marks.of(entries).find_in(index.marks)
-    places[~known] = len(index)
-    days = np.append(index.days, np.int16(DROPPED)).take(places)
-    unknown = (days == DOUBTFUL) | (days < horizon.lapsed_before)
-    is_sent = unknown | (days <= horizon.renewed_to) | horizon.all_members
-    gone = np.append((index.days == DOUBTFUL) | (index.days >= horizon.lapsed_before), False)
-    gone[places] = False
-    return Comparison(len(entries), int(unknown.sum()), records_of(entries)[is_sent], np.flatnonzero(gone))
+    by = DayLimits(**asdict(horizon), doubtful=DOUBTFUL, dropped=DROPPED)
+    return MARK_LOOPS.compare(pieces, wanted.packed(), index.marks.halves(), index.days, by)
 
 
 @guarded

@@ -12,12 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.kernels.library import kernels
 from audiencekit.limits import RETURN_SHARE
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.process.workers import cores, in_order
 from audiencekit.records.columns.arrays import (
-    Bytes,
     Matrix,
     Places,
     arrow_array,
@@ -28,9 +26,10 @@ from audiencekit.records.columns.arrays import (
 )
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.records.records import RECORD_SCHEMA
-from audiencekit.selection.tag_kernels import TagKernels
-from audiencekit.selection.tags import TAG, Tagger, Tags, hashes_by_kind
-from audiencekit.snapshots.mark_kernels import Halves, MarkKernels
+from audiencekit.selection.tag_arrays import TAG, Tags
+from audiencekit.selection.tags import TAG_LOOPS, Tagger, hashes_by_kind
+from audiencekit.snapshots.mark_arrays import Halves
+from audiencekit.snapshots.marks import MARK_LOOPS
 from audiencekit.snapshots.members import count_members
 
 # --- Taking members out, when a Delete strikes all members who hold any of its keys (specification part 2,
@@ -282,28 +281,12 @@ class KeyFilter:
     def add(self, hashes: Matrix) -> None:
         """Add these keys."""
         for word, bits in enumerate((self._near, self._far)):
-            numbers = _numbers(hashes, word, bits)
-            np.bitwise_or.at(bits, numbers >> 3, _masks(numbers))
+            numbers = hashes.view("<u4")[:, word] & np.uint32(8 * len(bits) - 1)
+            np.bitwise_or.at(bits, numbers >> 3, np.left_shift(np.uint8(1), (numbers & 7).astype(np.uint8)))
 
     def likely(self, hashes: Matrix) -> Indices:
-        """Return the places of the `hashes` that may have been added."""
-        if compiled := kernels(TagKernels):
-            return compiled.find_likely(hashes, self._near, self._far)
-        places = np.arange(len(hashes))
-        for word, bits in enumerate((self._near, self._far)):
-            numbers = _numbers(hashes[places], word, bits)
-            places = places[bits[numbers >> 3] & _masks(numbers) != 0]
-        return places
-
-
-def _numbers(hashes: Matrix, word: int, bits: Bytes) -> Indices:
-    """Return the bit number of each of `hashes` in `bits`, from that word of four bytes."""
-    numbers: Indices = hashes.view("<u4")[:, word].astype(np.int64) & (8 * len(bits) - 1)
-    return numbers
-
-
-def _masks(numbers: Indices) -> Bytes:
-    return np.left_shift(np.uint8(1), (numbers & 7).astype(np.uint8))
+        """The places of those `hashes` that may have been added."""
+        return TAG_LOOPS.find_likely(hashes, self._near, self._far)
 
 
 class KeyTable:
@@ -312,8 +295,7 @@ class KeyTable:
     def __init__(self, tags: Sequence[Tags]) -> None:
         halves = (np.concatenate([_NO_TAGS[half], *(each[half] for each in tags)]) for half in ("high", "low"))
         self._high, self._low = _distinct(*halves)
-        compiled = kernels(MarkKernels)
-        self._begins = None if compiled is None else compiled.prepare(self._high)
+        self._begins = MARK_LOOPS.prepare(self._high)
 
     def __len__(self) -> int:
         return len(self._high)
@@ -322,23 +304,10 @@ class KeyTable:
         return f"<KeyTable of {len(self)}>"
 
     def find(self, tags: Tags) -> tuple[Indices, Indices]:
-        """Return the places of the `tags` in the table, and the number of each."""
-        if self._begins is not None and (compiled := kernels(MarkKernels)):
-            numbers = compiled.find_tags(tags, Halves(self._high, self._low), self._begins)
-            places = np.flatnonzero(numbers >= 0)
-            return places, numbers[places]
-        high, low = tags["high"], tags["low"]
-        numbers = np.searchsorted(self._high, high)
-        numbers += ~self._is(numbers, high, low)  # two of the set may share their first half
-        found = self._is(numbers, high, low)
-        return np.flatnonzero(found), numbers[found]
-
-    def _is(self, numbers: Indices, high: Indices, low: Indices) -> Bools:
-        within = np.minimum(numbers, max(len(self) - 1, 0))
-        if not len(self):
-            return np.zeros(len(numbers), dtype=bool)
-        same: Bools = (self._high[within] == high) & (self._low[within] == low) & (numbers < len(self))
-        return same
+        """The places of those `tags` that are in the set, and the number of each."""
+        numbers = MARK_LOOPS.find_tags(tags, Halves(self._high, self._low), self._begins)
+        places = np.flatnonzero(numbers >= 0)
+        return places, numbers[places]
 
 
 def _distinct(high: Numbers, low: Numbers) -> tuple[Numbers, Numbers]:

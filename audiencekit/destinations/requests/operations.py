@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from audiencekit.destinations.requests.entries import Octets, write_operations
-from audiencekit.destinations.requests.packing import EncodedUsers, measure_users
+from audiencekit.destinations.requests.entries import Octets
+from audiencekit.destinations.requests.packing import ENTRY_LOOPS, EncodedUsers, measure_users
 from audiencekit.destinations.requests.request_plan import (
     OPERATION_SUFFIX,
     BodyLimits,
@@ -56,7 +56,9 @@ class OperationsForm:
         for verb, users, operations in verbs:
             if operations:
                 prefix = operation_prefix(verb, self.times)
-                end += write_operations(body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap())
+                end += ENTRY_LOOPS.write_operations(
+                    body[end:], prefix, OPERATION_SUFFIX, operations, users.entries.unwrap()
+                )
         body[0], body[end - 1] = ord(_OPEN), ord(_CLOSE)  # the last operation has no comma
         return end
 

@@ -9,8 +9,11 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audiencekit.destinations.requests.entries import Chosen, Octets, measure_entries
+from audiencekit.destinations.requests.entries import Chosen, Octets
+from audiencekit.destinations.requests.entry_kernels import EntryKernels
+from audiencekit.destinations.requests.plain_entries import PlainEntries
 from audiencekit.destinations.requests.request_plan import PlannedRequest
+from audiencekit.kernels.library import choose
 from audiencekit.packedrequest import PackedRequest, RequestBody
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.process.workers import cores, in_order
@@ -19,6 +22,7 @@ from audiencekit.records.batches import ROW
 from audiencekit.records.chunks import Counts
 from audiencekit.records.columns.arrays import arrow_array
 
+ENTRY_LOOPS: Final = choose(EntryKernels, PlainEntries)
 # Fewer than one in so many records of a batch are taken out of it.
 _FEW: Final = 8
 
@@ -94,8 +98,8 @@ def encode_users(records: HashedRecords, places: Counts, profile: Profile) -> En
 
 @guarded
 def measure_users(records: HashedRecords, profile: Profile) -> npt.NDArray[np.int64]:
-    """Return the bytes of each entry without its comma, as it will be written."""
-    return measure_entries(records.unwrap(), profile)
+    """The bytes of each entry without its comma, as it will be written."""
+    return ENTRY_LOOPS.measure_entries(records.unwrap(), profile)
 
 
 class BodyBuffer(Personal[Octets]):

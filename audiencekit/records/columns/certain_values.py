@@ -9,15 +9,14 @@ import numpy as np
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
 from audiencekit.identifiers.email import CARRIERS, MAX_LOCAL_LENGTH
-from audiencekit.identifiers.kinds import Kind, Rules
+from audiencekit.identifiers.kinds import Rules
 from audiencekit.identifiers.texts import DOUBLED, WORDS
 from audiencekit.kernels.layouts import Words
-from audiencekit.kernels.library import kernels
-from audiencekit.records.columns.arrays import PENDING, VALID, Codes, Matrix, arrow_array, hash_array
+from audiencekit.records.columns.arrays import PENDING, Codes, Matrix, arrow_array
 from audiencekit.records.columns.checks import signs
 from audiencekit.records.columns.letters import KNOWN
 from audiencekit.records.columns.text_kernels import Plans, TextKernels
-from audiencekit.records.phones.numbers import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS, regions_of
+from audiencekit.records.phones.regions import CALLING_CODES, CODES, DIALLED, PLACEHOLDERS, regions_of, written_codes
 from audiencekit.records.phones.tables import Tables, phone_tables
 
 # A kernel asks these of ASCII texts only.
@@ -42,41 +41,55 @@ NO_ADDRESSES: Final = frozenset(
 _CARRIERS: Final = Words.of(CARRIERS)
 _NO_ADDRESSES: Final = Words.of(NO_ADDRESSES)
 
+_LOOKED_AT: Final = 256  # numbers for calling codes, at a time
 _NO_REGION: Final = -1  # where a kernel begins for a region without phone numbers
 
 
-def decide_plain(texts: Any, kind: Kind, countries: Any | None, rules: Rules) -> tuple[Codes, Matrix] | None:
-    """Codes, PENDING for what is left to the columnar rules, and hashes of the valid ones.
+def decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
+    """Codes of addresses, PENDING for what is left to the definition, and hashes of the valid ones.
 
-    None for kinds that no kernel decides, and without kernels. `countries` are as in `decide_phone_numbers`. Holds raw
-    values: to be called from a guarded function only.
+    Twice where letters are met for the first time: judged then, they are known from the second time on. Holds raw
+    values: to be called from a guarded function only, as `decide_phone_numbers`.
     """
-    compiled = kernels(TextKernels)
-    match kind:
-        case Kind.EMAIL if compiled:
-            return _decide_emails(texts, compiled)
-        case Kind.PHONE_NUMBER if compiled:
-            names, regions = regions_of(countries, len(texts), rules)
-            plans = _plans(phone_tables().covering(filter(None, names), ()), names, rules)
-            return compiled.decide_phone_numbers(texts, regions=regions, plans=plans)
-        case _:
-            return None
-
-
-def valid_hashes(codes: Codes, hashes: Matrix) -> Any:
-    """The hashes whose code is VALID (HASH_TYPE). They may be moved to the front of `hashes`."""
-    compiled = kernels(TextKernels)
-    return hash_array(compiled.keep_valid(codes, hashes) if compiled else hashes[codes == VALID])
-
-
-def _decide_emails(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
-    """Twice where letters are met for the first time: judged then, they are known from the second time on."""
     codes, hashes = _decide_known(texts, compiled)
     left = np.flatnonzero(codes == PENDING)
     if len(left):
         pending = texts.take(arrow_array(left))
         if KNOWN.learn(pending):
             codes[left], hashes[left] = _decide_known(pending, compiled)
+    return codes, hashes
+
+
+def decide_phone_numbers(
+    texts: Any, countries: Any | None, rules: Rules, compiled: TextKernels
+) -> tuple[Codes, Matrix]:
+    """The same of phone numbers. `countries` (pa.StringArray of codes, or a dictionary of them; null where the row
+    names none; None: no row does) are those of the rows.
+
+    A kernel leaves what has a calling code whose plan is not among the tables. So those of what it left are read, a few
+    at a time, since most of a list have the same ones, and what is left is decided again.
+    """
+    names, regions = regions_of(countries, len(texts), rules)
+    tables = phone_tables().covering(filter(None, names), ())
+    codes, hashes = compiled.decide_phone_numbers(texts, regions=regions, plans=_plans(tables, names, rules))
+    left, looked_at = np.flatnonzero(codes == PENDING), 0
+    while looked_at < len(left):
+        places = left[looked_at : looked_at + _LOOKED_AT]
+        new = {
+            code
+            for text, region in zip(texts.take(arrow_array(places)).to_pylist(), regions[places].tolist(), strict=True)
+            for code in written_codes(text or "", names[region])
+            if tables.international[code] < 0
+        }
+        if not new:
+            looked_at += len(places)
+            continue
+        tables = phone_tables().covering((), new)
+        rest, plans = left[looked_at:], _plans(tables, names, rules)
+        codes[rest], hashes[rest] = compiled.decide_phone_numbers(
+            texts.take(arrow_array(rest)), regions=regions[rest], plans=plans
+        )
+        left = np.concatenate([left[:looked_at], rest[codes[rest] == PENDING]])
     return codes, hashes
 
 
@@ -93,7 +106,7 @@ def _decide_known(texts: Any, compiled: TextKernels) -> tuple[Codes, Matrix]:
 
 
 def _plans(tables: Tables, names: list[str | None], rules: Rules) -> Plans:
-    """The plans of the rows' countries, and of the calling codes that the columnar rules had to look at so far."""
+    """The plans of the rows' countries, and of the calling codes that were met so far."""
     national = [tables.national[name] if name else _NO_REGION for name in names]
     return Plans(
         following=tables.following,

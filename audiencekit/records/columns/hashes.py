@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
-from hashlib import sha256
 from typing import Any, Final
 
 import numpy as np
@@ -13,20 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audiencekit.identifiers.kinds import PLACEHOLDER_HASHES, Reason
-from audiencekit.kernels.layouts import Slice, address, output_slice, require
-from audiencekit.kernels.library import kernels
+from audiencekit.kernels.library import choose
 from audiencekit.limits import SHA256_BYTES, SHA256_HEX_LENGTH
 from audiencekit.records.columns.arrays import (
     HASH_TYPE,
-    Bytes,
     Decisions,
     Matrix,
-    Places,
     arrow_array,
     code_of,
     hash_array,
     hash_matrix,
-    hashes_in,
 )
 from audiencekit.records.columns.checks import (
     ALWAYS,
@@ -39,7 +33,10 @@ from audiencekit.records.columns.checks import (
     matches,
     trim_texts,
 )
+from audiencekit.records.columns.plain_texts import PlainTexts
 from audiencekit.records.columns.text_kernels import TextKernels
+
+TEXT_LOOPS: Final = choose(TextKernels, PlainTexts)
 
 # The two digits of each byte as they stand in memory, and back.
 _OF_BYTE: Final = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), dtype=np.uint16)
@@ -101,22 +98,6 @@ def _digits_of(texts: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(letters, dtype=np.uint8, count=len(texts) * SHA256_HEX_LENGTH, offset=start)
 
 
-class HexKernels:
-    """Digits of many hashes at once, without the lock of the interpreter."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
-
-    def write_lists(self, lists: Places, hashes: Matrix, places: npt.NDArray[np.int64], digits: Bytes) -> Places:
-        """Put the hex digits of the lists of hashes at `places` into `digits`, and give where among the hashes that are
-        written each of these lists begins, and where the last one ends."""
-        ends = np.empty(len(places) + 1, dtype=np.int32)
-        given = (Slice.of(lists, np.int32), Slice.of(hashes, np.uint8), Slice.of(places, np.int64))
-        room = (ctypes.c_void_p(address(ends)), *output_slice(digits, np.uint8))
-        require(self._library.audiencekit_hex_lists(*map(ctypes.byref, given), *room))
-        return ends
-
-
 _CHECKS: Final = (
     BLANK,
     WORD,
@@ -148,8 +129,4 @@ def sha256_of(normalized: Any) -> Any:
     """
     if not len(normalized):
         return pa.array([], HASH_TYPE)
-    compiled = kernels(TextKernels)
-    if compiled:
-        return hash_array(compiled.hash(normalized))
-    hashes = [sha256(text).digest() for text in normalized.cast(pa.binary()).to_pylist()]
-    return hashes_in(pa.py_buffer(b"".join(hashes)), len(hashes))
+    return hash_array(TEXT_LOOPS.hash(normalized))

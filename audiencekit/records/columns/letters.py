@@ -22,8 +22,8 @@ from audiencekit.identifiers.email import MAX_LABEL_LENGTH, lower
 from audiencekit.records.columns.arrays import Bytes
 from audiencekit.records.columns.checks import signs
 from audiencekit.records.columns.domains import BASIC_PLANE, CODE_POINTS, DOMAIN_LETTERS, mapped
-from audiencekit.records.columns.emails import is_certain_letter, judge_letters
 from audiencekit.records.columns.international import certain_letters
+from audiencekit.records.columns.odd_addresses import is_certain_letter, judge_letters
 from audiencekit.records.columns.text_kernels import Letters
 
 # As `kernels/src/folding.rs` reads them. Composed ones end in a mark of a class once they are decomposed; NFC may join

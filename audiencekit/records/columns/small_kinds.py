@@ -52,9 +52,7 @@ from audiencekit.records.columns.checks import (
     trim_texts,
     unmark_texts,
 )
-from audiencekit.records.columns.emails import decide_emails
 from audiencekit.records.columns.suspicions import hold_others, judge_likeness
-from audiencekit.records.phones.numbers import decide_phone_numbers
 from audiencekit.records.record_bits import Indices
 from audiencekit.records.tally import PersonalShapes
 
@@ -144,26 +142,24 @@ def _refuse_large(digits: Any, codes: Codes) -> None:
     codes[np.logical_and(codes == VALID, above)] = code_of(Reason.TOO_LONG)
 
 
-def decide_in_bulk(texts: Any, kind: Kind, countries: Any | None, rules: Rules) -> Decisions:
+def decide_in_bulk(texts: Any, kind: Kind, rules: Rules) -> Decisions:
     """The decisions on `texts` that are certain; the others are left to the definition.
 
     Holds raw values: to be called from a guarded function only.
     """
-    return _BULK_RULES.get(kind, _leave)(texts, countries, rules)
+    return _BULK_RULES.get(kind, _leave)(texts, rules)
 
 
-def _leave(texts: Any, countries: Any | None, rules: Rules) -> Decisions:
+def _leave(texts: Any, rules: Rules) -> Decisions:
     """Leave every value to the definition: a kind without a rule for whole columns."""
     return Decisions(pa.nulls(len(texts), pa.string()), arrow_array(np.full(len(texts), UNDECIDED, dtype=np.int8)))
 
 
-_BULK_RULES: Final[Mapping[Kind, Callable[[Any, Any | None, Rules], Decisions]]] = {
-    Kind.EMAIL: lambda texts, countries, rules: decide_emails(texts),
-    Kind.PHONE_NUMBER: decide_phone_numbers,
-    Kind.DEVICE_ID: lambda texts, countries, rules: decide_device_ids(texts, rules),
-    Kind.HANDLE: lambda texts, countries, rules: decide_handles(texts),
-    Kind.PLATFORM_ID: lambda texts, countries, rules: decide_platform_ids(texts),
-    Kind.PARTNER_USER_ID: lambda texts, countries, rules: decide_partner_user_ids(texts),
+_BULK_RULES: Final[Mapping[Kind, Callable[[Any, Rules], Decisions]]] = {
+    Kind.DEVICE_ID: lambda texts, rules: decide_device_ids(texts, rules),
+    Kind.HANDLE: lambda texts, rules: decide_handles(texts),
+    Kind.PLATFORM_ID: lambda texts, rules: decide_platform_ids(texts),
+    Kind.PARTNER_USER_ID: lambda texts, rules: decide_partner_user_ids(texts),
 }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -51,10 +52,22 @@ from audiencekit.identifiers.partner_user_id import (
     decoded_forms,
 )
 from audiencekit.identifiers.texts import plain_signs
-from audiencekit.records.columns.arrays import UNDECIDED, VALID, Bools, Codes, arrow_array, code_of, put, text_buffers
+from audiencekit.kernels.library import choose
+from audiencekit.records.columns.arrays import (
+    PENDING,
+    UNDECIDED,
+    VALID,
+    Bools,
+    Codes,
+    arrow_array,
+    code_of,
+    put,
+    text_buffers,
+)
+from audiencekit.records.columns.certain_values import decide_phone_numbers
 from audiencekit.records.columns.checks import are_ascii, matches, matches_among, trim_texts
 from audiencekit.records.columns.shapes import ODD, shapes_of
-from audiencekit.records.phones.numbers import decide_phone_numbers
+from audiencekit.records.columns.text_kernels import TextKernels
 from audiencekit.records.record_bits import Indices
 from audiencekit.records.tally import BareNumbers, PaymentNumbers
 
@@ -180,13 +193,27 @@ def _of_pattern(digits: Any, pattern: str) -> Bools:
     return matches(digits, rf"\A(?:{pattern})\z") if pattern else np.zeros(len(digits), dtype=bool)
 
 
+def _codes_by_kernels(library: ctypes.CDLL) -> Callable[[Any], Codes]:
+    kernels = TextKernels(library)
+    return lambda texts: decide_phone_numbers(texts, None, DEFAULT_RULES, kernels)[0]
+
+
+def _plain_codes() -> Callable[[Any], Codes]:
+    from audiencekit.records.phones import plain_numbers
+
+    return lambda texts: plain_numbers.decide_phone_numbers(texts, None, DEFAULT_RULES).codes
+
+
+_CODES_OF_NUMBERS: Final = choose(_codes_by_kernels, _plain_codes)
+
+
 def _are_international(digits: Any) -> Bools:
     numbers = pc.replace_substring_regex(digits, r"\A00", "")
-    codes = decide_phone_numbers(pc.binary_join_element_wise("+", numbers, ""), None, DEFAULT_RULES).codes
+    codes = _CODES_OF_NUMBERS(pc.binary_join_element_wise("+", numbers, ""))
     valid: Bools = codes == VALID
-    undecided = np.flatnonzero(codes == UNDECIDED)
-    left = digits.take(arrow_array(undecided)).to_pylist()
-    valid[undecided] = np.fromiter(map(reads_as_international, left), np.bool_, len(left))
+    left = np.flatnonzero((codes == PENDING) | (codes == UNDECIDED))
+    texts = digits.take(arrow_array(left)).to_pylist()
+    valid[left] = np.fromiter(map(reads_as_international, texts), np.bool_, len(texts))
     long_enough: Bools = pc.binary_length(numbers).to_numpy(zero_copy_only=False) >= MIN_INTERNATIONAL
     return valid & long_enough
 

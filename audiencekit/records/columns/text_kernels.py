@@ -12,7 +12,7 @@ import numpy.typing as npt
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.kernels.layouts import KernelStructure, Slice, Texts, Words, address, require
 from audiencekit.limits import SHA256_BYTES
-from audiencekit.records.columns.arrays import Bytes, Codes, Matrix, Places, code_of, text_buffers
+from audiencekit.records.columns.arrays import Bytes, Codes, Matrix, Places, arrow_array, code_of, text_buffers
 
 MOST_DISTINCT: Final = 1_024  # texts of a column that a kernel numbers
 
@@ -132,6 +132,14 @@ class TextKernels:
         digests = np.empty((len(texts), SHA256_BYTES), dtype=np.uint8)
         require(self._library.audiencekit_hash(ctypes.byref(Texts.of(*buffers)), ctypes.c_void_p(address(digests))))
         return digests
+
+    def encode(self, texts: Any) -> tuple[Any, Any]:
+        """Which distinct text each of `texts` is, null for null, and these, numbered as they come."""
+        if (found := self.number(texts)) is not None:
+            numbers, firsts = found
+            return arrow_array(numbers), texts.take(arrow_array(firsts))
+        encoded = texts.dictionary_encode()
+        return encoded.indices, encoded.dictionary
 
     def number(self, texts: Any) -> tuple[Places, npt.NDArray[np.uint32]] | None:
         """Which distinct text each of `texts` is, numbered as they come, and the row of the first of each.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.kernels.layouts import KernelStructure, Slice, address, require
+from audiencekit.limits import MAX_CELL_BYTES
+from audiencekit.sources.csv.cells import Cells, LinesApart, WantedCells
+from audiencekit.sources.csv.records import Patterns, cut
 
 _BLOCK: Final = 64  # cells of so many bytes are noted at once, and room for as many is asked for
 _LEAST_LINE_BYTES: Final = 2  # a letter and a line end
@@ -79,16 +80,6 @@ class _Column(KernelStructure):
         return pa.StringArray.from_buffers(self.offset_count - 1, *self._kept)
 
 
-@dataclass(frozen=True, slots=True)
-class WantedCells:
-    """The cells at `positions` of records that have `width` of them, or at least `least` where that is given."""
-
-    delimiter: str
-    width: int
-    positions: Sequence[int]
-    least: int | None = None
-
-
 class Room:
     """Where a kernel notes the places of lines and cells, for one piece after the other.
 
@@ -110,25 +101,26 @@ class Room:
         return _Places(*(each for array in arrays for each in (address(array), len(array))))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class LinesApart:
-    """Lines that call for a careful look: their numbers among the records, from 0, and their bytes in a row."""
+class CellReader:
+    """Reads the wanted cells of one piece after the other, in one thread."""
 
-    numbers: npt.NDArray[np.int64]
-    data: bytes
+    def __init__(self, kernels: CellKernels, wanted: WantedCells) -> None:
+        self._kernels, self._wanted, self._room = kernels, wanted, Room()
+        self._patterns = Patterns(wanted.delimiter)
 
+    def read(self, data: bytes) -> Cells:
+        """The whole records that `data` begins with, and their cells where a kernel is certain of them.
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Cells:
-    """The begin of a text: so many records, in so many bytes, and their cells by position (pa.StringArray).
-
-    Of the records that are `apart`, there are no cells.
-    """
-
-    records: int
-    whole_bytes: int
-    columns: dict[int, Any]
-    apart: LinesApart | None = None
+        They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
+        Those that are apart are read by `csv`, which must find as many.
+        """
+        found = None
+        if self._wanted.positions:
+            found = self._kernels.read_cells(data, self._wanted, self._room, longest=MAX_CELL_BYTES)
+        if found is None:
+            records, carry, _ = cut(data, self._patterns)
+            return Cells(records, len(data) - len(carry), None)
+        return found
 
 
 class CellKernels:
@@ -137,18 +129,9 @@ class CellKernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def count_lines(self, piece: bytes | memoryview) -> int:
-        """The lines of a text that are not blank, each with its end."""
-        given, found = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), ctypes.c_size_t()
-        require(self._library.audiencekit_count_lines(ctypes.byref(given), ctypes.byref(found)))
-        return found.value
-
-    def are_plain(self, piece: bytes, *, lines: int, longest: int) -> bool:
-        """Whether a text is UTF-8 without NUL, of so many lines that all end in LF or CR LF, none of more bytes."""
-        given, found = Slice.of(np.frombuffer(piece, dtype=np.uint8), np.uint8), ctypes.c_int32()
-        bounds = ctypes.c_size_t(lines), ctypes.c_size_t(longest)
-        require(self._library.audiencekit_are_plain(ctypes.byref(given), *bounds, ctypes.byref(found)))
-        return bool(found.value)
+    def reader(self, wanted: WantedCells) -> CellReader:
+        """A reader of the cells that are `wanted`."""
+        return CellReader(self, wanted)
 
     def read_cells(self, piece: bytes, wanted: WantedCells, room: Room, *, longest: int) -> Cells | None:
         """The wanted cells of the whole lines that `piece` begins with; None when none is plain, or a quote unsound.

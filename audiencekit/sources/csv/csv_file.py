@@ -12,21 +12,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from audiencekit.errors import SourceRefused
-from audiencekit.kernels.library import kernels
-from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, MAX_LINE_BYTES
+from audiencekit.kernels.library import choose
+from audiencekit.limits import BATCH_ROWS, MAX_LINE_BYTES
 from audiencekit.personal import RawColumns
 from audiencekit.process.workers import cores
 from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.arrow import split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.byte_stream import ByteStream
-from audiencekit.sources.csv.arrow_cells import ArrowReader
-from audiencekit.sources.csv.cell_kernels import CellKernels, Cells, LinesApart, Room, WantedCells
+from audiencekit.sources.csv.cell_kernels import CellKernels
+from audiencekit.sources.csv.cells import Cells, LinesApart, WantedCells
+from audiencekit.sources.csv.plain_cells import PlainCells
 from audiencekit.sources.csv.records import Layout, Patterns, Records, RowJudge, cut, field_limit, find_layout
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults
 
+CELL_LOOPS: Final = choose(CellKernels, PlainCells)
 PIECE_BYTES: Final = 3_145_728  # two thirds of it would take a tenth more time, and 25 MB less at the peak
 BATCH_LETTERS: Final = 64_000_000  # a batch of rows with huge cells ends earlier
 KeptRow: TypeAlias = tuple[int, list[str | None]]  # its number, and its used cells
@@ -251,7 +253,7 @@ class Pieces:
     ) -> None:
         self._blocks, self._piece_bytes = _head_apart(blocks), piece_bytes
         self._readers, self._bytes_left = readers or cores(), bytes_left
-        self._wanted, self._by_arrow, self._room = wanted, ArrowReader(wanted), Room()
+        self._reader = CELL_LOOPS.reader(wanted)
         self._patterns = Patterns(wanted.delimiter)
         self._carry = b""
         self.reads_cells = False
@@ -291,26 +293,16 @@ class Pieces:
 
     def _take(self, data: bytes) -> Piece | None:
         """The whole records that `data` begins with, None if there are none; what follows them is carried."""
-        if self.reads_cells and (begun := self._begin(data)):
-            self._carry = data[begun.whole_bytes :]
-            whole = data[: begun.whole_bytes] if begun.apart else b""
-            return Piece(begun.records, begun.columns, whole, begun.apart)
-        # Lines that no kernel reads, or without kernels: counted, and read by Arrow where that is as good.
-        records, self._carry, is_plain = cut(data, self._patterns)
-        whole = data[: len(data) - len(self._carry)]
-        if not whole:
+        if self.reads_cells:
+            found = self._reader.read(data)
+        else:
+            records, carry, _ = cut(data, self._patterns)
+            found = Cells(records, len(data) - len(carry), None)
+        self._carry = data[found.whole_bytes :]
+        if not found.whole_bytes:
             return None
-        cells = self._by_arrow.read(whole, records) if self.reads_cells and is_plain else None
-        return Piece(records, data=whole) if cells is None else Piece(records, cells)
-
-    def _begin(self, data: bytes) -> Cells | None:
-        """The cells of all whole records that `data` begins with, None when a kernel is not certain of them.
-
-        They are counted, too: a line end by a line end, and the reader must have found as many cells as they have.
-        Those that are apart are read by `csv`, which must find as many.
-        """
-        compiled = kernels(CellKernels) if self._wanted.positions else None
-        return compiled.read_cells(data, self._wanted, self._room, longest=MAX_CELL_BYTES) if compiled else None
+        is_needed = found.columns is None or found.apart is not None
+        return Piece(found.records, found.columns, data[: found.whole_bytes] if is_needed else b"", found.apart)
 
 
 def _head_apart(blocks: Iterator[bytes]) -> Iterator[bytes]:

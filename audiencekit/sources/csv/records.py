@@ -14,13 +14,11 @@ import numpy as np
 
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES, MAX_COLUMNS, MAX_LINE_BYTES
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.arrow import column_names
 from audiencekit.sources.bytes.byte_stream import ByteStream, take_sample
 from audiencekit.sources.columns.header import Header, is_header, is_whole_file
-from audiencekit.sources.csv.cell_kernels import CellKernels
 from audiencekit.sources.csv.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, sampled_part, usual_width
@@ -205,8 +203,6 @@ def cut(data: bytes, patterns: Patterns) -> tuple[int, bytes, bool]:
 
 def count_lines(data: bytes | memoryview) -> int:
     """Non-blank lines of `data`, each with its end. No line end in `data` is inside quotes."""
-    if compiled := kernels(CellKernels):
-        return compiled.count_lines(data)
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = (letters == ord("\n")) | (letters == ord("\r"))
     return int(np.count_nonzero(ends[1:] > ends[:-1]))

@@ -1,7 +1,7 @@
 //! Pieces of text files.
 
 use super::{guarded, slice_mut, Slice, TextSlices};
-use crate::{cells, lines, objects};
+use crate::{cells, objects};
 
 /// A column that is read: at `position`, into these two places.
 #[repr(C)]
@@ -11,35 +11,6 @@ pub struct ColumnSlices {
     offset_count: usize,
     data: *mut u8,
     data_bytes: usize,
-}
-
-/// The lines of `piece` that are not blank, each with its end.
-///
-/// # Safety
-/// As for `Slice::get`.
-#[no_mangle]
-pub unsafe extern "C" fn audiencekit_count_lines(piece: &Slice<u8>, lines: &mut usize) -> i32 {
-    guarded(|| {
-        // SAFETY: promised by the caller.
-        *lines = lines::count(unsafe { piece.get() });
-    })
-}
-
-/// Whether `piece` is plain text of so many lines, none longer than `longest` bytes.
-///
-/// # Safety
-/// As for `Slice::get`.
-#[no_mangle]
-pub unsafe extern "C" fn audiencekit_are_plain(
-    piece: &Slice<u8>,
-    lines: usize,
-    longest: usize,
-    are_plain: &mut i32,
-) -> i32 {
-    guarded(|| {
-        // SAFETY: promised by the caller.
-        *are_plain = lines::are_plain(unsafe { piece.get() }, lines, longest).into();
-    })
 }
 
 /// Where the places of lines and cells are noted.

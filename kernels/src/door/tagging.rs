@@ -6,18 +6,6 @@ use crate::filter::Filter;
 use crate::parts::{self, Entry};
 use crate::tags::{self, Tag, TAG_BYTES};
 
-/// How many values lie beneath lists that are null goes to `found`.
-///
-/// # Safety
-/// As for `Slice::get`.
-#[no_mangle]
-pub unsafe extern "C" fn audiencekit_beneath(valid: &Slice<u8>, offsets: &Slice<i32>, found: &mut usize) -> i32 {
-    guarded(|| {
-        // SAFETY: promised by the caller.
-        *found = unsafe { tags::count_beneath(valid.get(), offsets.get()) };
-    })
-}
-
 /// The first half of each of `hashes`, masked, at `halves`.
 ///
 /// # Safety

@@ -18,12 +18,12 @@ from audiencekit.audiences.sync.difference import Difference, Horizon, SentRecor
 from audiencekit.personal import HashedRecords
 from audiencekit.records.record_bits import Bits
 from audiencekit.selection.key_sets import KeySets
-from audiencekit.selection.partitions import ENTRY
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.tag_arrays import ENTRY, TAG
 from audiencekit.snapshots import marks
 from audiencekit.snapshots.files import Index
 from audiencekit.snapshots.marks import Marks
 from audiencekit.snapshots.members import DOUBTFUL, DROPPED, MemberChunk, day_of, from_bytes
+from audiencekit.snapshots.plain_marks import PlainMarks
 from audiencekit.state.spool import Spool
 from tests.audiences.sync.people import TAGGER, Known, names, records
 from tests.audiences.sync.service import Person
@@ -60,7 +60,7 @@ def test_it_is_what_the_sets_say(source: list[Person], days: dict[Person, int]) 
     found, gone = _find(source, days)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
-            patch.setattr(module, "kernels", lambda _: None)
+            patch.setattr(module, "MARK_LOOPS", PlainMarks())
         assert repr(_find(source, days)) == repr((found, gone))
     live = {person for person, day in days.items() if day == DOUBTFUL or day >= 100}
     known = {person for person in live if days[person] != DOUBTFUL}
@@ -100,7 +100,7 @@ def test_kernels_compare_alike(
     compared = difference._compare_marks(given, bits, index, horizon)
     with pytest.MonkeyPatch.context() as patch:
         for module in (difference, marks):
-            patch.setattr(module, "kernels", lambda _: None)
+            patch.setattr(module, "MARK_LOOPS", PlainMarks())
         expected = difference._compare_marks(given, bits, index, horizon)
     assert (compared.wanted, compared.additions) == (expected.wanted, expected.additions)
     assert compared.sent.tolist() == expected.sent.tolist()

@@ -28,8 +28,10 @@ from audiencekit.audiences.sync.removals import (
 from audiencekit.personal import HashedRecords
 from audiencekit.records.columns.arrays import hash_array, list_array
 from audiencekit.records.record_bits import Bits, Indices
-from audiencekit.selection.tags import TAG
+from audiencekit.selection.plain_tags import PlainTags
+from audiencekit.selection.tag_arrays import TAG
 from audiencekit.snapshots.members import MEMBER_SCHEMA
+from audiencekit.snapshots.plain_marks import PlainMarks
 from tests.audiences.sync.people import TAGGER, members, names, records
 from tests.audiences.sync.service import Person
 
@@ -192,7 +194,7 @@ def test_exactly_the_keys_that_are_in_are_found(members: list[tuple[int, int]], 
     expected = [(place, numbered[pair]) for place, pair in enumerate(asked) if pair in numbered]
     assert list(zip(places.tolist(), numbers.tolist(), strict=True)) == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keytable, "kernels", lambda _: None)
+        patch.setattr(keytable, "MARK_LOOPS", PlainMarks())
         assert [each.tolist() for each in table.find(_tags(asked))] == [places.tolist(), numbers.tolist()]
 
 
@@ -207,7 +209,7 @@ def test_a_filter_lets_pass_what_was_added(added: list[bytes], others: list[byte
     assert set(range(len(others), len(asked))) <= set(likely)
     assert {asked[place][:3] for place in likely} <= {each[:3] for each in added}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keytable, "kernels", lambda _: None)
+        patch.setattr(keytable, "TAG_LOOPS", PlainTags())
         assert known.likely(_matrix(asked)).tolist() == likely
 
 
@@ -218,9 +220,9 @@ def test_a_filter_asks_twice() -> None:
     asked = [b"abcdefgh" + b"1" * 24, b"abcdefgi" + b"0" * 24, b"abXdefgh" + b"0" * 24]
     last = bytes([asked[0][7] ^ 8])  # a bit that is beyond the filter
     asked.append(asked[0][:7] + last + asked[0][8:])
-    for compiled in (keytable.kernels, lambda _: None):
+    for loops in (keytable.TAG_LOOPS, PlainTags()):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(keytable, "kernels", compiled)
+            patch.setattr(keytable, "TAG_LOOPS", loops)
             assert known.likely(_matrix(asked)).tolist() == [0, 3]
 
 

@@ -28,7 +28,7 @@ def compiled() -> EntryKernels:
 def _write(compiled: EntryKernels, field: Field, *, places: Any = (0,), room: int = 300, operations: int = 1) -> bytes:
     body = np.full(room, ord("."), dtype=np.uint8)
     parts = [BatchPart(np.asarray(places), [field])]
-    written = compiled.write_operations(body, b"<", b">", operations, parts)
+    written = compiled.write_parts(body, b"<", b">", operations, parts)
     return body[:written].tobytes()
 
 
@@ -85,9 +85,9 @@ def test_nothing_is_written_outside(compiled: EntryKernels, wrong: dict[str, Any
 
 def test_more_records_than_there_are(compiled: EntryKernels) -> None:
     """Their sizes are not made up."""
-    assert compiled.measure_entries([FIELD, WRITTEN], 2).tolist() == [82, 151]
+    assert compiled.measure_fields([FIELD, WRITTEN], 2).tolist() == [82, 151]
     with pytest.raises(Bug, match="index out of range"):
-        compiled.measure_entries([FIELD], 3)
+        compiled.measure_fields([FIELD], 3)
 
 
 GAPS = np.zeros(600, dtype=np.uint8)[::2]
@@ -97,7 +97,7 @@ GAPS = np.zeros(600, dtype=np.uint8)[::2]
 def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: Any) -> None:
     """Gaps, values of another size, and bytes of others are refused before anything is written."""
     with pytest.raises(ValueError, match="a kernel"):
-        compiled.write_operations(body, b"", b"", 1, [BatchPart(np.array([0]), [FIELD])])
+        compiled.write_parts(body, b"", b"", 1, [BatchPart(np.array([0]), [FIELD])])
     assert not body.any()
 
 
@@ -115,4 +115,4 @@ def test_only_bytes_of_ones_own_are_written_into(compiled: EntryKernels, body: A
 def test_other_layouts_are_refused(compiled: EntryKernels, part: BatchPart) -> None:
     """They would be read as something else."""
     with pytest.raises(ValueError, match="a kernel"):
-        compiled.write_operations(np.zeros(300, dtype=np.uint8), b"", b"", 1, [part])
+        compiled.write_parts(np.zeros(300, dtype=np.uint8), b"", b"", 1, [part])

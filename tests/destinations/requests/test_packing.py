@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from audiencekit.destinations.requests.entries import write_operations
 from audiencekit.destinations.requests.operations import OperationsForm
 from audiencekit.destinations.requests.packing import (
+    ENTRY_LOOPS,
     EncodedUsers,
     RequestRecords,
     encode_users,
@@ -218,7 +218,7 @@ def _entries(records: HashedRecords, profile: Profile = SPEC) -> list[bytes]:
 def _written(users: EncodedUsers) -> list[bytes]:
     """Each entry with its comma: no line of JSON holds the end of one."""
     body = np.zeros(100 * len(users.rows) + 10_000, dtype=np.uint8)
-    written = write_operations(body, b"", b"\n", len(users.rows), users.entries.unwrap())
+    written = ENTRY_LOOPS.write_operations(body, b"", b"\n", len(users.rows), users.entries.unwrap())
     return [line + b"," for line in body[:written].tobytes().split(b"\n,")[:-1]]
 
 

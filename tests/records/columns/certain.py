@@ -13,9 +13,8 @@ from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Rules
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.kernels.library import find_library
 from audiencekit.records.columns.arrays import Codes, Matrix
-from audiencekit.records.columns.certain_values import decide_plain
-from audiencekit.records.phones.numbers import decide_phone_numbers
 from benchmarks.differential import compare_plain
+from benchmarks.values.kinds import decide_at_sight
 from benchmarks.values.phone_numbers import Row
 
 needs_kernels = pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
@@ -23,7 +22,7 @@ needs_kernels = pytest.mark.skipif(find_library() is None, reason="this installa
 
 def decided(texts: Any, kind: Kind, countries: Any = None, rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
     """Codes and hashes of `texts`."""
-    found = decide_plain(texts, kind, countries, rules)
+    found = decide_at_sight(texts, kind, countries, rules)
     assert found is not None
     return found
 
@@ -37,7 +36,6 @@ def differing_addresses(texts: Sequence[str]) -> list[int]:
 def decided_numbers(rows: Sequence[Row], rules: Rules = DEFAULT_RULES) -> tuple[Codes, Matrix]:
     """Codes and hashes of phone numbers, each with its country."""
     texts, countries = (pa.array(list(column), pa.string()) for column in zip(*rows, strict=True))
-    decide_phone_numbers(texts, countries, rules)  # compiles the plans, which the kernel only reads
     return decided(texts, Kind.PHONE_NUMBER, countries, rules)
 
 

@@ -15,8 +15,8 @@ from audiencekit.identifiers.kinds import Kind, Reason
 from audiencekit.records.columns import certain_values as plain, letters
 from audiencekit.records.columns.arrays import PENDING, VALID, code_of
 from audiencekit.records.columns.domains import BASIC_PLANE, CERTAIN, LEFT, STAYS
-from audiencekit.records.columns.emails import decide_one
 from audiencekit.records.columns.letters import LETTER, KnownLetters
+from audiencekit.records.columns.odd_addresses import decide_one
 from benchmarks.values.dirt import DIRTY_ADDRESSES
 from tests.records.columns.certain import decided, differing_addresses, needs_kernels
 

@@ -8,17 +8,15 @@ import random
 from typing import Any
 
 import numpy as np
-import phonenumbers
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind, Reason, Rules
+from audiencekit.identifiers.kinds import Kind, Reason, Rules
 from audiencekit.kernels.layouts import Words
 from audiencekit.records.columns import certain_values as plain
 from audiencekit.records.columns.arrays import PENDING, VALID, code_of
-from audiencekit.records.columns.certain_values import decide_plain
-from audiencekit.records.phones.tables import PhoneTables, phone_tables
+from audiencekit.records.phones.tables import PhoneTables
 from benchmarks.values.phone_numbers import FEW, ODD as ODD_NUMBERS, REGIONS, Numbers, Row
 from tests.records.columns.certain import decided, decided_numbers, differing_numbers, needs_kernels
 
@@ -203,6 +201,28 @@ def test_most_numbers_are_plain() -> None:
     assert codes.tolist() == [VALID] * 6
 
 
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("+44 20 7946 0958", None),
+        ("tel:+44-20-7946-0958", "FR"),
+        ("\uff0b\uff14\uff14 20 7946 0958", None),
+        ("0044 20 7946 0958", "DE"),
+        ("011 44 20 7946 0958", "US"),
+        ("\u0660\u0660\u0664\u0664 20 7946 0958", "EG"),
+        ("0011 44 20 7946 0958", "AU"),
+    ],
+)
+def test_the_first_numbers_of_a_calling_code_are_certain(
+    text: str, country: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No earlier value has asked for its plan; the number before it tells nothing."""
+    tables = PhoneTables()
+    monkeypatch.setattr(plain, "phone_tables", lambda: tables)
+    codes, _ = decided_numbers([("12", None)] * 300 + [(text, country)])
+    assert codes.tolist()[-1] == VALID
+
+
 def test_the_first_numbers_of_a_region_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No earlier value has asked for its plan."""
     tables = PhoneTables()
@@ -239,10 +259,7 @@ REWRITTEN = [
 @pytest.mark.parametrize(("text", "country", "number"), REWRITTEN, ids=range(len(REWRITTEN)))
 def test_prefixes_that_are_rewritten_are_certain(text: str, country: str, number: str) -> None:
     """Behind Argentina's mobile prefix and Brazil's codes of carriers, and where an area has local numbers only."""
-    phone_tables().covering([], [phonenumbers.country_code_for_region(country)])
-    found = decide_plain(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]), DEFAULT_RULES)
-    assert found is not None
-    codes, hashes = found
+    codes, hashes = decided(pa.array([text]), Kind.PHONE_NUMBER, pa.array([country]))
     assert (codes.tolist(), hashes[0].tobytes()) == ([VALID], hashlib.sha256(number.encode()).digest())
 
 
@@ -261,7 +278,7 @@ BROKEN_PLANS = {
 @pytest.mark.parametrize("broken", BROKEN_PLANS.values(), ids=BROKEN_PLANS.keys())
 def test_broken_plans_are_found(broken: Any, rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison fails for every table that is broken on purpose."""
-    laid_out = plain._plans
+    to_structure = plain._plans
     counted = [("1234567", "US"), ("0123456789", "IT"), *((f"+1 234 567 {number}", None) for number in range(99))]
-    monkeypatch.setattr(plain, "_plans", lambda *given: broken(laid_out(*given)))
+    monkeypatch.setattr(plain, "_plans", lambda *given: broken(to_structure(*given)))
     assert differing_numbers([*rows, *counted, *((text, country) for text, country, _ in REWRITTEN)])

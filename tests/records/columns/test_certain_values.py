@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
-from audiencekit.identifiers.kinds import DEFAULT_RULES, Kind
 from audiencekit.identifiers.texts import WORDS
-from audiencekit.records.columns.certain_values import decide_plain
 from tests.records.columns.certain import differing_addresses, differing_numbers, needs_kernels
 
 pytestmark = needs_kernels
@@ -20,8 +16,3 @@ def test_words_are_those_of_the_definition() -> None:
     assert not {
         letter for word in WORDS for letter in word if not letter.isascii() and letter.lower() != letter.upper()
     }
-
-
-def test_other_kinds_have_no_kernel() -> None:
-    """They are for the columnar rules."""
-    assert decide_plain(pa.array(["x"]), Kind.HANDLE, None, DEFAULT_RULES) is None

@@ -12,7 +12,7 @@ import pytest
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.identifiers.texts import WORDS, has_invisible, is_placeholder, trim, trim as trim_text
-from audiencekit.records.columns import checks, emails, hashes, international, small_kinds
+from audiencekit.records.columns import checks, hashes, international, plain_emails as emails, small_kinds
 from audiencekit.records.columns.arrays import PENDING, VALID
 from audiencekit.records.columns.checks import (
     BREAK,
@@ -29,7 +29,7 @@ from audiencekit.records.columns.checks import (
     signs,
     trim_texts,
 )
-from audiencekit.records.phones import numbers as phone_numbers
+from audiencekit.records.phones import plain_numbers as phone_numbers
 from benchmarks.values import emails as email_values, handles as handle_values, platform_ids as platform_id_values
 
 _CODES = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE2000)]

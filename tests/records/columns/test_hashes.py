@@ -12,11 +12,14 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import hash_normalized
-from audiencekit.kernels.library import find_library
 from audiencekit.records.columns import hashes as hashing
 from audiencekit.records.columns.arrays import HASH_TYPE, hash_array, hash_matrix
-from audiencekit.records.columns.hashes import HexKernels, from_hex, hex_digits, sha256_of, to_hex
-from tests.kernels.installed import installed
+from audiencekit.records.columns.hashes import from_hex, hex_digits, sha256_of, to_hex
+from audiencekit.records.columns.hex_kernels import HexKernels
+from audiencekit.records.columns.plain_hex import PlainHex
+from audiencekit.records.columns.plain_texts import PlainTexts
+from audiencekit.records.columns.text_kernels import TextKernels
+from tests.kernels.installed import both, installed
 
 HASHES = st.lists(st.binary(min_size=32, max_size=32), max_size=8)
 
@@ -56,10 +59,11 @@ def test_no_digits_are_written_outside(compiled: HexKernels, places: list[int], 
         compiled.write_lists(OF_TWO, THREE, np.array(places), np.zeros(room, dtype=np.uint8))
 
 
-def test_digits_of_chosen_lists(compiled: HexKernels) -> None:
+@both(HexKernels, PlainHex)
+def test_digits_of_chosen_lists(loops: Any) -> None:
     """One behind the other, and where each list ends."""
     digits = np.zeros(192, dtype=np.uint8)
-    assert compiled.write_lists(OF_TWO, THREE, np.array([1, 0]), digits).tolist() == [0, 2, 3]
+    assert loops().write_lists(OF_TWO, THREE, np.array([1, 0]), digits).tolist() == [0, 2, 3]
     assert digits.tobytes() == b"02" * 32 + b"ab" * 32 + b"01" * 32
 
 
@@ -69,17 +73,12 @@ def test_digits_go_into_bytes_of_ones_own(compiled: HexKernels) -> None:
         compiled.write_lists(OF_TWO, THREE, np.array([0]), np.frombuffer(bytes(300), dtype=np.uint8))
 
 
-pytestmark = pytest.mark.usefixtures("hashed_by")
-
-
-@pytest.fixture(params=["kernel", "one by one"], scope="module")
+@pytest.fixture(params=["compiled", "plain"], scope="module", autouse=True)
 def hashed_by(request: pytest.FixtureRequest) -> Iterator[None]:
-    """By a kernel, and as in an installation without kernels."""
-    if request.param == "kernel" and find_library() is None:
-        pytest.skip("this installation has no kernels of this version")
+    """By a kernel, and one by one."""
+    loops = installed(TextKernels) if request.param == "compiled" else PlainTexts()
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "one by one":
-            patch.setattr(hashing, "kernels", lambda _: None)
+        patch.setattr(hashing, "TEXT_LOOPS", loops)
         yield
 
 

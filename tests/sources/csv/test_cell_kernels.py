@@ -10,7 +10,8 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.kernels.layouts import Slice, require
-from audiencekit.sources.csv.cell_kernels import CellKernels, Cells, Room, WantedCells, _Column, _Places
+from audiencekit.sources.csv.cell_kernels import CellKernels, Room, _Column, _Places
+from audiencekit.sources.csv.cells import Cells, WantedCells
 from tests.kernels.installed import installed
 
 PIECE = b'a,bc,\n"d",,e\r\nf'
@@ -101,14 +102,14 @@ def test_cells_are_not_copied_from_or_to_outside(
 ) -> None:
     """Whatever places, width and room are given."""
     columns = [_Column.new(position, size_bytes, lines=lines) for position in (0, 1, 2)]
-    laid_out = (_Column * 3)(*columns)
+    to_structure = (_Column * 3)(*columns)
     given = (
         Slice.of(np.frombuffer(PIECE, dtype=np.uint8), np.uint8),
         ctypes.c_size_t(width),
         ctypes.c_int32(3),
         Slice.of(np.array(begins, dtype=np.uint32), np.uint32),
         Slice.of(np.array(ends, dtype=np.uint32), np.uint32),
-        Slice(ctypes.addressof(laid_out), 3),
+        Slice(ctypes.addressof(to_structure), 3),
     )
     told = [one if isinstance(one, ctypes.c_int32 | ctypes.c_size_t) else ctypes.byref(one) for one in given]
     with pytest.raises(Bug, match="index out of range"):

@@ -16,7 +16,7 @@ from audiencekit.errors import AudiencekitError, Bug, SourceRefused
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import MAX_CELL_BYTES
 from audiencekit.sources.csv import csv_file as delimited, csv_file as pieces
-from audiencekit.sources.csv.cell_kernels import WantedCells
+from audiencekit.sources.csv.cells import WantedCells
 from audiencekit.sources.csv.csv_file import HEAD_BYTES, Pieces
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source

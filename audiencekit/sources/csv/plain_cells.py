@@ -1,4 +1,5 @@
-"""Whole records read by Arrow, where the answer is certainly that of the careful reader; else None."""
+"""The cells of delimited text where there are no kernels: whole pieces are read by Arrow, where that is certainly what
+the careful reader would answer."""
 
 from __future__ import annotations
 
@@ -9,9 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.kernels.library import kernels
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources.csv.cell_kernels import CellKernels, WantedCells
+from audiencekit.sources.csv.cells import Cells, WantedCells
+from audiencekit.sources.csv.records import Patterns, cut
+
+
+class PlainCells:
+    """The same function as that of `CellKernels`, with the same results or none."""
+
+    def reader(self, wanted: WantedCells) -> ArrowReader:
+        return ArrowReader(wanted)
 
 
 class ArrowReader:
@@ -21,18 +29,24 @@ class ArrowReader:
         self._wanted = wanted
         self._names = [f"c{place}" for place in range(wanted.width)]
         self._kept = [self._names[place] for place in wanted.positions]
+        self._patterns = Patterns(wanted.delimiter)
 
-    def read(self, piece: bytes, records: int) -> dict[int, Any] | None:
-        """The cells by position (pa.StringArray) as Arrow reads them, or None when anything calls for a careful look.
+    def read(self, data: bytes) -> Cells:
+        """The whole records that `data` begins with, and their cells where Arrow is certain of all."""
+        records, carry, is_plain = cut(data, self._patterns)
+        whole = data[: len(data) - len(carry)]
+        return Cells(records, len(whole), self._columns(whole, records) if is_plain else None)
+
+    def _columns(self, piece: bytes, records: int) -> dict[int, Any] | None:
+        """The cells by position as Arrow reads them, or None when anything calls for a careful look.
 
         `piece` is plain, as the counter says, and `records` is what it found: Arrow must find as many.
         """
-        has_quotes = b'"' in piece
         if records < 1 or not self._wanted.positions or not _is_plain(piece, records):
             return None
         if piece.startswith(codecs.BOM_UTF8):  # which Arrow takes for that of a file
             return None
-        table = self._parse(piece, has_quotes)
+        table = self._parse(piece, b'"' in piece)
         if table is None or table.num_rows != records:
             return None
         columns = [_one_chunk(column) for column in table.columns]
@@ -41,7 +55,7 @@ class ArrowReader:
         return dict(zip(self._wanted.positions, columns, strict=True))
 
     def _parse(self, piece: bytes, has_quotes: bool) -> Any | None:
-        import pyarrow.csv as pacsv  # 0.4 MB; the kernels read most pieces
+        import pyarrow.csv as pacsv  # 0.4 MB; the kernels need none of it
 
         read = pacsv.ReadOptions(use_threads=False, column_names=self._names, block_size=len(piece) + 1)
         parse = pacsv.ParseOptions(
@@ -61,8 +75,6 @@ class ArrowReader:
 
 def _is_plain(piece: bytes, records: int) -> bool:
     """Whether `piece` is UTF-8 without NUL, its line ends alike and each the end of a record, no line of cell size."""
-    if compiled := kernels(CellKernels):
-        return compiled.are_plain(piece, lines=records, longest=MAX_CELL_BYTES)
     if b"\0" in piece or not _is_text(piece):
         return False
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):

@@ -19,17 +19,16 @@ from audiencekit.identifiers.kinds import DEFAULT_RULES, Reason, Rules
 from audiencekit.identifiers.phone_number import normalize_phone_number
 from audiencekit.records.columns.arrays import UNDECIDED, VALID, code_of
 from audiencekit.records.phones import (
-    numbers as digits,
-    numbers as e164,
-    numbers as phone_column,
-    numbers as phone_numbers,
+    plain_numbers as digits,
+    plain_numbers as e164,
+    plain_numbers as phone_column,
+    plain_numbers as phone_numbers,
     plans as phone_patterns,
     plans as phone_plans,
     readings as phone_trunks,
     tables as phone_tables,
 )
-from audiencekit.records.phones.numbers import (
-    MAX_DIGITS,
+from audiencekit.records.phones.plain_numbers import (
     MAX_WRITTEN_BYTES,
     Digits,
     decide_phone_numbers,
@@ -37,6 +36,7 @@ from audiencekit.records.phones.numbers import (
     write_numbers,
 )
 from audiencekit.records.phones.readings import AS_WRITTEN
+from audiencekit.records.phones.regions import MAX_DIGITS
 from benchmarks.values.phone_numbers import FEW, ODD, REGIONS, Numbers, Row
 
 ROWS = [

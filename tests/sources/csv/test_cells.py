@@ -14,20 +14,17 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from audiencekit.errors import AudiencekitError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.kernels.library import find_library, kernels
+from audiencekit.kernels.library import find_library
 from audiencekit.limits import MAX_CELL_BYTES
-from audiencekit.sources.csv import (
-    arrow_cells as arrowcells,
-    csv_file as delimited,
-    csv_file as pieces,
-    records as counting,
-)
-from audiencekit.sources.csv.arrow_cells import ArrowReader
-from audiencekit.sources.csv.cell_kernels import CellKernels, Cells, Room, WantedCells
+from audiencekit.sources.csv import csv_file as delimited, csv_file as pieces, records as counting
+from audiencekit.sources.csv.cell_kernels import CellKernels, Room
+from audiencekit.sources.csv.cells import Cells, WantedCells
 from audiencekit.sources.csv.csv_file import Piece, Pieces
+from audiencekit.sources.csv.plain_cells import ArrowReader, PlainCells, _is_text
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from tests.examples import examples
+from tests.kernels.installed import installed
 
 OPTIONS = SourceOptions(columns=((Kind.EMAIL, "column1"), (Kind.HANDLE, "column3")), header=True, delimiter=",")
 
@@ -52,9 +49,8 @@ def _both(source: Source) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return quick, careful
 
 
-def _have_kernels(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
-    for module in (pieces, arrowcells):
-        monkeypatch.setattr(module, "kernels", found)
+def _have_kernels(monkeypatch: pytest.MonkeyPatch, found: bool) -> None:
+    monkeypatch.setattr(pieces, "CELL_LOOPS", installed(CellKernels) if found else PlainCells())
 
 
 CELL = st.one_of(
@@ -87,7 +83,7 @@ def test_quick_and_careful_reading_agree(
     has_kernels: bool,
 ) -> None:
     """On any table, in any quoting and with any line ends, damaged or not, wherever the pieces end."""
-    _have_kernels(monkeypatch, kernels if has_kernels else lambda _: None)
+    _have_kernels(monkeypatch, has_kernels and find_library() is not None)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=quoting, lineterminator=ends).writerows([["a", "b", "c"], *rows])
     data = text.getvalue().encode()
@@ -163,9 +159,9 @@ def _spy(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
+@pytest.mark.parametrize("found", [True, False], ids=["compiled", "plain"])
 def test_ordinary_lists_are_read_in_bulk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quoting: Any, ends: str, found: bool
 ) -> None:
     """All but the piece with the header, quoted or not; a ragged row costs itself, without kernels its own piece."""
     _have_kernels(monkeypatch, found)
@@ -184,7 +180,7 @@ def test_ordinary_lists_are_read_in_bulk(
     assert [row["row"] for row in rows] == [n for n in range(1, 20_002) if n != 10_001]
     assert faults == [{"row": 10_001, "column": None, "reason": "ragged"}]
     assert rows[10_000]["c0"] == "q0@example.com"
-    assert taken.count(False) == (1 if kernels(CellKernels) and found is kernels else 2)
+    assert taken.count(False) == (1 if found else 2)
     assert taken.count(True) >= 3
 
 
@@ -204,11 +200,9 @@ def test_ordinary_lists_are_read_in_bulk(
 )
 def test_an_uncertain_piece_is_handed_over(name: str, piece: bytes) -> None:
     """Nothing is guessed."""
-    wanted = WantedCells(",", 3, [0, 2])
-    assert ArrowReader(wanted).read(piece, 1) is None, name
+    assert ArrowReader(WantedCells(",", 3, [0, 2]))._columns(piece, 1) is None, name
 
 
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize(
     "piece", [b"", b"a,b,c", b"\n\r\n", b"a,b\n", b'a,b,"c"d\ne,f,g\n', b'a,b,"c\nd,e,f\n', b'"a""b,c,d\n'], ids=repr
 )
@@ -217,7 +211,6 @@ def test_a_piece_of_which_kernels_say_nothing_is_handed_over(piece: bytes) -> No
     assert _begun(piece, WantedCells(",", 3, [0, 2])) is None
 
 
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize(
     "line",
     [b"x,\xff,z\n", b"x,y\r\n", b"x,y,z,more\n", b'x,y,z,""\n', b"x\n", b"x,y," + b"z" * 65_537 + b"\n", b'"x\ny",z\n'],
@@ -233,7 +226,6 @@ def test_a_line_of_another_form_is_apart(line: bytes) -> None:
     assert (begun.apart.numbers.tolist(), begun.apart.data) == ([1, 3], line * 2)
 
 
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 @pytest.mark.parametrize(
     ("text", "first", "last"),
     [
@@ -259,9 +251,9 @@ def test_letters_and_line_ends_are_those_of_csv(text: bytes, first: list[str], l
     assert begun.apart is None
 
 
-@pytest.mark.parametrize("found", [kernels, lambda _: None], ids=["kernels", "none"])
+@pytest.mark.parametrize("found", [True, False], ids=["compiled", "plain"])
 def test_a_byte_order_mark_within_a_file_is_a_letter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: bool
 ) -> None:
     """Also where a piece begins with it, as files do that were put together from several."""
     _have_kernels(monkeypatch, found)
@@ -276,12 +268,11 @@ def test_a_byte_order_mark_within_a_file_is_a_letter(
 
 def test_only_wanted_columns_are_read() -> None:
     """As text, whatever they look like; an empty cell is empty and not missing."""
-    found = ArrowReader(WantedCells(";", 3, [0, 2])).read(b'007;x;1.0\n"";y;null\n', 2)
-    assert found is not None
-    assert _lists(found) == {0: ["007", ""], 2: ["1.0", "null"]}
+    found = ArrowReader(WantedCells(";", 3, [0, 2])).read(b'007;x;1.0\n"";y;null\nleft')
+    assert (found.records, found.whole_bytes) == (2, 20)
+    assert _lists(found.columns) == {0: ["007", ""], 2: ["1.0", "null"]}
 
 
-@pytest.mark.skipif(find_library() is None, reason="this installation has no kernels of this version")
 def test_the_records_at_the_beginning_of_a_text_are_read() -> None:
     """The wanted cells of its whole records; what follows them is left."""
     begun = _begun_of_three(b'007;x;1.0\n"";"y;";"say ""null"""\r\nleft;"over')
@@ -295,11 +286,11 @@ def _begun_of_three(text: bytes) -> Cells | None:
 
 
 def _begun(text: bytes, wanted: WantedCells) -> Cells | None:
-    compiled = kernels(CellKernels)
-    return compiled.read_cells(text, wanted, Room(), longest=MAX_CELL_BYTES) if compiled else None
+    return installed(CellKernels).read_cells(text, wanted, Room(), longest=MAX_CELL_BYTES)
 
 
-def _lists(cells: dict[int, Any]) -> dict[int, list[str | None]]:
+def _lists(cells: dict[int, Any] | None) -> dict[int, list[str | None]]:
+    assert cells is not None
     for column in cells.values():
         column.validate(full=True)
     return {place: column.to_pylist() for place, column in cells.items()}
@@ -370,12 +361,12 @@ def test_kernels_read_what_csv_reads(data: bytes, shape: list[int]) -> None:
 @given(data=st.lists(FRAGMENTS, max_size=30).map(b"".join) | PLAIN_ROWS, width=st.integers(1, 3))
 def test_arrow_reads_what_csv_reads(data: bytes, width: int) -> None:
     """Where it reads at all."""
-    records, carry, is_plain = counting.cut(data, counting.Patterns(","))
-    found = ArrowReader(WantedCells(",", width, range(width))).read(data, records) if is_plain and not carry else None
-    if found is not None:
-        rows = _csv_rows(data)
+    found = ArrowReader(WantedCells(",", width, range(width))).read(data)
+    if found.columns is not None:
+        rows = _csv_rows(data[: found.whole_bytes])
         assert rows is not None
-        assert _lists(found) == {place: [row[place] for row in rows] for place in range(width)}
+        assert len(rows) == found.records
+        assert _lists(found.columns) == {place: [row[place] for row in rows] for place in range(width)}
 
 
 def _decodes(piece: bytes) -> bool:
@@ -400,21 +391,4 @@ def _decodes(piece: bytes) -> bool:
 )  # fmt: skip
 def test_utf8_is_what_python_decodes(piece: bytes) -> None:
     """No surrogates, nothing longer than needed, nothing beyond Unicode, nothing cut off."""
-    assert arrowcells._is_text(piece) == _decodes(piece)
-
-
-PIECES = st.lists(
-    st.sampled_from([b"a", b"bc", b"\n", b"\r\n", b"\r", b"\0", b"\xff", "é".encode(), b"x" * 9]), max_size=20
-)
-
-
-@given(PIECES.map(b"".join), st.booleans())
-def test_pieces_are_plain_alike_without_kernels(piece: bytes, is_ended: bool) -> None:
-    """Whatever stands in them."""
-    piece += b"\n" if is_ended else b""
-    for records in {1, piece.count(b"\n") or 1}:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(arrowcells, "MAX_CELL_BYTES", 8)
-            is_plain = arrowcells._is_plain(piece, records)
-            patch.setattr(arrowcells, "kernels", lambda _: None)
-            assert arrowcells._is_plain(piece, records) == is_plain
+    assert _is_text(piece) == _decodes(piece)

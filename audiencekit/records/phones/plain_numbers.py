@@ -1,4 +1,4 @@
-"""The decisions on one column of phone numbers while they are being made."""
+"""Phone numbers where there are no kernels: the certain ones of a column, digit by digit of all rows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import phonenumbers
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Reason, Rules
 from audiencekit.identifiers.phone_number import day_form
-from audiencekit.identifiers.texts import is_placeholder_number
 from audiencekit.records.columns.arrays import (
     PENDING,
     UNDECIDED,
@@ -41,20 +38,20 @@ from audiencekit.records.columns.checks import (
     signs,
     trim_texts,
 )
-from audiencekit.records.phones.readings import DigitOutcome
-from audiencekit.records.phones.tables import (
-    WIDTH,
-    States,
-    Tables,
-    calling_codes,
-    number_of,
-    phone_tables,
-    unpacked_outcomes,
+from audiencekit.records.phones.regions import (
+    CALLING_CODES,
+    CODES,
+    COUNTS,
+    DIALLED,
+    MAX_DIGITS,
+    PLACEHOLDERS,
+    Regions,
+    regions_of,
 )
+from audiencekit.records.phones.tables import WIDTH, States, Tables, phone_tables, unpacked_outcomes
 
 MAX_WRITTEN_BYTES: Final = 100  # as in identifiers/phone_number.py; only ASCII is read here
 MIN_DIGITS: Final = 3  # phonenumbers reads two digits only where nothing stands beside them
-MAX_DIGITS: Final = 30  # as `kernels/src/digits.rs`: two numbers without a sign between; the definition has longer ones
 FRONT: Final = 4  # zeros before the first digit of the column, room for what is written there
 
 _TWO_NUMBERS: Final = 14  # digits; from here on a slash may divide two numbers
@@ -181,38 +178,10 @@ def _has_zeros_in_front(first: Bytes, second: Bytes, third: Bytes) -> Bools:
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 
-# Regions that have phone numbers (None: no such), and which of them each row has.
-Regions: TypeAlias = tuple[list[str | None], Places]
-
-_COUNTS: Final = ("1234567890", "0123456789", "9876543210", "0987654321")
-_COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in _COUNTS])
+_CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
+_COUNT_STARTS: Final = np.isin(np.arange(100), [int(count[:2]) for count in COUNTS])
 _RUN: Final = 5  # equal digits at the end: perhaps the whole national number
 _ZEROS_IN_FRONT: Final = 2  # the digits of 00
-
-_CODE_OF_OUTCOME: Final = {
-    DigitOutcome.VALID: VALID,
-    DigitOutcome.NOT_VALID: code_of(Reason.NOT_VALID),
-    DigitOutcome.NOT_POSSIBLE: code_of(Reason.NOT_POSSIBLE),
-    DigitOutcome.NO_COUNTRY: code_of(Reason.NO_COUNTRY),
-    DigitOutcome.PLACEHOLDER: code_of(Reason.PLACEHOLDER),
-    DigitOutcome.INTERNATIONAL: UNDECIDED,
-    DigitOutcome.BAD_CODE: UNDECIDED,
-    DigitOutcome.UNKNOWN: UNDECIDED,
-}
-CODES: Final = np.array([_CODE_OF_OUTCOME[outcome] for outcome in DigitOutcome], dtype=np.int8)
-DIALLED: Final = number_of(DigitOutcome.INTERNATIONAL)
-_CODE_DIGITS: Final = 3  # digits that phonenumbers asks for behind a plus sign or an international prefix
-CALLING_CODES: Final = calling_codes()
-PLACEHOLDERS: Final = pa.array(
-    sorted(
-        text
-        for text in {
-            *(str(digit) * size for digit in range(10) for size in range(1, MAX_DIGITS + 1)),
-            *(count[:size] for count in _COUNTS for size in range(1, len(count) + 1)),
-        }
-        if is_placeholder_number(text)
-    )
-)
 
 
 class NumberColumn:
@@ -284,7 +253,7 @@ class NumberColumn:
         """Decides digits that repeat or count as they were written."""
         digits = self.digits
         runs = self._ends_in_run() & digits.is_read
-        counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(_COUNTS[0]))
+        counts = _COUNT_STARTS.take(self._first_two()) & (digits.counts <= len(COUNTS[0]))
         asked = np.flatnonzero(digits.is_read & (runs | counts | (digits.counts < _RUN)))
         if len(asked):
             found = pc.is_in(digits.texts(asked), value_set=PLACEHOLDERS).to_numpy(zero_copy_only=False)
@@ -526,19 +495,3 @@ def _like() -> dict[int, str]:
     """The sign of ASCII for each character that is like one: a digit, a dash, a space, a slash, a bracket or a plus."""
     found = np.flatnonzero(signs() >= ord(" "))
     return {point: chr(signs()[point]) for point in found.tolist() if not chr(point).isascii()}
-
-
-def regions_of(countries: Any | None, size: int, rules: Rules) -> Regions:
-    """Regions that have phone numbers (None: no such), and which of them each row has."""
-    default = _supported(find_country(rules.default_country or ""))
-    if countries is None or not size:
-        return [default], np.zeros(size, dtype=np.int32)
-    encoded = countries if pa.types.is_dictionary(countries.type) else countries.dictionary_encode()
-    found = [find_country(code or "") for code in encoded.dictionary.to_pylist()]
-    regions = [*(_supported(code) if code else default for code in found), default]
-    places = encoded.indices.cast(pa.int32())  # which may be of any size of numbers
-    return regions, pc.fill_null(places, pa.scalar(len(found), pa.int32())).to_numpy(zero_copy_only=False)
-
-
-def _supported(region: str | None) -> str | None:
-    return region if region in phonenumbers.SUPPORTED_REGIONS else None

@@ -16,10 +16,11 @@ from hypothesis import given, settings, strategies as st
 
 from audiencekit.identifiers.email import CARRIERS, normalize_email
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.records.columns import domains, emails, emails as odd_addresses, international
+from audiencekit.records.columns import domains, international, odd_addresses, plain_emails as emails
 from audiencekit.records.columns.arrays import UNDECIDED, VALID, code_of
 from audiencekit.records.columns.checks import OPENING, SPACES
-from audiencekit.records.columns.emails import decide_emails, decide_one, is_certain_letter, judge_letters
+from audiencekit.records.columns.odd_addresses import decide_one, is_certain_letter, judge_letters
+from audiencekit.records.columns.plain_emails import decide_emails
 from benchmarks.values.emails import DOMAINS, LOCALS, ODD, PARTS, draw_address
 from benchmarks.values.fragments import draw_cell
 from benchmarks.values.spellings import EMAIL_SPELLINGS

@@ -1,9 +1,8 @@
-"""E-mail addresses in bulk: nearly every ASCII text, and what `international` is certain of; the rest is left."""
+"""E-mail addresses where there are no kernels: nearly every ASCII text, and certain others; the rest is left."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -12,26 +11,9 @@ import numpy as np
 import pyarrow.compute as pc
 from email_validator import SPECIAL_USE_DOMAIN_NAMES
 
-from audiencekit.identifiers.email import (
-    CARRIERS,
-    MAX_ADDRESS_BYTES,
-    MAX_LABEL_LENGTH,
-    MAX_LOCAL_LENGTH,
-    lower,
-    normalize_email,
-)
+from audiencekit.identifiers.email import CARRIERS, MAX_ADDRESS_BYTES, MAX_LABEL_LENGTH, MAX_LOCAL_LENGTH
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.identifiers.texts import (
-    DOUBLED,
-    MASK,
-    MASKED,
-    MAX_NORMALIZED,
-    NO_ADDRESS,
-    WHITE_SPACE,
-    has_invisible,
-    is_placeholder_email,
-    trim,
-)
+from audiencekit.identifiers.texts import DOUBLED, MASK, MASKED, MAX_NORMALIZED, NO_ADDRESS, WHITE_SPACE
 from audiencekit.records.columns.arrays import (
     PENDING,
     UNDECIDED,
@@ -58,7 +40,6 @@ from audiencekit.records.columns.checks import (
     matches,
     trim_texts,
 )
-from audiencekit.records.columns.domains import accepted, domain_in_ascii
 from audiencekit.records.columns.international import decide_international
 
 _ATOM: Final = r"[a-z0-9_!#$%&'*+\-/=?^`{|}~]+"
@@ -248,69 +229,3 @@ def _domain_checks(too_long: int) -> tuple[Check, ...]:
         Check(rf"@(?:{_LABEL}\.)+(?:{_TOP})\z", _REFUSED, holds=False),
         Check(ALWAYS, VALID),
     )
-
-
-_LONGEST: Final = 1_024  # characters; longer texts are for the definition
-# Names and a second at sign are for the definition.
-_FORM: Final = re.compile(r"(?!mailto:|\")(?P<local>[^@<]+)@(?P<domain>[^@<]*[^@<,;])", re.DOTALL)
-_ODD_ATOM: Final = r'[^\x00- "(),.:;<>@A-Z\[\\\]\x7f]+'  # a class of all other characters takes 6 ms to compile
-_ODD_LOCAL: Final = re.compile(rf"{_ODD_ATOM}(?:\.{_ODD_ATOM})*")
-_AT_ONCE: Final = 20  # letters: with a q, which no mark joins, and a dot for each they are no longer than a local part
-_CERTAIN: Final[dict[str, bool]] = {}  # of the letters that were judged
-
-
-def decide_one(text: str) -> str | Reason | None:
-    """The definition's decision on `text`, as it stands in its cell; None where nothing is certain, and for ASCII.
-
-    Certain are local parts of letters of which each is, since the library judges letter by letter, once the whole is in
-    lower case and in NFC. Holds raw values.
-    """
-    trimmed = trim(text)
-    # A mark of a spreadsheet is one before NFC joins a stroke to it.
-    if len(trimmed) > _LONGEST or trimmed.startswith(("'", "=")) or has_invisible(trimmed):
-        return None
-    address = lower(trimmed)
-    form = _FORM.fullmatch(address)
-    if form is None or address.isascii() or not _ODD_LOCAL.fullmatch(form["local"]) or is_placeholder_email(address):
-        return None
-    local, domain = form["local"], form["domain"]
-    if len(local) > MAX_LOCAL_LENGTH or len(address.encode()) > MAX_ADDRESS_BYTES:
-        return Reason.TOO_LONG
-    if unicodedata.category(local[0]).startswith("M"):
-        return Reason.INVALID_SYNTAX
-    if not all(letter.isascii() or is_certain_letter(letter) for letter in local):
-        # The library takes no control, format, private or unassigned character, such as the icon of a web page.
-        return Reason.INVALID_SYNTAX if any(map(_is_no_letter, local)) else None
-    in_ascii = domain_in_ascii(domain)
-    if isinstance(in_ascii, Reason):
-        return in_ascii
-    normalized = f"{local}@{in_ascii}"
-    return Reason.TOO_LONG if len(normalized.encode()) > MAX_ADDRESS_BYTES else normalized
-
-
-def _is_no_letter(character: str) -> bool:
-    return unicodedata.category(character).startswith("C")
-
-
-def is_certain_letter(letter: str) -> bool:
-    """Whether the definition takes an address with `letter` as it stands, between others and as the last one."""
-    if letter not in _CERTAIN:
-        judge_letters((letter,))
-    return _CERTAIN[letter]
-
-
-def judge_letters(letters: Iterable[str]) -> None:
-    """Find for `is_certain_letter` what it says of each of `letters`, in a fraction of the time."""
-    new = [letter for letter in letters if letter not in _CERTAIN]
-    certain = set(accepted(new, _are_taken, at_once=_AT_ONCE))
-    _CERTAIN.update({letter: letter in certain for letter in new})
-
-
-def _are_taken(letters: Sequence[str]) -> bool:
-    """Whether addresses with `letters` are taken as they stand: between others, last and first of a part."""
-    parts = (
-        f"q{'q'.join(letters)}q",
-        ".".join(f"q{letter}" for letter in letters),
-        ".".join(("q", *(f"{letter}q" for letter in letters))),
-    )
-    return all(normalize_email(f"{part}@example.com") == f"{part}@example.com" for part in parts)
