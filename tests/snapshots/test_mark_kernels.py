@@ -9,7 +9,7 @@ import pytest
 
 from audiencekit.errors import Bug
 from audiencekit.selection.tag_arrays import ENTRY, TAG
-from audiencekit.snapshots.mark_arrays import Halves
+from audiencekit.snapshots.mark_arrays import DayLimits, Halves
 from audiencekit.snapshots.mark_kernels import MarkKernels
 from tests.kernels.installed import installed
 
