@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TypeAlias
 
 from audiencekit.planning.options import refuse_options, refuse_other_kinds, refuse_written_over
@@ -173,7 +174,9 @@ def plan_run(
     paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(terms.options, paths, terms.destination)
     refuse_written_over((*paths, *terms.options.suppress), means.rejections)
-    opened = open_source(source, terms.options.source)
+    # A list of people to be kept or taken out counts whole: the rest is about those who are put in.
+    puts_in = terms.destination.suppresses and terms.options.operation_type == "Update"
+    opened = open_source(source, replace(terms.options.source, puts_in=puts_in))
     refuse_other_kinds(opened.mapping, terms.destination)
     gathered, lists = begin_plan(opened.mapping, terms, means, spool=means.keep, tagger=tagger)
     keeping = None if means.keep is None else Keeping(means.keep, gathered.aside)

@@ -15,11 +15,12 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
 
 SNIFFED_BYTES: Final = 65_536
-DELIMITER, HEADER, ENCODING, SHEET = "delimiter", "header", "encoding", "sheet"
+DELIMITER, HEADER, HEADER_ROW, ENCODING, SHEET = "delimiter", "header", "header_row", "encoding", "sheet"
 # The formats that heed each, in words.
 _FOR: Final = {
     DELIMITER: "delimited text",
     HEADER: "delimited text and spreadsheets",
+    HEADER_ROW: "delimited text and spreadsheets",
     ENCODING: "text",
     SHEET: "spreadsheets",
 }
@@ -58,11 +59,17 @@ def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
 TEXTS: Final = (
     Format("ndjson", "NDJSON", frozenset({ENCODING}), open_json_lines, is_json_lines),
     Format(
-        "delimited", "delimited text", frozenset({DELIMITER, HEADER, ENCODING}), open_delimited, lambda name, text: True
+        "delimited",
+        "delimited text",
+        frozenset({DELIMITER, HEADER, HEADER_ROW, ENCODING}),
+        open_delimited,
+        lambda name, text: True,
     ),
 )
 PARQUET: Final = Format("parquet", "Parquet", frozenset(), _open_parquet)
-SPREADSHEET: Final = Format("spreadsheet", "spreadsheets (xlsx, xlsm)", frozenset({HEADER, SHEET}), _open_spreadsheet)
+SPREADSHEET: Final = Format(
+    "spreadsheet", "spreadsheets (xlsx, xlsm)", frozenset({HEADER, HEADER_ROW, SHEET}), _open_spreadsheet
+)
 FORMATS: Final = (*TEXTS, PARQUET, SPREADSHEET)
 # Formats that are recognised by their first bytes.
 _BINARY: Final = {SourceFormat.PARQUET: PARQUET, SourceFormat.WORKBOOK: SPREADSHEET}
@@ -85,7 +92,13 @@ def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     """Raises UsageError for an option that none of the `formats` of a source heeds: none is ignored in silence."""
     heeded = {name for one in FORMATS if one.name in formats for name in one.heeds}
-    given = {DELIMITER: options.delimiter, HEADER: options.header, ENCODING: options.encoding, SHEET: options.sheet}
+    given = {
+        DELIMITER: options.delimiter,
+        HEADER: options.header,
+        HEADER_ROW: options.header_row,
+        ENCODING: options.encoding,
+        SHEET: options.sheet,
+    }
     for name, value in given.items():
         if value is not None and name not in heeded:
             unheeded = option(name, value) if name == HEADER else option(name)

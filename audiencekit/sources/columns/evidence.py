@@ -140,7 +140,7 @@ def _are_values(kind: Kind, parts: list[str]) -> bool:
 
 
 MOST: Final = 0.5  # more of the names than this share consist of known words
-_TELLING: Final = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # handles could be any words
+TELLING: Final = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # handles could be any words
 _NEGATIONS: Final = words("no old test temp sample demo")  # "no phone" stands where a phone number is missing
 _FORMULAS: Final = ("=", "+", "-", "@")  # what a spreadsheet would reckon with
 
@@ -161,7 +161,7 @@ def _names_its_cells(name: str, filled: list[str]) -> bool:
     if not is_showable(name) or words_of(name)[0] in _NEGATIONS:
         return False
     kind = named_kind(name)
-    if kind in _TELLING and plausible_share(kind, filled) >= MIN_PLAUSIBLE_SHARE:
+    if kind in TELLING and plausible_share(kind, filled) >= MIN_PLAUSIBLE_SHARE:
         return True
     return names_name_part(name)
 
