@@ -34,6 +34,7 @@ from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_o
 from audiencekit.process.memory import give_back
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import RecordChunk
+from audiencekit.records.losses import find_losses
 from audiencekit.records.plan_times import PlanTimes
 from audiencekit.records.refusal_bounds import judge
 from audiencekit.reporting.progress import Progress
@@ -69,11 +70,12 @@ def assemble(
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
+    warnings = source.warnings + find_losses(gathered.tally, source.mapping)
     refusals = [
         *unheeded_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(shared.refusals(options) if shared is not None else ()),
-        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
+        *(refuse_losses(warnings) if options.fails_on_warnings else ()),
         *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
         *alone,
         *refuse_few(changed, options, terms.destination),

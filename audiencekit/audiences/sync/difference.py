@@ -22,6 +22,7 @@ from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.losses import Loss
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
 from audiencekit.selection.partitions import Entries, records_of
@@ -176,6 +177,7 @@ class Members:
 
     description: Description
     notes: tuple[str, ...] = ()
+    warnings: tuple[Loss, ...] = ()
     parts: tuple[SourcePart, ...] = ()
     mapping: ColumnMapping = _NO_COLUMNS
     repeatable: bool = True

@@ -154,7 +154,7 @@ def evident_names(header: Header, sample: Sample) -> frozenset[int]:
         return frozenset()
     if not any(_names_its_cells(names[place], sample.filled(place)) for place in filled):
         return frozenset()
-    return frozenset(place for place in filled if _is_impersonal(names[place], sample.columns[place]))
+    return frozenset(place for place in filled if is_impersonal(names[place], sample.columns[place]))
 
 
 def _names_its_cells(name: str, filled: list[str]) -> bool:
@@ -166,7 +166,7 @@ def _names_its_cells(name: str, filled: list[str]) -> bool:
     return names_name_part(name)
 
 
-def _is_impersonal(name: str, cells: tuple[str, ...]) -> bool:
+def is_impersonal(name: str, cells: tuple[str, ...]) -> bool:
     """Whether a name is no identifier, no number, no cell of its own column, and does nothing when it is shown."""
     own = name.strip()
     if len(own) > MAX_SHOWN_LENGTH or not any(map(str.isalpha, own)) or own.startswith(_FORMULAS):

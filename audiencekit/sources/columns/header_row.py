@@ -120,7 +120,7 @@ def _named_cells(records: Records, place: int) -> dict[int, Kind]:
 
 
 def _holds_person(records: Records, named: dict[int, Kind]) -> bool:
-    """Whether one of the rows may be a person, to whom the header `named` gives an address or a number."""
+    """Whether one of the rows may be a person: below the header `named` it has an address or a number."""
     return any(
         is_identifier(cell) or _could_be_of(named.get(position), cell)
         for cells in records
