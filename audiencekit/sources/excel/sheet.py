@@ -38,7 +38,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 SPREADSHEET: Final = "spreadsheet"
 WORDS: Final = {
     Reason.RAGGED: FaultWords(
-        "hold a date, true or false, or a formula that was never computed, where an identifier belongs",
+        "hold a date, true, or a formula that was never computed, where an identifier belongs",
         "check the mapping with `columns=`; a spreadsheet program computes formulas when it opens and saves the file",
     ),
     Reason.EXCEL_MANGLED: FaultWords(

@@ -101,6 +101,14 @@ def test_dates_and_truths_are_no_identifiers(tmp_path: Path, faults_of: Faults, 
     assert [row["row"] for row in rows_of(source)] == [1, 4]
 
 
+def test_false_is_no_value(tmp_path: Path, faults_of: Faults, rows_of: Rows) -> None:
+    """Odoo writes it where one is missing: the rest of the row counts."""
+    path = _sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], [EMAIL, False], [False, PHONE]])
+    source = open_source(path, MAPPED)
+    assert faults_of(source) == []
+    assert _cells(rows_of(source)) == [[EMAIL, PHONE], [EMAIL, "n/a"], ["n/a", PHONE]]
+
+
 def test_many_of_them_refuse_the_list(tmp_path: Path, rows_of: Rows) -> None:
     """It is the wrong column, and the message says what to do."""
     rows = [[EMAIL, datetime.date(2024, 2, 3)] for _ in range(30)]
