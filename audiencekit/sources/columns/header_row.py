@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +12,8 @@ from audiencekit.identifiers.kind_table import is_identifier, is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
 from audiencekit.sources.columns.evidence import MIN_PLAUSIBLE_SHARE, TELLING, plausible_share
-from audiencekit.sources.columns.header import compare_key, is_header, named_kind
+from audiencekit.sources.columns.header import compare_key, is_header, named_kind, names_something_else
+from audiencekit.sources.columns.ownership import names_not_to_use, names_other
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import is_filled
 
@@ -130,3 +132,38 @@ def _holds_person(records: Records, named: dict[int, Kind]) -> bool:
 
 def _could_be_of(kind: Kind | None, cell: str) -> bool:
     return (kind is Kind.EMAIL and "@" in cell) or (kind is Kind.PHONE_NUMBER and is_phone_shaped(cell))
+
+
+def header_names(records: Records, place: int, *, puts_in: bool) -> tuple[str, ...]:
+    """The names in the header at `place`, with the heading above them where that says whose they are.
+
+    A heading stands above the first of its columns. It is needed where two names are the same, and where it speaks of
+    other people. In a list of people who are kept or taken out each column counts, and the name is enough.
+    """
+    names = records[place]
+    if not place or not puts_in:
+        return tuple(names)
+    headings = _filled_on(records[place - 1], len(names))
+    counts = Counter(map(compare_key, names))
+    return tuple(
+        f"{heading} {name}"
+        if name.strip() and heading and (counts[compare_key(name)] > 1 or _speaks_of_others(heading))
+        else name
+        for heading, name in zip(headings, names, strict=True)
+    )
+
+
+def _filled_on(cells: list[str], width: int) -> list[str]:
+    """Each cell, or the last one before it that is not blank; blank throughout below a title of one cell."""
+    if sum(bool(cell.strip()) for cell in cells) < 2:
+        return [""] * width
+    found, last = [], ""
+    for position in range(width):
+        cell = cells[position].strip() if position < len(cells) else ""
+        last = cell or last
+        found.append(last)
+    return found
+
+
+def _speaks_of_others(heading: str) -> bool:
+    return names_other(heading) or names_not_to_use(heading) or names_something_else(heading)

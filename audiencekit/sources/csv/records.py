@@ -20,7 +20,7 @@ from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.arrow import column_names
 from audiencekit.sources.bytes.byte_stream import ByteStream, take_sample
 from audiencekit.sources.columns.header import Header, is_whole_file
-from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, HeaderRow, find_header_row
+from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, HeaderRow, find_header_row, header_names
 from audiencekit.sources.csv.cell_kernels import CellKernels
 from audiencekit.sources.csv.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.options import SourceOptions
@@ -355,7 +355,7 @@ def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, *, told:
 
 
 def _look(layout: Layout, records: list[list[str]], found: HeaderRow, options: SourceOptions) -> tuple[Header, Sample]:
-    names = None if found.place is None else tuple(records[found.place])
+    names = None if found.place is None else header_names(records, found.place, puts_in=options.puts_in)
     if names is not None and any(map(BROKEN.search, names)):
         raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example `encoding='cp1252'`")
     sample = Sample(names, by_column(records[found.first_row :], layout.width))

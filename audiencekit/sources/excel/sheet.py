@@ -23,7 +23,7 @@ from audiencekit.shown import shown
 from audiencekit.sources.arrow import column_names, gathered, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.columns.header import Header
-from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, find_header_row
+from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, find_header_row, header_names
 from audiencekit.sources.excel.cell_values import MAX_SHARED_BYTES, CellReader, ReadCells, Use
 from audiencekit.sources.excel.sheet_cells import CellColumn, SheetRows, column_of, letters_of
 from audiencekit.sources.excel.workbook import Container, Sheet, Workbook, read_workbook, tables_of
@@ -248,7 +248,10 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
     if found.place:
         notes.append(f"what stands above row {first.numbers[found.place]:,} of the sheet is taken for its title")
     rows = first.records[found.first_row :]
-    names = None if found.place is None else tuple(_filled_up(first.records[found.place], layout.width))
+    names = None
+    if found.place is not None:
+        own = header_names(first.records, found.place, puts_in=options.puts_in)
+        names = tuple(_filled_up(own, layout.width))
     notes += _notes_on_gaps(names, rows)
     notes.append(f"row 1 is row {layout.first_row:,} of the sheet '{shown(sheet.name)}'")
     table = SheetTable(file, layout, cells, options.split_cells)
@@ -295,7 +298,7 @@ def _records(rows: SheetRows, cells: CellReader, most: int) -> list[list[str]]:
     return found
 
 
-def _filled_up(record: list[str], width: int) -> Iterator[str]:
+def _filled_up(record: Sequence[str], width: int) -> Iterator[str]:
     yield from record
     yield from [""] * (width - len(record))
 

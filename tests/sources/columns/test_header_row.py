@@ -88,3 +88,15 @@ def test_a_given_row(open_bytes: Open) -> None:
             open_bytes(data, header_row=missing)
     with pytest.raises(UsageError, match="were both given"):
         SourceOptions(header=False, header_row=3)
+
+
+@pytest.mark.parametrize("name", ["Email", "E-Mail"])
+def test_a_heading_says_whose_a_column_is(open_bytes: Open, name: str) -> None:
+    """Where two names are the same, and where it speaks of other people."""
+    rows = "".join(f"Ada,ada{n}@example.com,em{n}@example.org,+121223456{n:02}\n" for n in range(10))
+    data = f"Person,,Emergency,\nName,{name},Email,Mobile\n{rows}".encode()
+    columns = open_bytes(data, puts_in=True).mapping.columns
+    assert [column.position for column in columns] == [1]
+    assert [column.position for column in open_bytes(data).mapping.columns] == [1, 2, 3]
+    titled = f"Customers,,,\nName,{name},Work Email,Mobile\n{rows}".encode()
+    assert [column.position for column in open_bytes(titled, puts_in=True).mapping.columns] == [1, 2, 3]
