@@ -162,6 +162,12 @@ def reading_options(function: F) -> F:
         reading_option("--split-cells", metavar="CHAR", help="Separator of several values in one cell."),
         reading_option("--encoding", help="Encoding of the file, when it is not UTF-8."),
         reading_option("--delimiter", metavar="CHAR", help="Delimiter of the file; recognised by default."),
+        reading_option(
+            "--header-row",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Line of the header, or its row in a sheet; recognised by default.",
+        ),
         reading_option("--sheet", metavar="NAME", help="Sheet of a workbook, where several hold cells."),
         reading_option(
             "--sql",

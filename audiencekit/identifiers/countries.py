@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Final
@@ -435,18 +436,37 @@ ZA|Южно-Африканская Республика|南アフリカ|남아�
 _CODES: Final = frozenset(line.partition("|")[0] for line in COUNTRIES.strip().splitlines())  # alpha-2
 
 
+_CALLING_CODE: Final = re.compile(r"(?:\+ ?|00(?=[0-9]{2}))([1-9][0-9]{0,2})")
+
+
 def find_country(text: str) -> str | None:
     """Return the alpha-2 code for a code of two or three letters, a vehicle code (D), or a name; otherwise None.
 
-    Names may be in English and other large languages. Case, accents, punctuation and a leading "the" do not matter.
-    Calling codes ("+44") are not countries.
+    Names are those in English and other large languages. Case, accents, punctuation and a leading "the" do not matter.
+    A calling code with a plus or 00 ("+44") is the country that has it, of several the main one: numbers of all of
+    them are read alike.
     """
     if text in _CODES or not text:
         return text or None
+    if (code := _CALLING_CODE.fullmatch(text.strip())) is not None:
+        return _by_calling_code(int(code[1]))
     # NA is Namibia, but N/A is no country.
     if is_placeholder(text.strip()) and not text.strip().isalpha():
         return None
     return _by_spelling().get(_spelling(text))
+
+
+def is_calling_code(text: str) -> bool:
+    """Whether a text is nothing but a country calling code with a plus or 00."""
+    return _CALLING_CODE.fullmatch(text) is not None
+
+
+def _by_calling_code(code: int) -> str | None:
+    """The main country of a calling code; None of one that is no country's."""
+    import phonenumbers  # most lists have codes of countries
+
+    region: str = phonenumbers.region_code_for_country_code(code)
+    return region if region in _CODES else None
 
 
 def find_countries(texts: Iterable[str]) -> dict[str, str | None]:

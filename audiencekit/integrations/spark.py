@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PARTITION_ROWS: Final = 2**33
 # Options of files, of the moment of sending, or of the list as a whole.
 _NOT_HERE: Final = frozenset(
-    {"encoding", "delimiter", "header", "sheet", "expires_at", "ttl_days", "effective_at", "plan_time"}
+    {"encoding", "delimiter", "header", "header_row", "sheet", "expires_at", "ttl_days", "effective_at", "plan_time"}
     | {"suppress", "consent_column"}
 )
 

@@ -105,6 +105,7 @@ class SourceKeywords(TypedDict, total=False):
     encoding: str | None
     delimiter: str | None
     header: bool | None
+    header_row: int | None
     sheet: str | None
     shared_values: int | Literal["keep"]
 
@@ -163,6 +164,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "encoding": Keyword(None, "Encoding of the file, when it is not UTF-8."),
         "delimiter": Keyword(None, "Delimiter of the file; recognised by default."),
         "header": Keyword(None, "False when the first line is a row; recognised by default."),
+        "header_row": Keyword(None, "Line of the header, or its row in a sheet; recognised by default."),
         "sheet": Keyword(None, "Name of the sheet of a workbook; not needed where only one holds cells."),
         "shared_values": Keyword(
             SHARED_PEOPLE, "Leave a value out of its records when more people than so many have it; 'keep' keeps all."

@@ -267,6 +267,7 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         encoding=given["encoding"],
         delimiter=given["delimiter"],
         header=given["header"],
+        header_row=_read_size(given, "header_row"),
         sheet=given["sheet"],
         one_operation=given["operation"] is not None,
     )

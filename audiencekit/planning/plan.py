@@ -118,8 +118,8 @@ class PlannedRun(PlannedRequests):
 
     @property
     def warnings(self) -> tuple[Loss, ...]:
-        """Losses that the owner of the source should know, the most values first."""
-        return find_losses(self.tally, self.mapping)
+        """Losses that the owner of the source would want to hear of, the most values first."""
+        return self.source.warnings + find_losses(self.tally, self.mapping)
 
     @property
     def plan_notes(self) -> tuple[str, ...]:
@@ -363,10 +363,10 @@ def expired(requests: Iterable[PlannedRequest], times: PlanTimes, now: datetime)
     return [PlanRefused(message, hint="choose a later `expires_at=` or `plan_time=`, or leave them out")]
 
 
-def refuse_losses(tally: Tally, mapping: ColumnMapping) -> list[Refused]:
-    """Return refusals in place of warnings, if the options say so."""
+def refuse_losses(losses: Iterable[Loss]) -> list[Refused]:
+    """Refusals in the place of warnings, for an owner who wants none."""
     again = "or leave out `fail_on_warnings=True`"
     return [
         PlanRefused(loss.message, hint=f"{loss.remedy or 'read the rejections (`rejections=FILE`)'}; {again}")
-        for loss in find_losses(tally, mapping)
+        for loss in losses
     ]

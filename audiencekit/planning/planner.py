@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TypeAlias
 
 from audiencekit.planning.options import refuse_options, refuse_other_kinds, refuse_written_over
@@ -33,6 +34,7 @@ from audiencekit.planning.suppression import ReadList, SuppressedPeople, notes_o
 from audiencekit.process.memory import give_back
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import RecordChunk
+from audiencekit.records.losses import find_losses
 from audiencekit.records.plan_times import PlanTimes
 from audiencekit.records.refusal_bounds import judge
 from audiencekit.reporting.progress import Progress
@@ -68,7 +70,9 @@ def plan_run(
     paths = tuple(os.fspath(path) for path in paths_among(source))
     refuse_options(terms.options, paths, terms.destination)
     refuse_written_over((*paths, *terms.options.suppress), resources.rejections)
-    opened = open_source(source, terms.options.source)
+    # A list of people to be kept or taken out counts whole: the rest is about those who are put in.
+    puts_in = terms.destination.suppresses and terms.options.operation_type == "Update"
+    opened = open_source(source, replace(terms.options.source, puts_in=puts_in))
     refuse_other_kinds(opened.mapping, terms.destination)
     gathered, lists = begin_plan(opened.mapping, terms, resources, spool=resources.kept_spool, tagger=tagger)
     spool_writer = None if resources.kept_spool is None else SpoolWriter(resources.kept_spool, gathered.scratch)
@@ -188,11 +192,12 @@ def assemble(
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
     changed = selection.chosen.count() if revise is None and terms.destination.suppresses else 0
+    warnings = source.warnings + find_losses(gathered.tally, source.mapping)
     refusals = [
         *ignored_operation(source, options, is_revised=revise is not None),
         *judge(gathered.tally, source.mapping, options.bounds, notes=source.notes),
         *(shared.refusals(options) if shared is not None else ()),
-        *(refuse_losses(gathered.tally, source.mapping) if options.fails_on_warnings else ()),
+        *(refuse_losses(warnings) if options.fails_on_warnings else ()),
         *(refuse_shared_by_members(gathered, selection, terms) if revise is None else ()),
         *alone,
         *refuse_few(changed, options, terms.destination),

@@ -24,6 +24,7 @@ from audiencekit.planning.suppression import SuppressedPeople
 from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
+from audiencekit.records.losses import Loss
 from audiencekit.records.option_trials import examine
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.records.records import prepare_batch
@@ -286,6 +287,10 @@ class Origin(Protocol):
         """The mapping from columns to kinds."""
 
     @property
+    def warnings(self) -> tuple[Loss, ...]:
+        """Warnings of its mapping."""
+
+    @property
     def repeatable(self) -> bool:
         """Whether the source can be read again."""
 
@@ -300,6 +305,7 @@ class ReadSource:
     notes: tuple[str, ...]
     operation_hint: str | None
     repeatable: bool
+    warnings: tuple[Loss, ...] = ()
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -311,6 +317,7 @@ class ReadSource:
             notes=source.notes,
             operation_hint=source.operation_hint,
             repeatable=source.repeatable,
+            warnings=source.warnings,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -324,7 +331,9 @@ class ReadSource:
         mapping = dict(facts.pop("mapping"))
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
         parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
-        return cls(mapping=ColumnMapping(columns=columns, **mapping), parts=parts, notes=notes, **facts)
+        warnings = tuple(Loss(**each) for each in facts.pop("warnings"))
+        mapped = ColumnMapping(columns=columns, **mapping)
+        return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, **facts)
 
 
 # --- A source that was read once and for all: its records in a kept spool, and behind them what else the plan needs

@@ -19,6 +19,7 @@ _OF_ROWS: Final = (
     *(Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE),
     *(Reason.UNKNOWN_OPERATION, Reason.NO_IDENTIFIER),
 )
+_UNREAD: Final = frozenset({Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE})  # whole people, however few
 _WORDS: Final = {
     Reason.NO_COUNTRY: "no country",
     Reason.EXTENSION: "an extension",
@@ -26,7 +27,7 @@ _WORDS: Final = {
     Reason.NOT_VALID: "not an assigned number of its country",
     Reason.NOT_POSSIBLE: "too many or too few digits for the country",
     Reason.INVALID_SYNTAX: "not in the form of the kind",
-    Reason.RAGGED: "more or fewer cells than the header",
+    Reason.RAGGED: "more or fewer cells than the header, or a cell that is no text, such as a date",
     Reason.ENCODING: "bytes that are not text in this encoding",
     Reason.TOO_LARGE: "a cell is too large",
     Reason.UNKNOWN_OPERATION: "no operation",
@@ -58,7 +59,9 @@ def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
     """The losses of columns and of rows that are large, the most values first."""
     found = [loss for column in mapping.columns for loss in _of_column(column, tally)]
     for reason in _OF_ROWS:
-        if _is_large(count := tally.reasons[reason], tally.rows_read):
+        count = tally.reasons[reason]
+        is_unread = reason in _UNREAD and count > WARNED_SHARE * tally.rows_read
+        if is_unread or _is_large(count, tally.rows_read):
             found.append(_loss(reason, None, count, tally.rows_read))
     return tuple(sorted(found, key=lambda loss: -loss.count))
 

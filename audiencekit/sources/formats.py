@@ -17,11 +17,12 @@ from audiencekit.sources.table import Look
 from audiencekit.sources.vcards import is_vcards, open_vcards
 
 SNIFFED_BYTES: Final = 65_536
-DELIMITER, HEADER, ENCODING, SHEET = "delimiter", "header", "encoding", "sheet"
+DELIMITER, HEADER, HEADER_ROW, ENCODING, SHEET = "delimiter", "header", "header_row", "encoding", "sheet"
 # The formats that heed each, in words.
 _FOR: Final = {
     DELIMITER: "delimited text",
     HEADER: "delimited text, tables of web pages and spreadsheets",
+    HEADER_ROW: "delimited text, tables of web pages and spreadsheets",
     ENCODING: "text",
     SHEET: "spreadsheets",
 }
@@ -58,15 +59,21 @@ def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
 
 # The first that recognises a text has it.
 TEXTS: Final = (
-    Format("html", "tables of web pages", frozenset({HEADER, ENCODING}), open_html, is_html),
+    Format("html", "tables of web pages", frozenset({HEADER, HEADER_ROW, ENCODING}), open_html, is_html),
     Format("vcard", "vCards", frozenset({ENCODING}), open_vcards, is_vcards),
     Format("ndjson", "NDJSON", frozenset({ENCODING}), open_json_lines, is_json_lines),
     Format(
-        "delimited", "delimited text", frozenset({DELIMITER, HEADER, ENCODING}), open_delimited, lambda name, text: True
+        "delimited",
+        "delimited text",
+        frozenset({DELIMITER, HEADER, HEADER_ROW, ENCODING}),
+        open_delimited,
+        lambda name, text: True,
     ),
 )
 PARQUET: Final = Format("parquet", "Parquet", frozenset(), _open_parquet)
-SPREADSHEET: Final = Format("spreadsheet", "spreadsheets (xlsx, xlsm)", frozenset({HEADER, SHEET}), _open_spreadsheet)
+SPREADSHEET: Final = Format(
+    "spreadsheet", "spreadsheets (xlsx, xlsm)", frozenset({HEADER, HEADER_ROW, SHEET}), _open_spreadsheet
+)
 FORMATS: Final = (*TEXTS, PARQUET, SPREADSHEET)
 # Formats that are recognised by their first bytes.
 _BINARY: Final = {SourceFormat.PARQUET: PARQUET, SourceFormat.WORKBOOK: SPREADSHEET}
@@ -88,7 +95,13 @@ def _format_of(name: str, stream: ByteStream, options: SourceOptions) -> Format:
 def refuse_unheeded(formats: list[str], options: SourceOptions) -> None:
     """Raises UsageError for an option that none of the `formats` of a source heeds: none is ignored in silence."""
     heeded = {name for one in FORMATS if one.name in formats for name in one.heeds}
-    given = {DELIMITER: options.delimiter, HEADER: options.header, ENCODING: options.encoding, SHEET: options.sheet}
+    given = {
+        DELIMITER: options.delimiter,
+        HEADER: options.header,
+        HEADER_ROW: options.header_row,
+        ENCODING: options.encoding,
+        SHEET: options.sheet,
+    }
     for name, value in given.items():
         if value is not None and name not in heeded:
             unheeded = option(name, value) if name == HEADER else option(name)

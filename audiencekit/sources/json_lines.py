@@ -26,7 +26,7 @@ from audiencekit.sources.bytes.byte_stream import ByteStream, LineCounter, TextS
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.object_kernels import ObjectKernels
 from audiencekit.sources.options import SourceOptions
-from audiencekit.sources.sampling import OBJECT_ROWS, SAMPLE_BYTES, Sample
+from audiencekit.sources.sampling import NO_VALUE, OBJECT_ROWS, SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults, FaultWords
 
@@ -217,6 +217,8 @@ def texts_of(found: dict[str, Any], key: str, line: bytes) -> FieldTexts:
     value = found.get(key)
     if value is None or isinstance(value, str):
         return value
+    if value is False:
+        return NO_VALUE
     if type(value) is int and value:
         return str(value)
     if isinstance(value, list) and all(part is None or isinstance(part, str) for part in value):

@@ -46,8 +46,12 @@ class SourceOptions:
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
     names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
-    first record is data, True that it is not, None that it is looked at. `sheet` names a
+    first record is data, True that it is not, None that it is looked at. `header_row` is the line of the header, or its
+    row in a sheet. `sheet` names a
     sheet of a workbook. `one_operation` True says that a prepared file's operations are not looked at.
+
+    `puts_in` says that the people of the list are put into an audience. What is not theirs beyond doubt is left out
+    then; else each column of a kind counts, since a person who is missed would be reached.
 
     `every_form` is for lists that are compared and never sent: columns of hashes are mapped beside those in the clear,
     and the options may be meant for another of several lists. What a list has no use for is passed over, and of the
@@ -66,8 +70,10 @@ class SourceOptions:
     encoding: str | None = None
     delimiter: str | None = None
     header: bool | None = None
+    header_row: int | None = None
     sheet: str | None = None
     one_operation: bool = False
+    puts_in: bool = False
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -89,6 +95,10 @@ class SourceOptions:
             )
         if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet.strip()):
             raise UsageError("`sheet=` names no sheet")
+        if self.header_row is not None and self.header is not None:
+            raise UsageError(
+                f"{option('header', self.header)} and `header_row=` were both given", hint="give one of them"
+            )
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 

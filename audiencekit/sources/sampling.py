@@ -18,6 +18,8 @@ _SAMPLED_LINES: Final = SAMPLE_ROWS + 3  # the line that tells Excel the delimit
 # Words that stand for nothing in a cell; such cells say nothing about a column.
 NOTHING: Final = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "nil", "#n/a", "unknown", "\\n", "."})
 
+NO_VALUE: Final = "n/a"  # in the place of false, which some exports (Odoo) write where a value is missing
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

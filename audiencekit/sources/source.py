@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
 from audiencekit.records.batches import ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.mapping import Mapper, nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
 from audiencekit.sources.options import SourceOptions
@@ -24,13 +25,14 @@ class FoundColumns:
     """The columns of a source, and what was noticed when they were mapped.
 
     `operation_hint` is a column that says update or delete for each row, and that no option names. `missing` are the
-    named columns that a list which is compared does not have.
+    named columns that a list which is compared does not have. `warnings` are of people who are lost by the mapping.
     """
 
     mapping: ColumnMapping
     notes: tuple[str, ...] = ()
     operation_hint: str | None = None
     missing: frozenset[str] = frozenset()
+    warnings: tuple[Loss, ...] = ()
 
 
 class Source:
@@ -51,7 +53,7 @@ class Source:
         later_notes: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.name, self.bytes_total, self.repeatable = name, bytes_total, repeatable
-        self.operation_hint, self.missing = columns.operation_hint, columns.missing
+        self.operation_hint, self.missing, self.warnings = columns.operation_hint, columns.missing, columns.warnings
         self._table, self._columns, self._later_notes = table, columns, later_notes
 
     def __repr__(self) -> str:
@@ -196,6 +198,9 @@ class JoinedSource(Source):
                 common_notes(files),
                 operation_hint=next((file.operation_hint for file in files if file.operation_hint), None),
                 missing=frozenset.intersection(*(file.missing for file in files)),
+                warnings=tuple(
+                    replace(each, message=f"{file.name}: {each.message}") for file in files for each in file.warnings
+                ),
             ),
             bytes_total=_total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
@@ -342,7 +347,10 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     is_told = options.every_form or not options.columns
     nested = nested_notes(mapper.header, file.look.sample, options) if is_told else ()
     notes = (*mapper.notes, *nested, *file.look.notes)
-    return _source_of(file, FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing)))
+    return _source_of(
+        file,
+        FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing), tuple(mapper.warnings)),
+    )
 
 
 def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceOptions) -> Source:

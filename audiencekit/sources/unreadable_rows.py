@@ -26,7 +26,8 @@ class FaultWords:
 DELIMITED_WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
         "have another number of cells than the header, or most rows, have",
-        "say `delimiter=` if the columns were divided wrongly, or repair the rows",
+        "say `delimiter=` if the columns were divided wrongly, `header_row=N` if lines stand above the header, or"
+        " repair the rows",
     ),
     Reason.ENCODING: FaultWords(
         "hold bytes that are not text in this encoding", "say the right encoding, for example `encoding='cp1252'`"

@@ -93,9 +93,8 @@ UNKNOWN = [
     "",
     " ",
     "Atlantis",
-    "+44",
+    "+999",
     "44",
-    "0044",
     "001",
     "XX",
     "ZZ",
@@ -115,9 +114,17 @@ def test_codes_names_and_everyday_variants_are_found(wrong: Any) -> None:
     assert wrong(lambda text: find_country(text) or "", KNOWN) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "country"), [("+49", "DE"), (" +44 ", "GB"), ("0033", "FR"), ("+1", "US"), ("+ 39", "IT")]
+)
+def test_a_calling_code_is_its_country(text: str, country: str) -> None:
+    """Of several countries the main one."""
+    assert find_country(text) == country
+
+
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_anything_else_is_no_country(text: str) -> None:
-    """Calling codes, ambiguous names and nothing at all are not guessed."""
+    """Digits without a plus, ambiguous names and nothing at all are not guessed."""
     assert find_country(text) is None
 
 

@@ -34,7 +34,7 @@ def test_a_preview_leaves_only_the_rejections(source: Path, tmp_path: Path, monk
     monkeypatch.setattr(tempfile, "tempdir", str(spools))
     source.write_text(source.read_text() + "nothing,,\n")
     profile, rejections = find_profile("spec"), tmp_path / "rejections.csv"
-    terms = PlanTerms.pinned(read_keywords({}, profile), profile, now=NOW)
+    terms = PlanTerms.pinned(read_keywords({"ignore": "marketing"}, profile), profile, now=NOW)
     plan = preview(source, terms, rejections=rejections, progress=NoProgress())
     assert (plan.rows.read, plan.records, plan.verdict) == (5, 4, "ready")
     assert rejections.read_text().splitlines()[1:] == ["5,email,invalid_syntax"]

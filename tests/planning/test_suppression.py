@@ -22,7 +22,7 @@ def test_a_suppression_source_may_be_any_source(
 ) -> None:
     """Raw or hashed, of another format; one shared key is enough."""
     people = [("ada@example.com", ""), ("", "+12015550104"), ("zoe@example.com", "+12015550199")]
-    plan = checked(tmp_path, source, suppress=written(tmp_path / "optouts", people))
+    plan = checked(tmp_path, source, suppress=written(tmp_path / "optouts", people), ignore="marketing")
     assert (plan.rows.suppressed, plan.rows.pending, plan.rows.read, plan.verdict) == (2, 2, 4, "ready")
 
 

@@ -129,7 +129,8 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     assert "`suppress_max_rejected_share=`" in caught.value.hint
     with pytest.raises(PlanRefused):
         checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.09)
-    plan = checked(tmp_path, source, suppress=listed, suppress_max_rejected_share=0.1)
+    accepted = {"suppress": listed, "suppress_max_rejected_share": 0.1}
+    plan = checked(tmp_path, source, **accepted, ignore="marketing")
     assert (plan.rows.suppressed, plan.verdict) == (1, "ready")
     (read,) = plan.suppression
     assert read == {
@@ -164,3 +165,21 @@ def test_a_frame_is_no_suppression_source(tmp_path: Path, source: Path) -> None:
     with pytest.raises(UsageError, match="such as a data frame"):
         checked(tmp_path, source, suppress=frame)
     assert checked(tmp_path, source, suppress=[]).suppression == ()
+
+
+def test_other_peoples_columns_count_where_people_are_taken_out(tmp_path: Path) -> None:
+    """In suppression lists and Deletes each address counts, and no consent is asked; put in is the person's own."""
+    names = ("Email", "opted_out_email", "Coach Email")
+    rows = [",".join([*(f"{name[:2].lower()}{row}@example.com" for name in names), "no"]) for row in range(3)]
+    mixed = write(tmp_path / "mixed.csv", ",".join((*names, "marketing_consent")), *rows)
+    with pytest.raises(MappingRefused, match="people refuse in column marketing_consent"):
+        checked(tmp_path, mixed)
+    assert checked(tmp_path, mixed, ignore="marketing_consent").columns == {"email": ["Email"]}
+    deleted = checked(tmp_path, mixed, operation="delete")
+    assert deleted.identifiers["email"]["valid"] == 9
+    assert deleted.warnings == ()
+    people = write(
+        tmp_path / "all.csv", "Email", "op0@example.com", "co1@example.com", "em2@example.com", "x@example.com"
+    )
+    plan = checked(tmp_path, people, suppress=mixed)
+    assert (plan.rows.suppressed, plan.records) == (3, 1)

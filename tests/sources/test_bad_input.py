@@ -149,11 +149,12 @@ def test_no_encoding_is_guessed(open_bytes: Open, data: bytes) -> None:
 
 @pytest.mark.parametrize("lines", [1, 2, 3])
 def test_lines_before_the_header_are_no_names(open_bytes: Open, lines: int) -> None:
-    """A title above the table ends in a refusal, not in people of the wrong column."""
+    """Above names that say nothing, a title ends in a refusal, not in people of the wrong column."""
     title = b"".join(b"Export of the spring campaign %d\n" % n for n in range(lines))
-    data = title + b"email,phone\n" + b"".join(b"p%d@example.com,+4930123456%02d\n" % (n, n) for n in range(40))
-    with pytest.raises(SourceRefused):
+    data = title + b"alpha,beta\n" + b"".join(b"p%d@example.com,+4930123456%02d\n" % (n, n) for n in range(40))
+    with pytest.raises(SourceRefused) as caught:
         list(open_bytes(data).batches())
+    assert "`header_row=N`" in caught.value.hint
 
 
 @pytest.mark.parametrize("size", [100, 5_000_000])

@@ -56,7 +56,7 @@ def test_options_are_kept_in_one_form(given: dict[str, Any], kept: dict[str, Any
     "given",
     [
         {"country": "Atlantis"},
-        {"country": "+49"},
+        {"country": "49"},
         {"encoding": "no-such-encoding"},
         {"encoding": "rot13"},
         {"encoding": "base64"},

@@ -129,8 +129,10 @@ def test_columns_of_one_name_within_a_file_stay_apart(tmp_path: Path, rows_of: R
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
     paths[0].write_bytes(b"mail,mail\na@example.com,b@example.com\n")
     paths[1].write_bytes(b"x,mail,mail\n1,c@example.com,d@example.com\n")
-    with pytest.raises(MappingRefused, match=r"one\.csv: column1 and column2 have the same name"):
-        _open(paths)
+    assert [(row["c0"], row["c1"]) for row in rows_of(_open(paths))] == [
+        ("a@example.com", "b@example.com"),
+        ("c@example.com", "d@example.com"),
+    ]
     paths[0].write_bytes(b"a@example.com,b@example.com\n")
     paths[1].write_bytes(b"c@example.com,d@example.com\n")
     assert [(row["c0"], row["c1"]) for row in rows_of(_open(paths))] == [

@@ -21,6 +21,7 @@ from audiencekit.process.workers import Memo, cores, in_order
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
+from audiencekit.records.losses import Loss
 from audiencekit.records.record_bits import Bits, Bools, Indices
 from audiencekit.selection.key_sets import KeyMemory, KeySets, held_keys
 from audiencekit.selection.selection import NEIGHBOURS
@@ -167,6 +168,7 @@ class Members:
 
     description: Description
     notes: tuple[str, ...] = ()
+    warnings: tuple[Loss, ...] = ()
     parts: tuple[SourcePart, ...] = ()
     mapping: ColumnMapping = _NO_COLUMNS
     repeatable: bool = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.identifiers.countries import find_countries
+from audiencekit.identifiers.countries import find_countries, is_calling_code
 from audiencekit.optiontext import option
 from audiencekit.sources.columns.header import Header, names_country, names_country_in_short, names_part_of_country
 from audiencekit.sources.options import SourceOptions
@@ -44,8 +44,11 @@ class CountryColumn:
                 self._leave(place, number)
                 del countries[place]
         best = max(countries, key=lambda place: countries[place], default=None)
+        why = "by name and content"
+        if best is None and (best := self._calling_codes()) is not None:
+            countries[best], why = self._countries(best), "by the calling codes in its cells"
         if best is not None:
-            self.notes.append(f"{self.header.shown(best)}: the country of each row, by name and content")
+            self.notes.append(f"{self.header.shown(best)}: the country of each row, {why}")
             self._note_unknown(best, countries[best])
         return best
 
@@ -59,6 +62,14 @@ class CountryColumn:
                 shown = self.header.shown(place)
                 given = option("country_column", shown)
                 self.notes.append(f"{shown}: looks like the country of each row; not used, say {given} if it is")
+
+    def _calling_codes(self) -> int | None:
+        """The column whose cells are calling codes with a plus, whatever it is called: nothing else is written so."""
+        for place in self.places:
+            filled = [cell.strip() for cell in self.sample.filled(place)]
+            if filled and sum(is_calling_code(cell) for cell in filled) >= MIN_CODE_SHARE * len(filled):
+                return place
+        return None
 
     def _is_named_so(self, place: int) -> bool:
         name = self._name(place)

@@ -140,7 +140,7 @@ def _are_values(kind: Kind, parts: list[str]) -> bool:
 
 
 MOST: Final = 0.5  # more of the names than this share consist of known words
-_TELLING: Final = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # handles could be any words
+TELLING: Final = frozenset({Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID})  # handles could be any words
 _NEGATIONS: Final = words("no old test temp sample demo")  # "no phone" stands where a phone number is missing
 _FORMULAS: Final = ("=", "+", "-", "@")  # what a spreadsheet would reckon with
 
@@ -154,19 +154,19 @@ def evident_names(header: Header, sample: Sample) -> frozenset[int]:
         return frozenset()
     if not any(_names_its_cells(names[place], sample.filled(place)) for place in filled):
         return frozenset()
-    return frozenset(place for place in filled if _is_impersonal(names[place], sample.columns[place]))
+    return frozenset(place for place in filled if is_impersonal(names[place], sample.columns[place]))
 
 
 def _names_its_cells(name: str, filled: list[str]) -> bool:
     if not is_showable(name) or words_of(name)[0] in _NEGATIONS:
         return False
     kind = named_kind(name)
-    if kind in _TELLING and plausible_share(kind, filled) >= MIN_PLAUSIBLE_SHARE:
+    if kind in TELLING and plausible_share(kind, filled) >= MIN_PLAUSIBLE_SHARE:
         return True
     return names_name_part(name)
 
 
-def _is_impersonal(name: str, cells: tuple[str, ...]) -> bool:
+def is_impersonal(name: str, cells: tuple[str, ...]) -> bool:
     """Whether a name is no identifier, no number, no cell of its own column, and does nothing when it is shown."""
     own = name.strip()
     if len(own) > MAX_SHOWN_LENGTH or not any(map(str.isalpha, own)) or own.startswith(_FORMULAS):

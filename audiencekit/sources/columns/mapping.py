@@ -11,6 +11,9 @@ from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.optiontext import option
 from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.losses import Loss
+from audiencekit.sources.columns.codes_apart import are_codes, names_phone_code, names_postal_code
+from audiencekit.sources.columns.consent import find_consent
 from audiencekit.sources.columns.country import CountryColumn
 from audiencekit.sources.columns.evidence import (
     MIN_KIND_SHARE,
@@ -18,6 +21,7 @@ from audiencekit.sources.columns.evidence import (
     Evidence,
     evident_names,
     find_separator,
+    is_impersonal,
     look_at,
     plausible_share,
     refuse_contradiction,
@@ -33,8 +37,9 @@ from audiencekit.sources.columns.header import (
     names_unsupported_hash,
     speaks_of_x,
 )
+from audiencekit.sources.columns.ownership import names_not_to_use, names_other, names_own
 from audiencekit.sources.options import SourceOptions, show_separator
-from audiencekit.sources.sampling import Sample
+from audiencekit.sources.sampling import Sample, is_filled
 
 _MAX_FIELDS: Final = 200
 _MAX_DEPTH: Final = 4
@@ -91,6 +96,9 @@ def _values(cell: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
 
 # The words of a column of operations; an upload that ignores one would put in people who are to be taken out.
 TOLD_VERBS: Final = frozenset({"update", "delete", "remove"})  # one of these must be among them
+MOST_NAMELESS: Final = 5  # columns of one kind, by content alone, of one person
+_PLURALS: Final = {Kind.EMAIL: "addresses", Kind.PHONE_NUMBER: "numbers"}
+_OF_PEOPLE: Final = frozenset(_PLURALS)
 OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "append", "merge"}
 
 
@@ -98,7 +106,8 @@ OPERATION_VERBS: Final = TOLD_VERBS | {"insert", "upsert", "add", "create", "app
 class Mapper:
     """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell.
 
-    `missing` are names of `options.columns` that a list has no column for, with `every_form`.
+    `missing` are names of `options.columns` that a list has no column for, with `every_form`. `warnings` are of
+    people who are lost by the mapping, or put in without consent, as far as the sample shows.
     """
 
     header: Header
@@ -107,6 +116,8 @@ class Mapper:
     notes: list[str] = field(default_factory=list)
     operation_hint: str | None = None  # a column that says update or delete, and that no option names
     missing: list[str] = field(default_factory=list)
+    warnings: list[Loss] = field(default_factory=list)
+    _left_out: dict[int, Kind] = field(default_factory=dict)
     _ignored: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
@@ -128,6 +139,10 @@ class Mapper:
         self._refuse_two_uses(columns, country, operation, consent)
         if country is None and self._has_phone_numbers(columns):
             countries.note_codes({operation, consent, *(column.position for column in columns)})
+        if self.options.puts_in:
+            self._refuse_codes_apart(columns, country)
+        if self.options.puts_in and consent is None:
+            self._notice_consent(country, operation, *(column.position for column in columns))
         if operation is None:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
         if not columns or self.missing:
@@ -223,11 +238,132 @@ class Mapper:
             if position not in (country, *others)
             and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
         ]
+        if self.options.puts_in:
+            self._refuse_turned(candidates)
+            candidates = self._own(candidates)
         columns = tuple(self._chosen(self._undoubted(self._as_declared(candidates))))
-        self._refuse_same_names(columns)
+        self._warn_of_left_out(columns)
         if not any(countries):
             self._note_national_numbers(columns)
         return columns
+
+    def _refuse_turned(self, candidates: list[Candidate]) -> None:
+        """Raises MappingRefused where each cell seems to be a person: a line of addresses, a column for each team."""
+        for kind in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
+            nameless = [candidate for candidate in candidates if candidate.kind is kind and candidate.is_nameless]
+            rows = max(len(self.sample.filled(candidate.position)) for candidate in nameless) if nameless else 0
+            others = [place for place in self._places() if self.sample.filled(place)]
+            is_all = len(nameless) > 1 and len(nameless) == len(others)
+            if len(nameless) > MOST_NAMELESS or len(nameless) > rows or is_all:
+                raise MappingRefused(
+                    f"{len(nameless)} columns hold values of the kind {kind}, and no name says whose: each cell may be"
+                    " another person",
+                    hint="write one person a line under one header, for example with `tr ',;' '\\n\\n' < FILE`; or"
+                    " name each column of the row's person with"
+                    f" {option('columns', {kind.value: self.header.shown(nameless[0].position)})}",
+                )
+
+    def _own(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates but those that may be of other people than the row's.
+
+        Raises MappingRefused for these in a list that also takes people out: there they would be missed.
+        """
+        own = {candidate.kind for candidate in candidates if names_own(self._name(candidate.position))}
+        kept = []
+        for candidate in candidates:
+            if candidate.kind in _OF_PEOPLE and self._is_of_another(candidate, own):
+                self._leave_out(candidate)
+            else:
+                kept.append(candidate)
+        if self._left_out and self.options.operation_column is not None:
+            names = " and ".join(map(self.header.shown, self._left_out))
+            raise MappingRefused(
+                f"{names} may be of other people, and the list also takes people out",
+                hint=f"give each column that is meant with {option('columns', {'KIND': 'COLUMN'})}, or leave these out"
+                f" with {option('ignore', [self.header.shown(place) for place in self._left_out])}",
+            )
+        return kept
+
+    def _is_of_another(self, candidate: Candidate, own: set[Kind]) -> bool:
+        name = self._name(candidate.position)
+        if names_not_to_use(name):
+            return True
+        return not names_own(name) and (candidate.kind in own or (bool(own) and names_other(name)))
+
+    def _leave_out(self, candidate: Candidate) -> None:
+        position = candidate.position
+        if is_impersonal(self._name(position), self.sample.columns[position]):
+            self.header = self.header.showing(self.header.evident | {position})
+        shown, kind = self.header.shown(position), candidate.kind
+        self._left_out[position] = kind
+        self.notes.append(
+            f"{shown}: left out, since by its name its {_PLURALS[kind]} may be of other people, or of no use; to take"
+            f" it, give {option('columns', {kind.value: shown})}, and the same for each other column that is meant"
+        )
+
+    def _warn_of_left_out(self, columns: tuple[MappedColumn, ...]) -> None:
+        """Warn of people who have an identifier in no other column."""
+        taken = [self.sample.columns[column.position] for column in columns]
+        left = [self.sample.columns[position] for position in self._left_out]
+        rows = len(self.sample.columns[0]) if self.sample.columns else 0
+        only = sum(
+            any(is_filled(cells[row]) for cells in left) and not any(is_filled(cells[row]) for cells in taken)
+            for row in range(rows if left else 0)
+        )
+        if only:
+            names = " and ".join(map(self.header.shown, self._left_out))
+            self.warnings.append(
+                Loss(
+                    code="left_out",
+                    column=None,
+                    count=only,
+                    share=only / rows,
+                    message=f"{only:,} of the first {rows:,} rows have an identifier in no column but {names}, left out"
+                    " as perhaps another person's",
+                    remedy=f"give each column that is meant with {option('columns', {'KIND': 'COLUMN'})}",
+                )
+            )
+
+    def _refuse_codes_apart(self, columns: tuple[MappedColumn, ...], country: int | None) -> None:
+        """Raises MappingRefused for phone numbers whose area code or calling code is in a column beside them."""
+        mapped = {column.position for column in columns} | {country}
+        phones = [column for column in columns if column.kind is Kind.PHONE_NUMBER and not column.hashed]
+        for place in self._places() if phones else ():
+            is_named = names_phone_code(self._name(place))
+            for phone in phones:
+                is_beside = place == phone.position - 1 and not names_postal_code(self._name(place))
+                if place in mapped or not (is_named or is_beside):
+                    continue
+                if are_codes(self.sample.columns[place], self.sample.columns[phone.position], is_named=is_named):
+                    shown = self.header.shown(place)
+                    raise MappingRefused(
+                        f"the numbers in column {phone.name} seem to be without the codes in column {shown}: so they"
+                        " would be numbers of other people",
+                        hint="write each number whole in one column, with a plus where it has a calling code; or give"
+                        f" {option('ignore', [phone.name])} to send no numbers, {option('ignore', [shown])} if the"
+                        " numbers are whole",
+                    )
+
+    def _notice_consent(self, *used: int | None) -> None:
+        """Warn of people who say no in a column that no option names. Raises MappingRefused where all say only no."""
+        asked = (place for place in self._places() if place not in used)
+        found = {place: find_consent(self._name(place), self.sample.columns[place]) for place in asked}
+        said = {place: consent for place, consent in found.items() if consent is not None}
+        for position, consent in said.items():
+            shown = self.header.shown(position)
+            value = f"{shown}={consent.word or 'VALUE'}"
+            remedy = f"give {option('consent_column', value)} to put in only those who agree"
+            if consent.refused < consent.rows and consent.word is None:
+                remedy = "take them out of the list"  # a blank cell is no value that says consent
+            remedy += f", or {option('ignore', [shown])} if the column is not about this use"
+            message = f"{consent.refused:,} of the first {consent.rows:,} people refuse in column {shown}"
+            if all(each.is_plain and each.refused == each.rows for each in said.values()):
+                raise MappingRefused(message, hint=remedy)
+            share = consent.refused / consent.rows
+            message = f"{message}, and are put in"
+            self.warnings.append(
+                Loss(code="consent", column=shown, count=consent.refused, share=share, message=message, remedy=remedy)
+            )
 
     def _undoubted(self, candidates: list[Candidate]) -> list[Candidate]:
         """Those that are what they are named; when there is none, the others, whose rows then say what is wrong.
@@ -307,7 +443,9 @@ class Mapper:
         if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
             self._leave(shown, "UUIDs, but named like ids of your own")
             return None
-        return Candidate(kind, position, hashed=False, why="by content")
+        return Candidate(
+            kind, position, hashed=False, why="by content", is_nameless=not names_own(self._name(position))
+        )
 
     def _leave(self, shown: str, why: str) -> None:
         self.notes.append(f"{shown}: {why}; not mapped, say {option('columns', {'KIND': shown})} if it is one")
@@ -347,13 +485,6 @@ class Mapper:
             f" hashes with {option('columns', {candidate.kind.value: 'COLUMN'})}",
         )
 
-    def _refuse_same_names(self, columns: tuple[MappedColumn, ...]) -> None:
-        keys = [self.header.key(column.position) for column in columns]
-        for key in keys:
-            same = [column.position for column in columns if key and self.header.key(column.position) == key]
-            if len(same) > 1:
-                self.header.refuse_same_name(same)
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -365,3 +496,4 @@ class Candidate:
     why: str
     is_doubtful: bool = False
     is_guess: bool = False
+    is_nameless: bool = False

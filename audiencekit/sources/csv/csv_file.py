@@ -37,7 +37,9 @@ KeptRow: TypeAlias = tuple[int, list[str | None]]  # its number, and its used ce
 def open_delimited(stream: ByteStream, options: SourceOptions) -> Look:
     """A delimited file, looked at. Raises SourceRefused for one that is empty, ambiguous, or lost its line ends."""
     found = find_layout(stream, options)
-    return Look(DelimitedTable(stream, found.layout, options.split_cells), found.header, found.sample)
+    return Look(
+        DelimitedTable(stream, found.layout, options.split_cells), found.header, found.sample, notes=found.notes
+    )
 
 
 class DelimitedTable:

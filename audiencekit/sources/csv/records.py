@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,8 @@ from audiencekit.limits import MAX_CELL_BYTES, MAX_COLUMNS, MAX_LINE_BYTES
 from audiencekit.records.batches import ColumnMapping
 from audiencekit.sources.arrow import column_names
 from audiencekit.sources.bytes.byte_stream import ByteStream, take_sample
-from audiencekit.sources.columns.header import Header, is_header, is_whole_file
+from audiencekit.sources.columns.header import Header, is_whole_file
+from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, HeaderRow, find_header_row, header_names
 from audiencekit.sources.csv.dialect import find_delimiter, show_delimiter
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import SAMPLE_BYTES, Sample, by_column, sample_records, sampled_part, usual_width
@@ -134,7 +135,7 @@ class Records:
         return self._before + max(records - self._leading, 0)
 
 
-@contextmanager
+@contextlib.contextmanager
 def field_limit() -> Iterator[None]:
     """At least FIELD_LIMIT while it lasts; what the process had before stands again after."""
     before = csv.field_size_limit()
@@ -269,7 +270,8 @@ BROKEN: Final = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, as th
 class Layout:
     """How the records of a file are read. A row has `width` cells, and at least `least`: those after may be missing.
 
-    `leading` records come before the first row: the header, and the line that tells Excel the delimiter.
+    `leading` records come before the first row: the header, what stands above it, and the line that tells Excel the
+    delimiter.
     """
 
     delimiter: str
@@ -291,6 +293,7 @@ class FoundLayout:
     layout: Layout
     header: Header
     sample: Sample
+    notes: tuple[str, ...] = ()
 
 
 def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
@@ -303,33 +306,53 @@ def find_layout(stream: ByteStream, options: SourceOptions) -> FoundLayout:
         delimiter = options.delimiter or (
             told[2] if told else find_delimiter(text, whole=whole, but=options.split_cells)
         )
-        records = sample_records(text[told.end() if told else 0 :], delimiter, whole=whole)
+        begin = told.end() if told else 0
+        records = sample_records(text[begin:], delimiter, whole=whole)
+        lines = _lines_of(text, begin, delimiter, max(LOOKED_AT_ROWS + 1, options.header_row or 0))
     if not records:
         raise SourceRefused("the file is empty", hint=_EMPTY_HINT)
-    named = is_header(records[0], options.wanted_names) if options.header is None else options.header
     if whole and len(records) == 1 and options.header is None and is_whole_file(records[0]):
         raise SourceRefused(
             "the file is one single record: it lost its line ends", hint="export it again, or restore the line ends"
         )
-    layout = _layout(delimiter, records, named=named, told=told is not None)
-    return FoundLayout(layout, *_look(layout, records, options))
+    found = find_header_row(records, lines, options, is_sheet=False)
+    layout = _layout(delimiter, records, found, told=told is not None)
+    notes = (f"the header is line {lines[found.place]:,}, and row 1 is below it",) if found.place else ()
+    return FoundLayout(layout, *_look(layout, records, found, options), notes)
 
 
-def _layout(delimiter: str, records: list[list[str]], *, named: bool, told: bool) -> Layout:
-    width = len(records[0]) if named else usual_width(records)
+def _lines_of(text: str, begin: int, delimiter: str, most: int) -> list[int]:
+    """The lines in which the first non-blank records of `text` begin, counted from 1."""
+    before = len(text[:begin].splitlines())
+    reader = csv.reader(io.StringIO(text[begin:], newline=""), delimiter=delimiter)
+    lines, at = [], before + 1
+    with contextlib.suppress(csv.Error):
+        for cells in reader:
+            if cells:
+                lines.append(at)
+            at = before + reader.line_num + 1
+            if len(lines) == most:
+                break
+    return lines
+
+
+def _layout(delimiter: str, records: list[list[str]], found: HeaderRow, *, told: bool) -> Layout:
+    header = None if found.place is None else records[found.place]
+    width = usual_width(records) if header is None else len(header)
     if width > MAX_COLUMNS:
         raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} columns")
     least = width
-    if named:
-        while least > 1 and not records[0][least - 1].strip():
+    if header is not None:
+        while least > 1 and not header[least - 1].strip():
             least -= 1
-    return Layout(delimiter=delimiter, header=named, leading=named + told, width=width, least=least)
+    return Layout(
+        delimiter=delimiter, header=header is not None, leading=found.first_row + told, width=width, least=least
+    )
 
 
-def _look(layout: Layout, records: list[list[str]], options: SourceOptions) -> tuple[Header, Sample]:
-    names = tuple(records[0]) if layout.header else None
+def _look(layout: Layout, records: list[list[str]], found: HeaderRow, options: SourceOptions) -> tuple[Header, Sample]:
+    names = None if found.place is None else header_names(records, found.place, puts_in=options.puts_in)
     if names is not None and any(map(BROKEN.search, names)):
         raise SourceRefused("the header is not UTF-8", hint="say the encoding, for example `encoding='cp1252'`")
-    rows = records[1:] if layout.header else records
-    sample = Sample(names, by_column(rows, layout.width))
+    sample = Sample(names, by_column(records[found.first_row :], layout.width))
     return Header.of(names, layout.width, options.wanted_names), sample

@@ -29,6 +29,7 @@ from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.sources.excel.sheet_cells import CellColumn, CellType
 from audiencekit.sources.excel.workbook import Container, Workbook, damaged
 from audiencekit.sources.excel.xml_rows import read_strings, unescaped
+from audiencekit.sources.sampling import NO_VALUE
 
 MAX_SHARED_BYTES: Final = 64_000_000  # of the shared texts of some thousand cells: far more than people have
 _LOOK: Final = "look at the sheet, and save its list as CSV UTF-8"
@@ -147,7 +148,10 @@ def _number(text: str, use: Use) -> str | Reason:
 
 
 def _truth(text: str, use: Use) -> str | Reason:
-    return Reason.RAGGED if use is Use.IDENTIFIER else _TRUTHS.get(text.strip(), text)
+    said = _TRUTHS.get(text.strip(), text)
+    if use is not Use.IDENTIFIER:
+        return said
+    return NO_VALUE if said == "false" else Reason.RAGGED
 
 
 def _error(text: str, use: Use) -> str | Reason:

@@ -22,7 +22,8 @@ from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.shown import shown
 from audiencekit.sources.arrow import column_names, gathered, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.files import RawFile
-from audiencekit.sources.columns.header import Header, is_header
+from audiencekit.sources.columns.header import Header
+from audiencekit.sources.columns.header_row import LOOKED_AT_ROWS, find_header_row, header_names
 from audiencekit.sources.excel.cell_values import MAX_SHARED_BYTES, CellReader, ReadCells, Use
 from audiencekit.sources.excel.sheet_cells import CellColumn, SheetRows, column_of, letters_of
 from audiencekit.sources.excel.workbook import Container, Sheet, Workbook, read_workbook, tables_of
@@ -37,7 +38,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 SPREADSHEET: Final = "spreadsheet"
 WORDS: Final = {
     Reason.RAGGED: FaultWords(
-        "hold a date, true or false, or a formula that was never computed, where an identifier belongs",
+        "hold a date, true, or a formula that was never computed, where an identifier belongs",
         "check the mapping with `columns=`; a spreadsheet program computes formulas when it opens and saves the file",
     ),
     Reason.EXCEL_MANGLED: FaultWords(
@@ -217,7 +218,6 @@ def _below(rows: SheetRows, first_row: int) -> SheetRows:
 
 
 SAMPLE_CELLS: Final = 500_000
-_MOST_TITLES: Final = 10  # rows of one cell above a header
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -226,9 +226,6 @@ class _FirstRows:
 
     numbers: list[int]
     records: list[list[str]]
-
-    def behind(self, rows: int) -> _FirstRows:
-        return _FirstRows(self.numbers[rows:], self.records[rows:])
 
 
 def open_sheet(file: RawFile, options: SourceOptions) -> Look:
@@ -239,20 +236,22 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
         cells = CellReader.of(container, workbook)
         first = _first_rows(container, sheet, cells)
         notes = [*notes_on(workbook, sheet, asked=options.sheet is not None), *_notes_on_tables(container, sheet)]
-    titles = 0 if options.header is False else _titles(first.records, options)
-    first = first.behind(titles)
-    named = is_header(first.records[0], options.wanted_names) if options.header is None else options.header
+    found = find_header_row(first.records, first.numbers, options, is_sheet=True)
+    named = found.place is not None
     layout = SheetLayout(
         part=sheet.part,
         name=shown(sheet.name),
         header=named,
         width=max(map(len, first.records)),
-        first_row=first.numbers[0] + named,
+        first_row=first.numbers[found.first_row - 1] + 1 if named else first.numbers[0],
     )
-    if titles:
-        notes.append(f"what stands above row {first.numbers[0]:,} of the sheet is taken for its title")
-    rows = first.behind(int(named)).records
-    names = tuple(_filled_up(first.records[0], layout.width)) if named else None
+    if found.place:
+        notes.append(f"what stands above row {first.numbers[found.place]:,} of the sheet is taken for its title")
+    rows = first.records[found.first_row :]
+    names = None
+    if found.place is not None:
+        own = header_names(first.records, found.place, puts_in=options.puts_in)
+        names = tuple(_filled_up(own, layout.width))
     notes += _notes_on_gaps(names, rows)
     notes.append(f"row 1 is row {layout.first_row:,} of the sheet '{shown(sheet.name)}'")
     table = SheetTable(file, layout, cells, options.split_cells)
@@ -269,7 +268,7 @@ def _first_rows(container: Container, sheet: Sheet, cells: CellReader) -> _First
         for rows in SheetRowReader(blocks, None):
             if rows.width > MAX_COLUMNS:
                 raise SourceRefused(f"the sheet has more than {MAX_COLUMNS:,} columns")
-            wanted = min(SAMPLE_ROWS + _MOST_TITLES, SAMPLE_CELLS // max(rows.width, 1)) - len(records)
+            wanted = min(SAMPLE_ROWS + LOOKED_AT_ROWS, SAMPLE_CELLS // max(rows.width, 1)) - len(records)
             records += _records(rows, cells, wanted)
             numbers += rows.numbers[:wanted].tolist()
             if len(rows.numbers) >= wanted:
@@ -299,15 +298,7 @@ def _records(rows: SheetRows, cells: CellReader, most: int) -> list[list[str]]:
     return found
 
 
-def _titles(records: Sequence[list[str]], options: SourceOptions) -> int:
-    """How many rows of one cell stand above a header of several: a title, the day of the export and the like."""
-    widths = [sum(bool(cell.strip()) for cell in record) for record in records]
-    titles = next((place for place, width in enumerate(widths) if width > 1), 0)
-    are_titles = all(is_header(record, options.wanted_names) for record in records[:titles])
-    return titles if titles <= _MOST_TITLES and are_titles and is_header(records[titles], options.wanted_names) else 0
-
-
-def _filled_up(record: list[str], width: int) -> Iterator[str]:
+def _filled_up(record: Sequence[str], width: int) -> Iterator[str]:
     yield from record
     yield from [""] * (width - len(record))
 

@@ -16,7 +16,7 @@ Open = Callable[..., Source]
     ("text", "country"),
     [
         ("email,country\na@example.com,DE\n", 1),
-        ("email,country\na@example.com,+49\n", None),
+        ("email,country\na@example.com,49\n", None),
         ("email,country_code,country\na@example.com,49,Germany\n", 2),
         ("email,country\na@example.com,DE\nb@example.com,??\n", 1),
         ("email,country\na@example.com,\n", None),
@@ -27,7 +27,7 @@ Open = Callable[..., Source]
     ids=range(8),
 )
 def test_the_country_needs_name_and_content(open_bytes: Open, text: str, country: int | None) -> None:
-    """Half of its cells must be countries; a calling code is none. Of several columns the one with most is taken."""
+    """Half of its cells must be countries; bare digits are none. Of several columns the one with most is taken."""
     assert open_bytes(text.encode()).mapping.country == country
 
 

@@ -298,10 +298,11 @@ def test_impossible_mappings_are_refused(open_bytes: Open, options: dict[str, An
 
 
 def test_same_names_matter_only_where_they_are_wanted(open_bytes: Open) -> None:
-    """Two recognised columns of one name are refused, others are let be."""
+    """Templates and joins have them: two that are recognised are two of the person's, and places tell them apart."""
     assert mapped(open_bytes(b"email,a,A\nx@example.com,1,2\n")) == [("email", 0)]
+    assert mapped(open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n")) == [("email", 0), ("email", 1)]
     with pytest.raises(MappingRefused, match="column1 and column2"):
-        open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n")
+        open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n", columns=((Kind.EMAIL, "email"),))
     source = open_bytes(b"email,EMAIL\nx@example.com,y@example.com\n", columns=((Kind.EMAIL, "column2"),))
     assert mapped(source) == [("email", 1)]
 
@@ -331,7 +332,7 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
 
 def test_notes_say_why(open_bytes: Open) -> None:
     """Each note says what was mapped or not, and for what reason."""
-    notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,+49\n").notes)
+    notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,49\n").notes)
     assert "land: named like a country, but its cells are none; not used\n" in notes + "\n"
     assert "phone: phone_number, by name and content" in notes
     assert "email: named like the kind email, but its cells are not" in notes

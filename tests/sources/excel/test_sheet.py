@@ -16,6 +16,8 @@ import pytest
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.pipeline import check
+from audiencekit.settings import load_settings
 from audiencekit.sources.excel import fast_rows, workbook as container, xml_rows
 from audiencekit.sources.excel.sheet_cells import letters_of
 from audiencekit.sources.excel.workbook import is_date_format
@@ -99,6 +101,22 @@ def test_dates_and_truths_are_no_identifiers(tmp_path: Path, faults_of: Faults, 
     source = open_source(path, MAPPED)
     assert faults_of(source) == [(2, "phone", "ragged"), (3, "phone", "ragged")]
     assert [row["row"] for row in rows_of(source)] == [1, 4]
+
+
+def test_rows_that_are_lost_are_told_however_few(tmp_path: Path) -> None:
+    """Each is a whole person."""
+    day = datetime.date(2024, 2, 3)
+    rows = [[f"p{n}@example.com", day if n < 3 else f"+1212234560{n}"] for n in range(10)]
+    plan = check(_sheet(tmp_path, [["email", "phone"], *rows]), settings=load_settings({}, directory=tmp_path))
+    assert [(warning.code, warning.count) for warning in plan.warnings] == [("ragged", 3)]
+
+
+def test_false_is_no_value(tmp_path: Path, faults_of: Faults, rows_of: Rows) -> None:
+    """Odoo writes it where one is missing: the rest of the row counts."""
+    path = _sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], [EMAIL, False], [False, PHONE]])
+    source = open_source(path, MAPPED)
+    assert faults_of(source) == []
+    assert _cells(rows_of(source)) == [[EMAIL, PHONE], [EMAIL, "n/a"], ["n/a", PHONE]]
 
 
 def test_many_of_them_refuse_the_list(tmp_path: Path, rows_of: Rows) -> None:
