@@ -40,7 +40,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Final, Self
 
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 CONTINUE_WITH: Final = "continue_with"  # in the document of an error: the command that goes on with its run
 

@@ -27,8 +27,8 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.limits import FARTHEST_RESET_SECONDS, MAX_CURSOR_LENGTH
-from audiencekit.serviceids import is_service_id
-from audiencekit.shown import shown
+from audiencekit.service_words import is_service_id
+from audiencekit.text import shown
 
 # --- The numbers in headers: rate limits, Retry-After, Date. Garbage gives None and never raises ---
 

@@ -23,7 +23,7 @@ from audiencekit.api.validation.calls import CheckedCall, check_call
 from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, ServiceError, Unauthorized, UsageError
 from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
-from audiencekit.serviceids import HINT, is_service_id
+from audiencekit.service_words import is_service_id
 
 # --- Any endpoint of the catalogue by its name: checked, sent, read; lists page by page ---
 
@@ -271,4 +271,4 @@ def check_version(version: str) -> None:
 def check_identifier(name: str, identifier: str) -> None:
     """Raise UsageError unless `identifier` is an id of this service; `name` says which one is meant."""
     if not is_service_id(identifier):
-        raise UsageError(f"the {name} is not an id of this service", hint=HINT)
+        raise UsageError(f"the {name} is not an id of this service", hint=ID_HINT)

@@ -23,7 +23,7 @@ from audiencekit.reporting.report import Report
 from audiencekit.runs.first_pass import in_thread
 from audiencekit.runs.keywords import RUN_DEFAULTS, RunOptions, UploadKeywords
 from audiencekit.runs.uploads import upload_with
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings
 from audiencekit.sources.files import AnySource, comes_once, items_of
 

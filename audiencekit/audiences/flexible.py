@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from audiencekit.audiences.setups.setup import read_definition
 from audiencekit.errors import DefinitionRefused
 from audiencekit.limits import FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, FLEXIBLE_MAX_DEPTH
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # --- Flexible audiences: a name and a tree of segments (specification part 2, sections 2 and 4.3) ---
 

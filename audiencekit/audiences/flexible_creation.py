@@ -21,7 +21,7 @@ from audiencekit.errors import (
     ServiceError,
 )
 from audiencekit.limits import CREATION_LOOKUP_SECONDS, CREATION_LOOKUPS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 
 # --- The flexible audiences of a file -> audiences of the account: looked up, then created as one batch, never
 # twice

@@ -28,8 +28,8 @@ from audiencekit.records.plan_times import format_time
 from audiencekit.runs.reports import find_resumable_run, list_runs
 from audiencekit.runs.store import ERASURE_HOME, LAST, RunOrder, RunStore, find_id
 from audiencekit.settings import Settings
-from audiencekit.shown import shown
 from audiencekit.state.keys import StateKey
+from audiencekit.text import shown
 
 # --- The match rate of an audience, as the service defines it: users active in the last 90 days over users
 # provided

@@ -21,7 +21,7 @@ from audiencekit.process.event_loop import blocking
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Report
 from audiencekit.runs.purge import RUNNING, PurgeCandidates, PurgeReceipt, find_runs, only_purge, receipted, remove_all
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings, load_settings
 from audiencekit.state.keys import known_state_key
 

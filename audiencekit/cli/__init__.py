@@ -20,7 +20,7 @@ from audiencekit.personal import shortage_of
 from audiencekit.process.memory import release_reserve
 from audiencekit.process.signals import INTERRUPTED, hand_over_interrupt
 from audiencekit.process.startup import end_own_process, set_up_own_process
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # Each command and its module, with its name there where that is another; in the order and the groups of `--help`.
 SECTIONS: Final = {

@@ -14,7 +14,7 @@ from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, print_json, say, say_json, tell
 from audiencekit.errors import AudiencekitError
 from audiencekit.limits import MAX_BACKFILL_MINUTES
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.api.answers import Answer

@@ -16,7 +16,7 @@ from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import leave_with, say, say_json, tell
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, InputOutputFailed, RequestRefused, UsageError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.api.answers import Answer

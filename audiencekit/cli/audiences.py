@@ -13,7 +13,7 @@ from audiencekit.cli.options import allow_name_option, dry_run_option, json_opti
 from audiencekit.cli.output import leave_with, print_json, print_told, say, tell
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.match_rate import Readiness

@@ -8,7 +8,7 @@ import click
 
 from audiencekit.cli.output import tell
 from audiencekit.process.programs import own_environment
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings

@@ -38,7 +38,7 @@ def audiences(context: click.Context, parameter: click.Parameter, incomplete: st
     names: dict[str, str] = {}
     with contextlib.suppress(Exception):
         from audiencekit.destinations.known_audiences import KnownAudiences
-        from audiencekit.shown import shown
+        from audiencekit.text import shown
 
         settings = silent_settings(account_id=context.params.get("account_id"))
         names = {

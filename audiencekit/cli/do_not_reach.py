@@ -24,7 +24,7 @@ from audiencekit.cli.options import (
 from audiencekit.cli.output import print_json, say, tell
 from audiencekit.cli.sending_commands import pace_options, send, service_options
 from audiencekit.cli.settings import confirm, require_terminal
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.do_not_reach import DoNotReachList

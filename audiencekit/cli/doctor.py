@@ -15,7 +15,7 @@ from audiencekit.cli.options import json_option
 from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning, print_told, say_document
 from audiencekit.cli.sending_commands import service_options
 from audiencekit.errors import AudiencekitError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings

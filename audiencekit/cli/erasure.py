@@ -17,7 +17,7 @@ from audiencekit.cli.output import complain, insist, leave_with, print_json, pri
 from audiencekit.cli.sending_commands import pace_options, sending_settings, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, MemoryRefused, Refused
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.state.key_command import GivenKey

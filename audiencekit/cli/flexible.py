@@ -14,7 +14,7 @@ from audiencekit.cli.options import allow_name_option, dry_run_option, json_opti
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, NotFinished
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.flexible import Document

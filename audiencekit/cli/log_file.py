@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from audiencekit import __version__
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.shown import shown_json, shown_lines
 from audiencekit.state.files import NO_LINK, NO_WAIT, OURS, read_at
+from audiencekit.text import shown_json, shown_lines
 
 LIBRARY: Final = logging.getLogger("audiencekit")
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK | NO_WAIT | OURS

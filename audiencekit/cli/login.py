@@ -13,7 +13,7 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import dry_run_option, json_option
 from audiencekit.cli.output import insist, leave_with, print_json, say, tell
 from audiencekit.errors import AudiencekitError, UsageError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.api.login import Grant

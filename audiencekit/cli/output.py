@@ -17,9 +17,8 @@ import click
 from audiencekit import __version__
 from audiencekit.cli.main import manner, note_json_said, stderr_is_coloured
 from audiencekit.errors import CONTINUE_WITH, AudiencekitError, InputOutputFailed, UsageError
-from audiencekit.optiontext import OPTION
 from audiencekit.process.memory import release_reserve
-from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
+from audiencekit.text import OPTION, ascii_json, shown, shown_json, shown_lines
 
 # Where a flag is not the name of its option with dashes.
 _FLAGS: Final = {

@@ -13,7 +13,7 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.completion_words import audiences
 from audiencekit.cli.output import tell
 from audiencekit.errors import UsageError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings

@@ -17,7 +17,7 @@ from audiencekit.cli.options import dry_run_option, json_option, max_minutes_opt
 from audiencekit.cli.output import leave_with, print_json, say, say_document, tell
 from audiencekit.cli.sending_commands import pace_options, sending_settings
 from audiencekit.errors import AudiencekitError, UsageError
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.audiences.setups.one_audience import SetupReport

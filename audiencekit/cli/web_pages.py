@@ -88,8 +88,8 @@ def _refuse_other_file(path: str) -> None:
 
 
 def _write(path: str, page: str) -> None:
-    from audiencekit.shown import shown
     from audiencekit.state.files import explained, replace_file
+    from audiencekit.text import shown
 
     _refuse_other_file(path)  # the command itself may have written there, as with `--rejections`
     hint = "name a file in a directory in which you may write"

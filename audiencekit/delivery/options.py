@@ -14,7 +14,7 @@ from audiencekit.delivery.results import Counts, OpenBody, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import AudiencekitError, Bug
 from audiencekit.limits import DEFAULT_CONCURRENCY, DRAIN_SECONDS, SETTLE_SECONDS
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 
 # --- The parts of a delivery that its caller chooses: route, waits, listener, earlier requests ---
 

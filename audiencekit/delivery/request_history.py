@@ -6,7 +6,7 @@ from audiencekit.delivery.attempts import Attempts
 from audiencekit.delivery.results import Miscount, RefusedRow, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import AudiencekitError, Outcome
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 
 
 class RequestHistory:

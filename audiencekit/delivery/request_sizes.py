@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from audiencekit.limits import MIN_BODY_BYTES, SIZE_GAP_SHARE
-from audiencekit.optiontext import option
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
+from audiencekit.text import option
 
 RECORDS, OPERATIONS, BYTES = "records", "operations", "bytes"
 

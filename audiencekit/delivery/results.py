@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audiencekit.errors import AudiencekitError, Outcome, RateLimited, ServiceError, TemporarilyUnavailable
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 
 # --- The sums of a delivery, made from results as they come ---
 

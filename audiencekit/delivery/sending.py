@@ -16,7 +16,7 @@ from audiencekit.delivery.results import Counts
 from audiencekit.delivery.retry import Clock
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
 from audiencekit.limits import TOLD_WAIT_SECONDS
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import without_frames
 from audiencekit.process.crash_points import pass_point
 

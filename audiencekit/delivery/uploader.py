@@ -34,7 +34,7 @@ from audiencekit.delivery.results import Delivered, DeliveryTally, OpenedBody, R
 from audiencekit.delivery.sending import Sending
 from audiencekit.errors import AudiencekitError, NotFinished, UsageError
 from audiencekit.limits import THREADED_BODY_BYTES
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import without_frames
 
 T = TypeVar("T")

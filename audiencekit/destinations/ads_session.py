@@ -15,7 +15,7 @@ from audiencekit.api.stamps import REMOVAL, UPLOAD, description_of, find_stamp, 
 from audiencekit.destinations.audience_look import is_answered, look_at_audience
 from audiencekit.destinations.audience_sizes import AudienceSizes
 from audiencekit.destinations.known_audiences import KnownAudiences
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.records.plan_times import format_time
 
 if TYPE_CHECKING:

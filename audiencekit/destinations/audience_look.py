@@ -25,7 +25,7 @@ from audiencekit.errors import (
     Unauthorized,
     UsageError,
 )
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 if TYPE_CHECKING:
     from audiencekit.api.client import AdsClient

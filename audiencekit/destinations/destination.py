@@ -18,7 +18,7 @@ from audiencekit.records.plan_times import PlanTimes
 if TYPE_CHECKING:
     from audiencekit.delivery.results import Counts, OpenedBody
     from audiencekit.delivery.retry import RetryPolicy
-    from audiencekit.packedrequest import PackedRequest
+    from audiencekit.packed_request import PackedRequest
     from audiencekit.settings import Settings
 
 

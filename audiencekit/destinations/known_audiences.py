@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from audiencekit.destinations.audience_look import as_run_error, call_if_offered
 from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 from audiencekit.state.directory import check_root, make_directory
 from audiencekit.state.files import decode_checked, encode_checked, read_file, replace_file
 

@@ -17,7 +17,7 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.profile import Profile
 from audiencekit.records.plan_times import PlanTimes
-from audiencekit.serviceids import HINT, is_service_id
+from audiencekit.service_words import is_service_id
 from audiencekit.settings import Settings
 
 # --- One place where the records of a run go: a destination and an id ---
@@ -37,7 +37,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if not is_service_id(self.id):
-            raise UsageError(f"the {self.destination.words.noun} is not an id of this service", hint=HINT)
+            raise UsageError(f"the {self.destination.words.noun} is not an id of this service", hint=ID_HINT)
 
     @classmethod
     def audience(cls, audience_id: str) -> Self:

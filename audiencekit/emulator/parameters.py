@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from audiencekit.emulator.answers import RefusalError, format_time, parse_time
 from audiencekit.emulator.bodies import parse_json
 from audiencekit.emulator.calls import Call, is_form
-from audiencekit.servicewords import CURRENCIES
+from audiencekit.service_words import CURRENCIES
 
 # --- JSON bodies of calls ---
 

@@ -15,7 +15,6 @@ from audiencekit.destinations.destination import Destination
 from audiencekit.errors import InputOutputFailed, MappingRefused, Refused, UsageError
 from audiencekit.identifiers.kinds import Kind, Rules
 from audiencekit.limits import DEFAULT_MAX_UNREAD_SHARE, KEEP_SHARED, MAX_BODY_BYTES, MIN_BODY_BYTES, SHARED_PEOPLE
-from audiencekit.optiontext import option
 from audiencekit.planning.keywords import (
     ABOUT,
     Keywords as Keywords,
@@ -35,6 +34,7 @@ from audiencekit.sources.bytes.files import STANDARD_INPUT
 from audiencekit.sources.files import FilePath, absolute_path, paths_of
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.remote.addresses import is_stored_whole, stored_address
+from audiencekit.text import option
 
 # --- The keywords of `check`, `prepare` and `upload`, checked once ---
 

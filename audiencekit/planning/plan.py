@@ -18,8 +18,7 @@ from audiencekit.destinations.target import Target
 from audiencekit.errors import MappingRefused, PlanRefused, Refused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import FEW_PEOPLE
-from audiencekit.optiontext import option
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.plan_inputs import PlanTerms
@@ -38,6 +37,7 @@ from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_c
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
 from audiencekit.state.keys import find_state_key
+from audiencekit.text import option
 
 if TYPE_CHECKING:
     from audiencekit.snapshots.store import SnapshotStore

@@ -21,7 +21,7 @@ from yarl import URL
 from audiencekit.errors import UsageError
 from audiencekit.limits import DEFAULT_CONCURRENCY
 from audiencekit.personal import Secret
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 _PROXY: Final = re.compile(
     r"http://(?:(?P<user>[^\s:/?#@]+):(?P<password>[^\s:/?#@]*)@)?"

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.identifiers.kinds import Reason
-from audiencekit.optiontext import OPTION
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss, describe_loss, remedy_of
 from audiencekit.records.option_trials import ROLE, THROWAWAY_MAILBOX, TYPING_ERROR
 from audiencekit.records.tally import ColumnTally, Tally, Trials
+from audiencekit.text import OPTION
 
 MIN_SAVED_SHARE: Final = 0.02  # of the values that were tried; fewer are chance
 _APART: Final = "put the hashes in a column of their own, and say `hashed=` of a list of that column"

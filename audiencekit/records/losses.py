@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import WARNED_SHARE, WARNED_VALUES
-from audiencekit.optiontext import option
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.refusal_bounds import LOOK, REMEDIES
 from audiencekit.records.tally import ColumnTally, Tally
+from audiencekit.text import option
 
 # No identifier was there to be lost.
 _NOTHING_LOST: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from audiencekit.identifiers.email import ROLES, THROWAWAY, likely_provider
 from audiencekit.identifiers.kinds import Kind, Reason, Rules
-from audiencekit.optiontext import option
 from audiencekit.records.batches import MappedColumn
 from audiencekit.records.columns.arrays import REASONS, VALID, Codes, arrow_array
 from audiencekit.records.record_bits import Bools
 from audiencekit.records.records import codes_of
 from audiencekit.records.tried_values import TriedValues
+from audiencekit.text import option
 
 TRIED: Final = 2_000  # rejected values of a column, a batch and a reason
 _FIRST: Final = 100  # of these, with every country; the others with those that saved most

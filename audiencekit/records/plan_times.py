@@ -8,7 +8,7 @@ from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from audiencekit.errors import UsageError
 from audiencekit.limits import DO_NOT_REACH_MARGIN_DAYS, EXPIRY_MONTHS
-from audiencekit.optiontext import option
+from audiencekit.text import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

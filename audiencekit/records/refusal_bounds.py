@@ -35,10 +35,10 @@ from audiencekit.limits import (
     WRONG_KIND_MIN_VALUES,
     tolerated_fault_rows,
 )
-from audiencekit.optiontext import option
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.columns.suspicions import PLAIN, count_bare_numbers
 from audiencekit.records.tally import BareNumbers, ColumnTally, PersonalShapes, Tally
+from audiencekit.text import option
 
 # Reasons that say that a value is not of the column's kind at all.
 WRONG_KIND: Final = frozenset(

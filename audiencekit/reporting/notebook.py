@@ -21,7 +21,7 @@ from audiencekit.reporting.page.page_parts import Document, Picture, Section, co
 from audiencekit.reporting.page.parts import list_parts
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.text import render_plan, render_report
-from audiencekit.shown import shown, shown_lines
+from audiencekit.text import shown, shown_lines
 
 DRAW_EVERY_SECONDS: Final = 0.2
 MESSAGES_SHOWN: Final = 5

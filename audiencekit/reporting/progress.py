@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, TextIO
 
 from audiencekit.errors import NotFinished
 from audiencekit.reporting.position import Position
-from audiencekit.shown import shown_lines
 from audiencekit.sources.source import Source
+from audiencekit.text import shown_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from audiencekit.destinations.destination import DestinationWords
 from audiencekit.destinations.target import Target
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # --- Reports and plans as text for people ---
 

@@ -26,7 +26,7 @@ from audiencekit.runs.failures import failure_of, not_found_hint, unreconciled
 from audiencekit.runs.journal.facts import Sums, seconds_in_the_past
 from audiencekit.runs.journal.writer import RunJournal
 from audiencekit.runs.run import Run, RunClock
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # --- Pass two of a run: its plan is sent, and the journal decides whether it is complete ---
 

@@ -12,7 +12,6 @@ from audiencekit.delivery.retry import RetryPolicy, SystemClock
 from audiencekit.destinations.destination import Session
 from audiencekit.destinations.target import INSTALL
 from audiencekit.errors import NotFinished, ResumeRefused
-from audiencekit.optiontext import option
 from audiencekit.reporting.progress import Progress
 from audiencekit.runs.journal.facts import RunFacts
 from audiencekit.settings import Settings
@@ -23,6 +22,7 @@ from audiencekit.sources.frames import Frame, OpenFile
 from audiencekit.sources.remote.addresses import is_stored_whole
 from audiencekit.state.keys import SubKey
 from audiencekit.state.spool import KeptSpool, SpoolDamaged, destroy_spool
+from audiencekit.text import option
 
 # --- Whether a run can be resumed, and from what: its unchanged sources, or the spool that it kept of them ---
 

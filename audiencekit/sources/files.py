@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from audiencekit.errors import InputOutputFailed, MappingRefused, SourceRefused, UsageError
-from audiencekit.shown import shown
 from audiencekit.sources.bytes.byte_stream import ByteStream
 from audiencekit.sources.bytes.files import (
     SHOWN_NAME,
@@ -36,6 +35,7 @@ from audiencekit.sources.remote.addresses import (
     stored_address,
 )
 from audiencekit.sources.table import Look
+from audiencekit.text import shown
 
 FilePath = str | os.PathLike[str]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from audiencekit.errors import UsageError
-from audiencekit.optiontext import option
 from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, TextSample, take_sample
 from audiencekit.sources.csv.csv_file import open_delimited
 from audiencekit.sources.html_table import is_html, open_html
@@ -15,6 +14,7 @@ from audiencekit.sources.json_lines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
 from audiencekit.sources.vcards import is_vcards, open_vcards
+from audiencekit.text import option
 
 SNIFFED_BYTES: Final = 65_536
 DELIMITER, HEADER, HEADER_ROW, ENCODING, SHEET = "delimiter", "header", "header_row", "encoding", "sheet"

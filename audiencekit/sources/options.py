@@ -10,7 +10,7 @@ from typing import Final
 from audiencekit.errors import UsageError
 from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.optiontext import option
+from audiencekit.text import option
 
 GOOGLE: Final = " ::: "  # of Google Contacts; it stands in no value
 SEMICOLON: Final = ";"

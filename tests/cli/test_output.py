@@ -20,8 +20,8 @@ from audiencekit.cli.main import Manner
 from audiencekit.cli.output import insist, leave_with, print_report, say, say_document, spelled, spelled_document, tell
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, PlanRefused, UsageError
-from audiencekit.optiontext import OPTION, option
 from audiencekit.reporting.report import Report, RowCounts
+from audiencekit.text import OPTION, option
 
 PACKAGE = Path(audiencekit.__file__).parent
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")

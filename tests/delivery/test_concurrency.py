@@ -23,7 +23,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import TransportFailed
 from audiencekit.limits import LANE_RECOVERY_SECONDS
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import Secret
 from audiencekit.profile import SPEC
 from tests.delivery.scripted import Counts, Upload, plan

@@ -22,13 +22,13 @@ from audiencekit.destinations.requests.request_plan import BodyOptions, PlannedR
 from audiencekit.destinations.target import DESTINATIONS
 from audiencekit.errors import Outcome, RequestRefused, TransportFailed, Unauthorized, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.optiontext import option
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.process.crash_points import pass_point
 from audiencekit.profile import Profile
 from audiencekit.records.plan_times import PlanTimes
 from audiencekit.settings import Settings
+from audiencekit.text import option
 
 MOST_PEOPLE = 1_000
 

@@ -17,7 +17,7 @@ import pytest
 from audiencekit.destinations.ads import AUDIENCE
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.limits import FEW_PEOPLE
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.pipeline import check
 from audiencekit.planning.options import Options, read_keywords
 from audiencekit.planning.plan import (

@@ -21,7 +21,7 @@ import audiencekit
 from audiencekit.destinations.requests import operations
 from audiencekit.errors import AudiencekitError, InputOutputFailed
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.packedrequest import RequestBody
+from audiencekit.packed_request import RequestBody
 from audiencekit.planning import prepared
 from audiencekit.records.chunks import PREPARED_SCHEMA
 from audiencekit.reporting.progress import NoProgress

@@ -20,7 +20,7 @@ from audiencekit.delivery.uploader import deliver
 from audiencekit.destinations.requests.operations_body import OperationsBody
 from audiencekit.errors import AudiencekitError, ExchangeError, InputOutputFailed
 from audiencekit.limits import SETTLE_SECONDS
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.reporting.progress import LineProgress
 from audiencekit.runs.failures import failure_of
 from audiencekit.runs.journal.facts import Moment, Sums, seconds_in_the_past

@@ -14,7 +14,7 @@ from unittest import mock
 
 from audiencekit.destinations.requests.packing import pack_requests
 from audiencekit.destinations.requests.request_plan import BodyLimits
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.planning import planner
 from audiencekit.planning.options import read_keywords
 from audiencekit.planning.plan_inputs import PlanResources, PlanTerms

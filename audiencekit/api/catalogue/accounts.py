@@ -27,7 +27,7 @@ from audiencekit.api.catalogue.parameters import (
     time,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL
-from audiencekit.servicewords import INDUSTRIES, PRODUCT_TYPES, SANDBOX_FEATURES
+from audiencekit.service_words import INDUSTRIES, PRODUCT_TYPES, SANDBOX_FEATURES
 
 _ACCOUNTS: Final = Section("accounts", part=1, section="4.1")
 

@@ -42,7 +42,7 @@ from audiencekit.api.catalogue.rules import (
 )
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.limits import EXPIRY_MONTHS, FLEXIBLE_BATCH_ITEMS, FLEXIBLE_LEAVES, MAX_BODY_BYTES, MAX_OPERATIONS
-from audiencekit.servicewords import FREQUENCY_COMPARATORS
+from audiencekit.service_words import FREQUENCY_COMPARATORS
 
 _CUSTOM_AUDIENCES: Final = Section("custom_audiences", part=2, section="4.3")
 

@@ -31,7 +31,7 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, DaysBetween, ItemsTogether, NotAbove, OnlyIf, RequiredIn
 from audiencekit.limits import MAX_CRITERIA_OPERATIONS, MAX_LIST_IDS, MAX_PROMOTED_TWEETS
-from audiencekit.servicewords import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
+from audiencekit.service_words import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
 _CAMPAIGNS: Final = Managed(singular="campaign", plural="campaigns", section="4.4")
 _BUDGETS: Final = ("CAMPAIGN", "LINE_ITEM")

@@ -32,7 +32,7 @@ from audiencekit.api.catalogue.parameters import (
     url,
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, ExactlyOneOf, NotTogether, RequiredIf, RequiredUnless, Rule
-from audiencekit.servicewords import BUTTON_LABELS, CARD_TYPES
+from audiencekit.service_words import BUTTON_LABELS, CARD_TYPES
 
 _BY_ID: Final = ("the word all stands where other paths have the id: an id all is refused",)
 

@@ -21,7 +21,7 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import ExactlyOneOf
 from audiencekit.limits import MAX_BACKFILL_MINUTES
-from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
+from audiencekit.service_words import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 
 _IN_THE_HEADER: Final = "stands in the Authorization header, which the client makes"
 

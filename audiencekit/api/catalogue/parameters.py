@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 
 from audiencekit.limits import MAX_CURSOR_LENGTH, MAX_LIST_IDS, MAX_PAGE_ROWS, MAX_QUERY_LENGTH, SHA256_HEX_LENGTH
-from audiencekit.serviceids import PATTERN
+from audiencekit.service_words import ID_PATTERN
 
 # `oauth` is the Authorization header of OAuth 1.0a; what stands in a `header` is made by the client itself.
 ParameterPlace: TypeAlias = Literal["path", "query", "body", "form", "oauth", "header"]
@@ -197,7 +197,7 @@ def hashes(name: str) -> Parameter:
     return array(name, "text", place="body", at=("user",), min_items=1, pattern=SHA256)
 
 
-IDENTIFIER: Final = PATTERN
+IDENTIFIER: Final = ID_PATTERN
 SHA256: Final = f"[0-9a-f]{{{SHA256_HEX_LENGTH}}}"
 CARD_ID: Final = "(?!all$)[0-9a-z]{1,32}"  # cards/all is another endpoint (specification part 2, section 4.7)
 CARD_URI: Final = "card://[0-9a-z]{1,32}"  # specification part 2, section 2

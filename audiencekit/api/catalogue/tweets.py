@@ -31,7 +31,7 @@ from audiencekit.api.catalogue.parameters import (
 )
 from audiencekit.api.catalogue.rules import CURSOR_OR_TOTAL, MediaTogether, RequiredUnless
 from audiencekit.limits import MAX_LIST_IDS, MAX_TWEET_MEDIA, MAX_TWEET_TEXT
-from audiencekit.servicewords import CREATIVE_TYPES
+from audiencekit.service_words import CREATIVE_TYPES
 
 _OWNER: Final = "the FULL promotable user of the account"
 

@@ -32,7 +32,7 @@ from audiencekit.api.catalogue.rules import (
 )
 from audiencekit.limits import MAX_PLATFORM_ID
 from audiencekit.personal import Secret
-from audiencekit.servicewords import CURRENCIES, MOVING_MEDIA
+from audiencekit.service_words import CURRENCIES, MOVING_MEDIA
 
 # --- Whether a rule between parameters is broken. Pure; the catalogue has the rules, and the words for them ---
 

@@ -44,14 +44,14 @@ from audiencekit.errors import (
     Unauthorized,
 )
 from audiencekit.limits import MAX_PAGE_ROWS
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import HashedRecords, guarded
 from audiencekit.process.crash_points import pass_point
 from audiencekit.profile import Profile
 from audiencekit.records.batches import IS_DELETE
 from audiencekit.records.plan_times import format_time, parse_time, pin_times
 from audiencekit.reporting.progress import Progress
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 
 # --- A whole erasure: list the audiences, send, wait for requests in doubt, list again, until nothing is left ---
 

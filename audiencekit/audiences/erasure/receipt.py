@@ -23,10 +23,10 @@ from audiencekit.runs.purge import ERASURE_FILES, ERASURES, LEFT, RECEIPTS, Expi
 from audiencekit.runs.store import ERASURE_HOME, UNREADABLE, Store, at_work, erasure_lock, time_of
 from audiencekit.selection.erased_people import ERASURES as HOME, RECEIPT
 from audiencekit.settings import Settings
-from audiencekit.shown import shown
 from audiencekit.state.files import explained, sync_directory
 from audiencekit.state.keys import SPOOL, StateKey, SubKey
 from audiencekit.state.spool import KeptSpool, destroy_spool
+from audiencekit.text import shown
 
 # --- The result of an erasure by audience: ids and names of audiences, counts and times, no identifiers ---
 

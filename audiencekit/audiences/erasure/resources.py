@@ -20,8 +20,8 @@ from audiencekit.runs.run import RunClock
 from audiencekit.runs.store import TargetLock
 from audiencekit.selection.erased_people import Forgotten
 from audiencekit.settings import Settings
-from audiencekit.shown import shown
 from audiencekit.state.keys import StateKey
+from audiencekit.text import shown
 
 # --- The resources of an erasure, from its settings and its state directory: locks, earlier runs, snapshots ---
 

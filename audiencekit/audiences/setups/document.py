@@ -35,7 +35,7 @@ from audiencekit.errors import AudiencekitError, DefinitionRefused, UsageError
 from audiencekit.planning.options import Keywords, Options, SyncKeywords, read_keywords
 from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.profile import SPEC
-from audiencekit.serviceids import is_service_id
+from audiencekit.service_words import is_service_id
 from audiencekit.settings import (
     ADDRESSES,
     AGE_IDENTITY,

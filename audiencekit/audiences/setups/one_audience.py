@@ -23,7 +23,7 @@ from audiencekit.pipeline import check, upload_async
 from audiencekit.reporting.progress import Progress
 from audiencekit.reporting.report import Plan, Report
 from audiencekit.settings import Settings
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # --- The result of a setup: the counts of each of its audiences ---
 

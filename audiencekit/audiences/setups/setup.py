@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from audiencekit.errors import DefinitionRefused, InputOutputFailed, UsageError
 from audiencekit.limits import MAX_DEFINITION_BYTES
-from audiencekit.optiontext import option
 from audiencekit.settings import Settings
 from audiencekit.sources.files import FilePath
 from audiencekit.state.directory import check_root, make_directory
@@ -25,6 +24,7 @@ from audiencekit.state.files import (
     read_file,
     replace_file,
 )
+from audiencekit.text import option
 
 # --- A setup: the audiences that one file describes, each with its list and its account ---
 

@@ -24,7 +24,7 @@ from audiencekit.records.records import DELETE, UPDATE
 
 if TYPE_CHECKING:
     from audiencekit.destinations.requests.operations_body import OperationsBody
-    from audiencekit.packedrequest import PackedRequest
+    from audiencekit.packed_request import PackedRequest
 
 
 USERS: Final = "users"  # the service counts requests with people together, whatever they go to (part 2, section 8)

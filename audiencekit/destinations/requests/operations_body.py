@@ -11,7 +11,7 @@ import orjson
 
 from audiencekit.destinations.requests.request_plan import BodyLimits, spread_over
 from audiencekit.errors import Bug
-from audiencekit.packedrequest import PackedRequest, RequestBody
+from audiencekit.packed_request import PackedRequest, RequestBody
 from audiencekit.personal import Personal, guarded
 
 Indices = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from audiencekit.destinations.requests.entry_kernels import EntryKernels
 from audiencekit.destinations.requests.plain_entries import PlainEntries
 from audiencekit.destinations.requests.request_plan import PlannedRequest
 from audiencekit.kernels.library import choose
-from audiencekit.packedrequest import PackedRequest, RequestBody
+from audiencekit.packed_request import PackedRequest, RequestBody
 from audiencekit.personal import HashedRecords, Personal, guarded
 from audiencekit.process.workers import cores, in_order
 from audiencekit.profile import Profile

@@ -13,7 +13,7 @@ from audiencekit.emulator.paging import MAX_QUERY_LENGTH, Listing, read_list_que
 from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
-from audiencekit.servicewords import INDUSTRIES, SANDBOX_FEATURES
+from audiencekit.service_words import INDUSTRIES, SANDBOX_FEATURES
 
 # --- Accounts: listed, shown, changed; made and deleted in the sandbox (specification part 1, section 4.1) ---
 

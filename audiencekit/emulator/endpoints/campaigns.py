@@ -41,7 +41,7 @@ from audiencekit.emulator.parameters import MAX_LONG, Parameters, read_document
 from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import CORE_READS, READS, WRITES, Route
-from audiencekit.servicewords import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
+from audiencekit.service_words import FUNDING_TYPES, OBJECTIVES, PRODUCT_TYPES, TARGETING_OPERATORS
 
 # --- Line items of campaigns ---
 #

@@ -20,7 +20,7 @@ from audiencekit.emulator.paging import Listing, read_list_query
 from audiencekit.emulator.parameters import Parameters, is_web_address, read_document
 from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
-from audiencekit.servicewords import BUTTON_LABELS, CARD_TYPES
+from audiencekit.service_words import BUTTON_LABELS, CARD_TYPES
 
 # --- Components of cards, and the type of card that they make (specification part 2, sections 2 and 4.7) ---
 #

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from audiencekit.emulator.answers import Problem, problem
-from audiencekit.servicewords import FREQUENCY_COMPARATORS
+from audiencekit.service_words import FREQUENCY_COMPARATORS
 
 # --- The tree of a flexible audience: segments that are audiences, or that join others (specification part 2,
 # sections 2 and 4.3) ---

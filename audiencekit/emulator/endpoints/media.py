@@ -24,7 +24,7 @@ from audiencekit.emulator.parameters import Parameters
 from audiencekit.emulator.records import Record
 from audiencekit.emulator.resources import Resource
 from audiencekit.emulator.routing import READS, WRITES, Route
-from audiencekit.servicewords import CREATIVE_TYPES
+from audiencekit.service_words import CREATIVE_TYPES
 
 # --- The media library. Its endpoints are the public service's: the specification names the library and shows none
 #

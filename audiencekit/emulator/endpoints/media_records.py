@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from audiencekit.emulator.authentication import base36
 from audiencekit.emulator.records import Record
-from audiencekit.servicewords import CREATIVE_TYPES
+from audiencekit.service_words import CREATIVE_TYPES
 
 # --- Images, animated GIFs and videos of a media library, and what of them an account may advertise with ---
 

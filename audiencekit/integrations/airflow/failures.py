@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from audiencekit.errors import AudiencekitError, InputOutputFailed, NotFinished, ServiceUnavailable, UsageError
 from audiencekit.integrations.airflow.versions import AirflowException, AirflowFailException
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # The command line leaves with these when the same call may succeed later; every other error stays what it is.
 _PASSING: Final = frozenset({ServiceUnavailable.exit_code, InputOutputFailed.exit_code, NotFinished.exit_code})

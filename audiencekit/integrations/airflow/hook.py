@@ -14,7 +14,7 @@ from audiencekit.integrations.airflow.provider import HOOK_NAME, field_behaviour
 from audiencekit.integrations.airflow.versions import AirflowNotFoundException, BaseHook, mask_secret, unlogged_secrets
 from audiencekit.personal import Secret
 from audiencekit.settings import SECRET_NAMES, Settings
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 DEFAULT_CONNECTION = "audiencekit_default"
 

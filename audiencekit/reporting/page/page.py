@@ -16,7 +16,7 @@ from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Picture
 from audiencekit.reporting.page.parts import calendar_parts, change_parts, history_parts, list_parts, sending_part
 from audiencekit.reporting.page.privacy import masked
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 # --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
 

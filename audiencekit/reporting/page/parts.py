@@ -20,7 +20,7 @@ from audiencekit.reporting.page.page_parts import (
     share,
 )
 from audiencekit.reporting.page.privacy import Shown, list_counts, list_moves, masked, printed_numbers, shown_counts
-from audiencekit.shown import shown as printable
+from audiencekit.text import shown as printable
 
 # --- The parts of a page about the list: where its rows are, the losses, the kinds of identifiers ---
 

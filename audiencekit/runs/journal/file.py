@@ -13,7 +13,6 @@ from typing import Any, Final, Self
 from audiencekit.delivery.results import Miscount, RefusedRow
 from audiencekit.destinations.target import Target
 from audiencekit.errors import InputOutputFailed, ResumeRefused
-from audiencekit.optiontext import option
 from audiencekit.process.crash_points import pass_point
 from audiencekit.runs.journal.digests import DOCUMENTS, Seals, digest_of
 from audiencekit.runs.journal.facts import Ending, Moment, PlanFacts, PlannedBody, RunFacts, Sums
@@ -21,6 +20,7 @@ from audiencekit.runs.store import RUN_HOME, RunOrder, time_of
 from audiencekit.state.files import NEW_FILE, explained, hint_for, read_file, read_json, sync_directory, write_json
 from audiencekit.state.keys import StateKey, SubKey
 from audiencekit.state.locks import lock_failure
+from audiencekit.text import option
 
 # --- The journal of one run as a file: each change is durable when its method returns ---
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from audiencekit.delivery.results import RequestResult
 from audiencekit.errors import AudiencekitError, Bug, InputOutputFailed, ResumeRefused
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import guarded, without_frames
 from audiencekit.process.crash_points import pass_point
 from audiencekit.process.event_loop import to_its_end

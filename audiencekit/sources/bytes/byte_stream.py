@@ -18,10 +18,10 @@ import numpy as np
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.optiontext import option
 from audiencekit.sources.bytes.compression import ZIP, compression_of, is_office_document
 from audiencekit.sources.bytes.files import ByteReader, RawFile
 from audiencekit.sources.bytes.pgp import PgpContent
+from audiencekit.text import option
 
 # A third of a line's limit at most: transcoding may make three bytes of one.
 BLOCK_BYTES: Final = 262_144

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from audiencekit.errors import AudiencekitError, SourceRefused
 from audiencekit.limits import INFLATION_GRACE_BYTES, MAX_INFLATION, MAX_UNPACKING_BYTES
-from audiencekit.shown import shown
 from audiencekit.sources.bytes.files import ByteReader, RawFile
+from audiencekit.text import shown
 
 GZ_WINDOW: Final = 31  # zlib's code for "a gz header, its CRC and its length"
 

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, Protocol, Self, TypeAlias, TypeVar
 
 from audiencekit.errors import InputOutputFailed, SourceRefused
 from audiencekit.limits import MAX_HELD_BYTES
-from audiencekit.shown import shown
+from audiencekit.text import shown
 
 SHOWN_NAME_LENGTH: Final = 200  # characters of a file's name in messages
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from audiencekit.identifiers.countries import find_countries, is_calling_code
-from audiencekit.optiontext import option
 from audiencekit.sources.columns.header import Header, names_country, names_country_in_short, names_part_of_country
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
+from audiencekit.text import option
 
 MIN_COUNTRY_SHARE: Final = 0.5  # of the filled cells are countries
 MIN_CODE_SHARE: Final = 0.95  # of the filled cells are codes of countries, where the name says little or nothing

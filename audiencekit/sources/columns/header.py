@@ -11,8 +11,8 @@ from audiencekit.errors import MappingRefused
 from audiencekit.identifiers.kind_table import KINDS, is_identifier
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.identifiers.texts import in_form
-from audiencekit.optiontext import option
 from audiencekit.sources.columns.vocabulary import is_showable, words, words_of
+from audiencekit.text import option
 
 _FIELDS: Final = {kind.value: kind for kind in Kind}
 # Identifiers of people other than the row's own, of apps, and numbers without a person: content alone does not map

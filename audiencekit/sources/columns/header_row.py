@@ -10,12 +10,12 @@ from typing import Final
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kind_table import is_identifier, is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.optiontext import option
 from audiencekit.sources.columns.evidence import MIN_PLAUSIBLE_SHARE, TELLING, plausible_share
 from audiencekit.sources.columns.header import compare_key, is_header, named_kind, names_something_else
 from audiencekit.sources.columns.ownership import names_not_to_use, names_other
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import is_filled
+from audiencekit.text import option
 
 LOOKED_AT_ROWS: Final = 20
 MOST_TITLES: Final = 10  # rows of one cell above a header whose words are not known

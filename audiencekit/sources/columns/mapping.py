@@ -9,7 +9,6 @@ from typing import Final, NoReturn
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.optiontext import option
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.codes_apart import are_codes, names_phone_code, names_postal_code
@@ -40,6 +39,7 @@ from audiencekit.sources.columns.header import (
 from audiencekit.sources.columns.ownership import names_not_to_use, names_other, names_own
 from audiencekit.sources.options import SourceOptions, show_separator
 from audiencekit.sources.sampling import Sample, is_filled
+from audiencekit.text import option
 
 _MAX_FIELDS: Final = 200
 _MAX_DEPTH: Final = 4

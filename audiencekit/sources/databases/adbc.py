@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from audiencekit.errors import InputOutputFailed, UsageError
-from audiencekit.shown import shown
 from audiencekit.sources.databases.databases import SECRETS, DatabaseUrl, LongWork, query_failure
 from audiencekit.sources.frames import BatchReader
+from audiencekit.text import shown
 
 _SHOWN_LENGTH: Final = 200  # letters of what a driver says of a connection
 

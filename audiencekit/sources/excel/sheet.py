@@ -15,11 +15,9 @@ import pyarrow as pa
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
-from audiencekit.optiontext import option
 from audiencekit.personal import RawColumns
 from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.records.columns.arrays import arrow_array
-from audiencekit.shown import shown
 from audiencekit.sources.arrow import column_names, gathered, split_texts, text_columns, used_positions
 from audiencekit.sources.bytes.files import RawFile
 from audiencekit.sources.columns.header import Header
@@ -32,6 +30,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample, by_column
 from audiencekit.sources.table import Description, Look
 from audiencekit.sources.unreadable_rows import Faults, FaultWords
+from audiencekit.text import option, shown
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 

@@ -23,7 +23,7 @@ from audiencekit.destinations.requests.packing import (
 from audiencekit.destinations.requests.request_plan import BodyLimits, PlannedRequest, Sizes, plan_requests
 from audiencekit.errors import Bug
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.packedrequest import PackedRequest
+from audiencekit.packed_request import PackedRequest
 from audiencekit.personal import HashedRecords
 from audiencekit.profile import SPEC, Profile, X
 from audiencekit.records.plan_times import pin_times

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.servicewords import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
+from audiencekit.service_words import MEDIA_FIELDS, TWEET_FIELDS, USER_FIELDS
 from tests.emulator.endpoints.campaigns_builder import make_campaign, make_line_item
 from tests.emulator.endpoints.data_api_builder import ask, get_token, is_invalid
 from tests.emulator.endpoints.media_builder import media_keys

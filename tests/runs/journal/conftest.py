@@ -13,7 +13,7 @@ import pytest
 from audiencekit.delivery.results import RequestResult
 from audiencekit.destinations.target import Target
 from audiencekit.errors import Outcome
-from audiencekit.packedrequest import PackedRequest, RequestBody
+from audiencekit.packed_request import PackedRequest, RequestBody
 from audiencekit.runs.journal.digests import Seals
 from audiencekit.runs.journal.facts import PlanFacts, PlannedBody, RunFacts
 from audiencekit.runs.journal.file import JournalFile

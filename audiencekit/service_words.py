@@ -1,11 +1,25 @@
-"""Words that the specification lists for parameters: the client offers them, and the emulator takes them.
+"""Words of the service that client and emulator share: the form of its ids, and the words that parameters take.
 
-They are data, the same for both; how a request is made or judged is written twice, so that a misreading shows.
+They are data, the same for both; how a request is made or judged is written twice, so that a misreading shows. An id
+names an account, an audience or a list, and nothing else. Ids become parts of paths, of addresses and on this disk:
+nothing that could mean more than a name is one.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
+
+ID_PATTERN: Final = "[0-9a-z]{1,32}"  # base 36 in lower case (public service, examples)
+ID_HINT: Final = "ids are 1 to 32 lower-case letters and digits, such as 18ce54d4x5t"
+
+_ID: Final = re.compile(ID_PATTERN, re.ASCII)
+
+
+def is_service_id(given: object) -> bool:
+    """Whether `given` is text that can be an id."""
+    return isinstance(given, str) and _ID.fullmatch(given) is not None
+
 
 # Specification part 1, section 4.12.
 SANDBOX_FEATURES: Final = (

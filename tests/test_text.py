@@ -1,4 +1,4 @@
-"""Text of others, as it may be shown."""
+"""Options in messages are Python's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,23 @@ import pytest
 from hypothesis import given, strategies as st
 
 from audiencekit.errors import DefinitionRefused, UsageError
-from audiencekit.shown import ascii_json, shown, shown_json, shown_lines
+from audiencekit.text import OPTION, ascii_json, option, shown, shown_json, shown_lines
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("country", None, "`country=`"),
+        ("country", "US", "`country='US'`"),
+        ("keep_spool", True, "`keep_spool=True`"),
+        ("columns", {"email": "a`b"}, "`columns={'email': 'a\\x60b'}`"),
+    ],
+)
+def test_an_option_is_spelled_as_a_keyword(name: str, value: object, expected: str) -> None:
+    """Between backquotes, with its value as a literal."""
+    assert option(name, value) == expected
+    assert OPTION.fullmatch(expected)
+
 
 CASES = [
     ("plain", "plain"),

@@ -1,14 +1,18 @@
-"""Text of others on its way to a terminal, a log or a message: nothing in it may act, or pass for a line of ours.
+"""Text of others in messages, in which nothing can act or pass for a line of ours; and options, as Python spells them.
 
 Names of files and columns, and answers of the service come from strangers. What does not print
 (control characters, marks of writing direction, line ends, halves of characters) is shown as it is escaped in Python; a
 byte of a file name that is not UTF-8 as `\\xfc`.
+
+An option in a message is `country='US'`, between backquotes. The text says nothing of a command line: a door that
+spells options another way finds them by `OPTION` and says them its own way (`cli/output.py`). An option without a value
+ends with `=`.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -50,3 +54,13 @@ def _escape_in_json(found: re.Match[str]) -> str:
 def _in_units(found: re.Match[str]) -> str:
     units = found.group().encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
+
+
+OPTION: Final = re.compile(r"`([a-z][a-z_]*)=([^`]*)`")
+_BACKQUOTE: Final = r"\x60"  # the same character in a literal; it would end the option too early
+
+
+def option(name: str, value: Any = None) -> str:
+    """The option `name` with `value`, which is shown as a literal; without one where it is None."""
+    literal = "" if value is None else repr(value).replace("`", _BACKQUOTE)
+    return f"`{name}={literal}`"
