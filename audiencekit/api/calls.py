@@ -23,7 +23,7 @@ from audiencekit.api.validation.calls import CheckedCall, check_call
 from audiencekit.errors import CredentialsRefused, EndlessList, MalformedAnswer, ServiceError, Unauthorized, UsageError
 from audiencekit.limits import MAX_PAGE_ROWS, MAX_PAGES
 from audiencekit.personal import Secret
-from audiencekit.service_words import is_service_id
+from audiencekit.service_words import ID_HINT, is_service_id
 
 # --- Any endpoint of the catalogue by its name: checked, sent, read; lists page by page ---
 

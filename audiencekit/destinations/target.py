@@ -17,7 +17,7 @@ from audiencekit.errors import UsageError
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.profile import Profile
 from audiencekit.records.plan_times import PlanTimes
-from audiencekit.service_words import is_service_id
+from audiencekit.service_words import ID_HINT, is_service_id
 from audiencekit.settings import Settings
 
 # --- One place where the records of a run go: a destination and an id ---
