@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,6 @@ from typing import Final
 from audiencekit.errors import UsageError
 from audiencekit.sources.bytes.byte_stream import ByteStream, SourceFormat, TextSample, take_sample
 from audiencekit.sources.csv.csv_file import open_delimited
-from audiencekit.sources.html_table import is_html, open_html
 from audiencekit.sources.json_lines import is_json_lines, open_json_lines
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Look
@@ -57,9 +57,26 @@ def _open_spreadsheet(stream: ByteStream, options: SourceOptions) -> Look:
     return open_sheet(stream.file, options)
 
 
+def _open_html(stream: ByteStream, options: SourceOptions) -> Look:
+    # The parser of web pages takes milliseconds, and most sources are none.
+    from audiencekit.sources.html_table import open_html
+
+    return open_html(stream, options)
+
+
+# A web page, by the tag that it begins with.
+_WEB_PAGE: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|table)\b", re.I | re.S
+)
+
+
+def _is_html(name: str, sample: TextSample) -> bool:
+    return _WEB_PAGE.match(sample.data) is not None
+
+
 # The first that recognises a text has it.
 TEXTS: Final = (
-    Format("html", "tables of web pages", frozenset({HEADER, HEADER_ROW, ENCODING}), open_html, is_html),
+    Format("html", "tables of web pages", frozenset({HEADER, HEADER_ROW, ENCODING}), _open_html, _is_html),
     Format("vcard", "vCards", frozenset({ENCODING}), open_vcards, is_vcards),
     Format("ndjson", "NDJSON", frozenset({ENCODING}), open_json_lines, is_json_lines),
     Format(

@@ -16,25 +16,17 @@ from typing import Final
 
 from audiencekit.errors import SourceRefused
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.byte_stream import ByteStream, TextSample
+from audiencekit.sources.bytes.byte_stream import ByteStream
 from audiencekit.sources.csv.csv_file import DelimitedTable
 from audiencekit.sources.csv.records import find_layout
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.table import Description, Look
 
-_BEGINNING: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|table)\b", re.I | re.S
-)
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([a-z0-9_.:-]{1,40})", re.I)
 _DECLARED_WITHIN: Final = 4_096  # bytes: HTML asks for it in the first 1,024
 _BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
 _MAX_COLSPAN: Final = 1_000  # as browsers have it (HTML, section 4.9.11)
 _DELIMITER: Final = ","
-
-
-def is_html(name: str, sample: TextSample) -> bool:
-    """Whether this is a web page, by the tag that it begins with."""
-    return _BEGINNING.match(sample.data) is not None
 
 
 def open_html(stream: ByteStream, options: SourceOptions) -> Look:

@@ -192,7 +192,8 @@ NATIONAL = [
     ("one valid reading behind 00", "0055 11 98123-4567", "BR", "+5511981234567"),
     ("a country without phone numbers", "0151 12345678", "Antarctica", Reason.NO_COUNTRY),
     ("unknown country", "0151 12345678", "Atlantis", Reason.NO_COUNTRY),
-    ("calling code as country", "0151 12345678", "+49", Reason.NO_COUNTRY),
+    ("calling code as country", "0151 12345678", "+49", "+4915112345678"),
+    ("calling code of no country", "0151 12345678", "+999", Reason.NO_COUNTRY),
 ]
 
 # Cases where we differ from what phonenumbers answers, and why. Beside them only: signs that phonenumbers skips or

@@ -215,7 +215,7 @@ def test_no_frame_shows_a_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """Neither of a body that cannot be written, nor of one that is made to its half."""
     many_contacts = tmp_path / "contacts.csv"
     many_contacts.write_text("email,verb\np1@example.com,update\np2@example.com,delete\n")
-    module: Any = {"write_file": prepared, "write_operations": operations}[failing]
+    module: Any = {"write_file": prepared, "write_operations": operations.ENTRY_LOOPS}[failing]
     work, calls = getattr(module, failing), iter(range(10))
 
     def fail(*args: Any, **keywords: Any) -> Any:
