@@ -137,7 +137,7 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
             monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from audiencekit.integrations.airflow import connection as versions, hook, operators, sensor, sensor as trigger
+        from audiencekit.integrations.airflow import hook, operators, sensor, versions
 
         try:
             from airflow.sdk.exceptions import TaskDeferred
@@ -153,7 +153,7 @@ def provider(home: Path, airflow_environment: dict[str, str], monkeypatch: pytes
         Upload = operators.AudienceUploadOperator
         DoNotReachUpload = operators.DoNotReachUploadOperator
         Sensor = sensor.AudienceReadySensor
-        Trigger = trigger.AudienceReadyTrigger
+        Trigger = sensor.AudienceReadyTrigger
         Deferred = TaskDeferred
         Failed = versions.AirflowException
         FailedForGood = versions.AirflowFailException
