@@ -101,7 +101,7 @@ def _config(**given: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("what", "found"), [("list", "audiencekit"), ("hooks", "hook.AudiencekitHook"), ("triggers", "airflow.trigger")]
+    ("what", "found"), [("list", "audiencekit"), ("hooks", "hook.AudiencekitHook"), ("triggers", "airflow.sensor")]
 )
 def test_airflow_knows_the_provider(airflow: Call, what: str, found: str) -> None:
     """A mistake in what the entry point gives shows nowhere else."""
@@ -186,7 +186,7 @@ def test_a_wait_ends_when_the_audience_is_ready(
         assert process.poll() is None
         upload(source, audience_id=audience_id, settings=service.settings(home / "waiting"))
         assert process.wait(timeout=PATIENCE_SECONDS) == 0
-    told = [line for line in (home / "waiting.log").read_text().splitlines() if "trigger.py" in line]
+    told = [line for line in (home / "waiting.log").read_text().splitlines() if "sensor.py" in line]
     assert f"audience {audience_id} is not targetable yet" in told[0]
     assert f"audience {audience_id} is targetable; " in told[-1]
 
