@@ -15,7 +15,7 @@ import orjson
 from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import MAX_LINE_BYTES
-from audiencekit.sources.bytes.byte_stream import ByteStream, TextSample, take_sample
+from audiencekit.sources.bytes.byte_stream import ByteStream, TextSample, bounded_lines, take_sample
 from audiencekit.sources.columns.header import Header
 from audiencekit.sources.json_lines import JsonLinesTable, read_object
 from audiencekit.sources.options import SourceOptions
@@ -34,6 +34,8 @@ _PARTS: Final = re.compile(r"(?<!\\);")
 _COUNTRY_PART: Final = 6  # of an address, from 0 (RFC 6350, section 6.3.1)
 _NOT_A_PHONE: Final = (b"FAX", b"PAGER", b"TEXTPHONE", b"TELEX")
 _READ: Final = (b"EMAIL", b"TEL", b"ADR")
+_FOLD: Final = (b" ", b"\t")
+_QUOTED: Final = b"QUOTED-PRINTABLE"
 _FAULTY, _BROKEN = b"[]\n", b"\xff\n"  # no object, no text: their rows are faults
 _BLOCK_LINES: Final = 4_096
 WORDS: Final[Mapping[Reason, FaultWords]] = {
@@ -90,29 +92,40 @@ def json_of_cards(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unfolded(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines with those that go on in the next one joined: those of pictures are cut off at MAX_LINE_BYTES."""
-    begun: bytes | None = None
-    rest = b""
-    for block in blocks:
+    """Lines with those that go on in the next one joined. Of a property that is not read, only the first line stays.
+
+    Raises SourceRefused for a line that is too long.
+    """
+    first, last, rest = b"", b"", b""
+    others: list[bytes] = []
+    size_bytes = 0
+    for block in bounded_lines(blocks):
         *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            line = line.removesuffix(b"\r")
-            if begun is not None and _goes_on(begun, line):
-                begun = (begun[:-1] if begun.endswith(b"=") else begun)[:MAX_LINE_BYTES] + line.lstrip(b" \t")
-                continue
-            if begun is not None:
-                yield begun
-            begun = line
-    if begun is not None:
-        yield begun
-    if rest.strip():
-        yield rest.strip()
+        for line in (line.removesuffix(b"\r") for line in lines):
+            if not _goes_on(first, last, line):
+                yield b"".join((first, *others))
+                first, others, size_bytes = line, [], 0
+            elif _is_read(first):
+                others.append(line[1:] if line[:1] in _FOLD else b"\n" + line)
+                size_bytes += len(line)
+                if size_bytes > MAX_LINE_BYTES:
+                    raise SourceRefused("an address or number of a vCard is too long", hint="export the contacts again")
+            last = line
+    yield b"".join((first, *others))
+    yield rest.strip()
 
 
-def _goes_on(begun: bytes, line: bytes) -> bool:
-    """Folded by a blank (RFC 6350, section 3.2), or by the soft line end of quoted-printable in vCard 2.1."""
-    is_soft = begun.endswith(b"=") and b"QUOTED-PRINTABLE" in begun.partition(b":")[0].upper()
-    return line[:1] in (b" ", b"\t") or is_soft
+def _goes_on(first: bytes, last: bytes, line: bytes) -> bool:
+    """Folded by a blank (RFC 6350, section 3.2), or by the soft line end of quoted-printable in vCard 2.1.
+
+    The latter stays: it is a part of the encoding.
+    """
+    return bool(first) and (line[:1] in _FOLD or (last.endswith(b"=") and _QUOTED in first.partition(b":")[0].upper()))
+
+
+def _is_read(first: bytes) -> bool:
+    name = re.split(rb"[;:]", first, maxsplit=1)[0].rpartition(b".")[2]
+    return name.upper() in _READ
 
 
 @dataclass(slots=True, eq=False)
@@ -120,9 +133,9 @@ class _CardReader:
     """The card that is being read. `depth` counts cards in it: those are of other people, such as an agent's."""
 
     depth: int = 0
-    emails: list[str] = field(default_factory=list, repr=False)
-    phones: list[str] = field(default_factory=list, repr=False)
-    countries: list[str] = field(default_factory=list, repr=False)
+    emails: dict[str, None] = field(default_factory=dict, repr=False)  # each once, in their order
+    phones: dict[str, None] = field(default_factory=dict, repr=False)
+    countries: dict[str, None] = field(default_factory=dict, repr=False)
     fault: bytes = b""
 
     def read(self, line: bytes) -> bytes | None:
@@ -140,10 +153,10 @@ class _CardReader:
         return None
 
     def _end(self) -> bytes:
-        country = self.countries[0] if len(set(self.countries)) == 1 else None
-        card = {"email": self.emails, "phone": self.phones, "country": country}
+        country = next(iter(self.countries)) if len(self.countries) == 1 else None
+        card = {"email": [*self.emails], "phone": [*self.phones], "country": country}
         made = self.fault or orjson.dumps(card) + b"\n"
-        self.emails, self.phones, self.countries, self.fault = [], [], [], b""
+        self.emails, self.phones, self.countries, self.fault = {}, {}, {}, b""
         return made
 
     def _add(self, line: bytes) -> None:
@@ -160,22 +173,22 @@ class _CardReader:
             self.fault = _BROKEN
             return
         if name == b"EMAIL":
-            self._keep(self.emails, _plain(value.removeprefix("mailto:")))
+            self._add_value(self.emails, _plain(value.removeprefix("mailto:")))
         elif name == b"TEL":
             if not any(word in parameters for word in _NOT_A_PHONE):
-                self._keep(self.phones, _plain(value.removeprefix("tel:")).replace(";ext=", " ext. "))
+                self._add_value(self.phones, _plain(value.removeprefix("tel:")).replace(";ext=", " ext. "))
         else:
             parts = _PARTS.split(value)
-            self._keep(self.countries, _plain(parts[_COUNTRY_PART]) if len(parts) > _COUNTRY_PART else "")
+            self._add_value(self.countries, _plain(parts[_COUNTRY_PART]) if len(parts) > _COUNTRY_PART else "")
 
     @staticmethod
-    def _keep(values: list[str], value: str) -> None:
-        if value and value not in values:
-            values.append(value)
+    def _add_value(values: dict[str, None], value: str) -> None:
+        if value:
+            values[value] = None
 
 
 def _text_of(value: bytes, parameters: bytes) -> str:
-    if b"QUOTED-PRINTABLE" not in parameters:
+    if _QUOTED not in parameters:
         return value.decode()
     charset = re.search(rb"CHARSET=\"?([A-Z0-9_.:-]{1,40})", parameters)
     return quopri.decodestring(value).decode("utf-8" if charset is None else charset[1].decode("ascii"))

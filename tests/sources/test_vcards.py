@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from audiencekit.errors import SourceRefused
+from audiencekit.limits import MAX_LINE_BYTES
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
 from audiencekit.sources.vcards import json_of_cards
@@ -45,6 +47,10 @@ def _read(data: bytes, piece: int = 1 << 20) -> list[Any]:
         (["ADR:;;;;;;Germany", "ADR:;;;;;;France"], {}),
         (["ADR:;;;;;;", "ADR:;;;;;;FR"], {"country": "FR"}),
         (["EMAIL;ENCODING=QUOTED-PRINTABLE:bob=40larch=", "post.example"], {"email": ["bob@larchpost.example"]}),
+        (
+            ["NOTE;ENCODING=QUOTED-PRINTABLE:x=", "EMAIL:no@larchpost.example=", "end", "EMAIL:a@b.example"],
+            {"email": ["a@b.example"]},
+        ),
         (["FN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:J=F6rg", "PHOTO;ENCODING=b:AA", " BB="], {}),
         (
             ["AGENT:", "BEGIN:VCARD", "EMAIL:agent@larchpost.example", "END:VCARD", "EMAIL:a@b.example"],
@@ -73,6 +79,26 @@ def test_refused(data: bytes, words: str) -> None:
     """A person could be lost."""
     with pytest.raises(SourceRefused, match=words):
         _read(data)
+
+
+def test_pictures_take_no_time_and_no_room() -> None:
+    """Of a property that is not read, the lines that it is folded into are dropped as they come."""
+    picture = [" " + "A" * 74] * 200_000
+    cards = _card("PHOTO;ENCODING=b:AAAA", *picture, "EMAIL:ann@larchpost.example")
+    tracemalloc.start()
+    pieces = (cards[start : start + 65_536] for start in range(0, len(cards), 65_536))
+    assert b"ann@larchpost.example" in b"".join(json_of_cards(pieces))
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+
+
+def test_a_line_without_an_end_is_refused() -> None:
+    """Such as a file that is no text."""
+    with pytest.raises(SourceRefused, match="longer than"):
+        _read(b"BEGIN:VCARD\nNOTE:" + b"x" * 2 * MAX_LINE_BYTES, 65_536)
+    folded = [" " + "x" * 999] * (MAX_LINE_BYTES // 999 + 1)
+    with pytest.raises(SourceRefused, match="too long"):
+        _read(_card("EMAIL:a", *folded), 65_536)
 
 
 def test_a_file_of_cards_is_a_source(write: Write, rows_of: Rows) -> None:
