@@ -103,7 +103,7 @@ class CommandGroup(click.Group):
     help="Show the version, and whether the kernels are in use, and exit.",
 )  # fmt: skip
 def cli() -> None:
-    """Puts customers into ads audiences: normalised, hashed, counted, nothing lost and nothing leaked.
+    """Upload customer lists to ads audiences: hashed here, every row accounted for.
 
     Start with `audiencekit demo`. Then `audiencekit check FILE` reads a list of yours and sends nothing.
     """

@@ -10,7 +10,7 @@ from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
-from audiencekit.cli.output import leave_with, print_json, print_told, say, tell
+from audiencekit.cli.output import leave_with, print_json, print_told, say, tell, terminal_width
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.text import shown
@@ -39,8 +39,13 @@ def list_audiences(query: str | None, with_deleted: bool, as_json: bool) -> None
     note_audiences(found)
     if as_json:
         print_json(found)
-    for audience in () if as_json else found:
-        say(_line(audience))
+    elif found:
+        from audiencekit.reporting.text import render_table
+
+        rows = [(shown(each["id"]), repr(each["name"]), _size(each), _state(each)) for each in found]
+        say(render_table(("id", "name", "size", "state"), rows, numbers={"size"}, width=terminal_width()))
+    else:
+        tell("no audiences yet" if query is None else "no audience matches")
 
 
 @audiences.command("show", examples=("audiences show h1ab2", "audiences show h1ab2 --json"))
@@ -194,10 +199,13 @@ def _print(audience: dict[str, Any], as_json: bool) -> None:
 
 
 def _line(audience: dict[str, Any]) -> str:
+    return f"{shown(audience['id'])}  {_state(audience)}  size {_size(audience)}  {audience['name']!r}"
+
+
+def _state(audience: dict[str, Any]) -> str:
     state = "deleted" if audience.get("deleted") else "targetable" if audience.get("targetable") else "not targetable"
     reasons = ", ".join(map(shown, audience.get("reasons_not_targetable") or ()))
-    state = f"{state} ({reasons})" if reasons else state
-    return f"{shown(audience['id'])}  {state}  size {_size(audience)}  {audience['name']!r}"
+    return f"{state} ({reasons})" if reasons else state
 
 
 def _size(audience: dict[str, Any]) -> str:

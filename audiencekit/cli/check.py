@@ -11,6 +11,7 @@ import click
 
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.main import manner
 from audiencekit.cli.options import (
     OutputPath,
     as_keywords,
@@ -20,7 +21,7 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
-from audiencekit.cli.output import complain, leave_with, print_told, say, say_document
+from audiencekit.cli.output import complain, leave_with, print_told, say, say_document, spelled, tell
 from audiencekit.cli.web_pages import html_option, write_plan_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -70,6 +71,9 @@ def _read_line(line: bytes, number: int) -> str:
     return value
 
 
+_DOCTOR_FIRST = "; before it --doctor says what would save those who are lost, and --rejections FILE lists them"
+
+
 @click.command(cls=Command, examples=("check list.csv --country DE", "check list.csv --doctor"))
 @source_options
 @plan_options
@@ -77,9 +81,16 @@ def _read_line(line: bytes, number: int) -> str:
 @rejections_option
 @click.option("--doctor", is_flag=True, help="Say which options would save lost values, and how many.")
 @html_option
+@click.option("--columns", "only_columns", is_flag=True, help="Print only what each column is used as, and why.")
 @json_option
 def check(
-    source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, html: str | None, **given: Any
+    source: tuple[str, ...],
+    as_json: bool,
+    rejections: str | None,
+    doctor: bool,
+    html: str | None,
+    only_columns: bool,
+    **given: Any,
 ) -> None:
     """Read a list and say what `upload` would send.
 
@@ -88,6 +99,9 @@ def check(
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.pipeline import check as check_source
 
+    if only_columns:
+        _show_columns(source, given, as_json=as_json)
+        return
     try:
         with command_progress() as progress:
             plan = check_source(
@@ -102,7 +116,29 @@ def check(
         leave_with(error, as_json=as_json)
     if html is not None:
         write_plan_page(html, plan.to_json())
-    leave_with_plan(plan, as_json=as_json)
+    show_plan(plan, as_json=as_json)
+    if not plan.refusals:
+        is_lossy = plan.rows.rejected and not doctor
+        tell("Next: the same with `audiencekit upload` and --audience NAME" + (_DOCTOR_FIRST if is_lossy else ""))
+    sys.exit(plan.exit_code)
+
+
+def _show_columns(source: tuple[str, ...], given: dict[str, Any], *, as_json: bool) -> None:
+    """Print what each column is used as. Of the list only its beginning is read."""
+    from dataclasses import asdict, replace
+
+    from audiencekit.planning.options import read_keywords
+    from audiencekit.reporting.text import render_columns
+    from audiencekit.sources.source import open_source
+
+    keywords: Any = as_keywords(given)
+    options = read_keywords(keywords, command_settings().profile)
+    opened = open_source(source, replace(options.source, puts_in=options.operation_type == "Update"))
+    uses = [asdict(use) for use in opened.uses]
+    if as_json:
+        print_told({"column_uses": uses})
+    else:
+        say(spelled(render_columns(uses)))
 
 
 @click.command(cls=Command, examples=("prepare list.csv --out hashed", "prepare list.csv --out hashed --requests"))
@@ -134,11 +170,16 @@ def prepare(source: tuple[str, ...], out: str, requests: bool, as_json: bool, **
 
 
 def leave_with_plan(plan: Plan, *, as_json: bool) -> NoReturn:
-    """Print the plan, say why it would be refused, and exit as `upload` would before sending."""
+    """Show the plan, and exit as `upload` would before sending."""
+    show_plan(plan, as_json=as_json)
+    sys.exit(plan.exit_code)
+
+
+def show_plan(plan: Plan, *, as_json: bool) -> None:
+    """Print the plan, and say why it would be refused."""
     if as_json:
         print_told(plan.to_json())
     else:
-        say_document(str(plan))
+        say_document(plan.to_text(details=manner().is_verbose))
     for refusal in plan.refusals:
         complain(refusal)
-    sys.exit(plan.exit_code)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Protocol, TypeVar
 
 import click
@@ -27,6 +27,14 @@ _OTHER: Final = "Other options"
 _EVERY: Final = "Options of every command"
 _GROUPS: Final = (_READING, _PLAN, _JUDGEMENT, _SUPPRESSION, _SERVICE, _RESULT, _OTHER)
 _UNGROUPED: Final = 10  # options of a command that need no groups
+# What `--help` shows of a command that has more; the rest is for `--help-all`.
+_EVERYDAY: Final = frozenset(
+    {
+        *("columns", "country", "ignore", "hashed", "sheet", "consent_column", "suppress", "audience", "operation"),
+        *("replace", "run_id", "rejections", "doctor", "html", "dry_run", "out", "as_json"),
+    }
+)
+_ALL: Final = "audiencekit.help_all"  # in the meta of a context
 _WIDEST: Final = 30  # characters of an option in front of its text; the text of a wider one begins in the next line
 
 
@@ -82,8 +90,17 @@ class Command(click.Command):
         self.examples = examples
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, `--help`, and those of the whole tool."""
-        return [*super().get_params(ctx), *whole_tool_options()]
+        """Its own parameters, `--help`, `--help-all` where that shows more, and those of the whole tool."""
+        more = [_help_all()] if self._has_groups else []
+        return [*super().get_params(ctx), *more, *whole_tool_options()]
+
+    @property
+    def _own_options(self) -> list[click.Option]:
+        return [parameter for parameter in self.params if isinstance(parameter, click.Option)]
+
+    @property
+    def _has_groups(self) -> bool:
+        return len(self._own_options) > _UNGROUPED
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which the log names. Raises MemoryError where it may not have enough to begin with."""
@@ -92,9 +109,13 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, group by group."""
-        own = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
-        is_grouped = len(own) > _UNGROUPED
+        """Write the options that are needed every day; with `--help-all` all of them, group by group."""
+        if self._has_groups and _ALL not in ctx.meta:
+            some = [option for option in self._own_options if option.name in _EVERYDAY]
+            records = list(filter(None, (option.get_help_record(ctx) for option in [*some, _help_all()])))
+            write_sections(formatter, {"Options": records})
+            return
+        own, is_grouped = self._own_options, self._has_groups
         sections: dict[str, list[tuple[str, str]]] = {title: [] for title in (_GROUPS if is_grouped else ["Options"])}
         for option in own:
             if record := option.get_help_record(ctx):
@@ -109,6 +130,21 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}audiencekit {example}\n")
+
+
+@cache
+def _help_all() -> click.Option:
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
+        help="Show all options and exit.",
+    )  # fmt: skip
+
+
+def _show_all(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not context.resilient_parsing:
+        context.meta[_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
 
 
 class CommandGroup(click.Group):

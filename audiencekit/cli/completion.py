@@ -82,7 +82,7 @@ def prepare_answers() -> None:
 )
 @click.argument("shell", type=click.Choice(list(_SHELLS)))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete commands.
+    """Print the shell completion script.
 
     For bash: eval "$(audiencekit completion bash)" in ~/.bashrc. For zsh: the same with zsh in ~/.zshrc, behind
     compinit. It completes commands, options, ids of runs, audiences that this machine has seen, and columns of the

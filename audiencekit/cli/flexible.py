@@ -25,7 +25,7 @@ _FILE: Final = click.argument("file", metavar="FILE", type=click.Path(path_type=
 
 @click.group(cls=CommandGroup)
 def flexible() -> None:
-    """Create audiences that join others by and, or, not."""
+    """Combine audiences with and, or, not."""
 
 
 @flexible.command("check", examples=("flexible check audiences.json", "flexible check audiences.json --json"))

@@ -223,11 +223,11 @@ _REJECTED_COLUMN_SHARE = judgement_option(
 _SHARED = (
     judgement_option(
         "--shared-values", type=PeopleOrKeep(), metavar="N|keep", default=SHARED_PEOPLE, show_default=True,
-        help="Leave out a value that more than N people share; keep: never.",
+        help="Leave out a value that more than N people share; `keep` sends all.",
     ),
     judgement_option(
         "--shared-suppression", type=click.Choice(["stop", "all", "none"]), default="stop", show_default=True,
-        help="When such a value is suppressed: stop, keep out all who share it, or none.",
+        help="If a suppression list has a shared value: refuse the run, keep out all who share it, or ignore it.",
     ),
 )  # fmt: skip
 _FAIL_ON_WARNINGS = judgement_option(
@@ -242,7 +242,7 @@ allow_name_option = click.option(
 )
 _FEW_PEOPLE = judgement_option(
     "--few-people", type=click.Choice(["tell", "refuse", "allow"]),
-    help="Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+    help="If fewer than ten people change: note it, refuse, or allow; AUDIENCEKIT_FEW_PEOPLE by default.",
 )  # fmt: skip
 _SIZES = (
     plan_option(

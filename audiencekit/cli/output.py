@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
 import click
@@ -29,6 +29,7 @@ _FLAGS: Final = {
     "header": "--no-header",
     "suppress_header": "--suppress-no-header",
     "source": "--from",
+    "details": "--verbose",
 }
 # Members of a document that are prose, at every depth; all others are data, and stay.
 _PROSE: Final = frozenset({"message", "problem", "hint", "remedy", "option", "notes", "resumable"})
@@ -110,17 +111,50 @@ def insist(text: str, *, level: str | None = "info") -> None:
 
 def _tell(text: str) -> None:
     is_coloured = stderr_is_coloured()
-    lines = shown_lines(text).split("\n")
+    lines = _folded(shown_lines(text), sys.stderr)
     click.echo("\n".join(map(_coloured, lines) if is_coloured else lines), err=True, color=is_coloured)
 
 
+def terminal_width(stream: Any = None) -> int | None:
+    """The characters of a line of `stream`, stdout by default; None where it is no terminal: others take any length."""
+    stream = stream or sys.stdout
+    if stream is None or not stream.isatty():
+        return None
+    with contextlib.suppress(OSError, ValueError):
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns
+    return None
+
+
+def _folded(text: str, stream: Any) -> list[str]:
+    """The lines of `text`, on a terminal divided between words where they are longer than one of its lines."""
+    lines, width = text.split("\n"), terminal_width(stream)
+    if width is None:
+        return lines
+    from textwrap import wrap
+
+    return [part for line in lines for part in (_divided(line, width, wrap) if len(line) > width else [line])]
+
+
+def _divided(line: str, width: int, wrap: Callable[..., list[str]]) -> list[str]:
+    indent = len(line) - len(line.lstrip())
+    named = re.match(r"\s*\S+(?: \S+)? {2,}", line)
+    deeper = " " * (named.end() if named and named.end() < width // 2 else indent + 2)
+    return wrap(
+        line, max(width, 20), subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False,
+        drop_whitespace=True, replace_whitespace=False,
+    )  # fmt: skip
+
+
 def say_document(text: str) -> None:
-    """A plan or a report as text; on a terminal its problems and warnings are seen at once. Raises as `say` does."""
+    """A plan or a report as text, unless the command is quiet. Raises as `say` does.
+
+    On a terminal its problems and warnings are coloured.
+    """
+    if manner().is_quiet:
+        return
     text = spelled(text)
-    if manner().is_coloured(sys.stdout):
-        _write("\n".join(map(_coloured, shown_lines(text).split("\n"))))
-    else:
-        say(text)
+    lines = _folded(shown_lines(text), sys.stdout)
+    _write("\n".join(map(_coloured, lines) if manner().is_coloured(sys.stdout) else lines))
 
 
 def _coloured(line: str) -> str:
@@ -197,14 +231,14 @@ def print_told(document: Mapping[str, Any]) -> None:
     print_json(spelled_document(document))
 
 
-def print_report(document: Mapping[str, Any], *, as_json: bool) -> None:
-    """A report as JSON for programs, or as text for people."""
+def print_report(document: Mapping[str, Any], *, as_json: bool, details: bool = False) -> None:
+    """A report as JSON for programs, or as text for people; with `--verbose` or `details` all of it."""
     from audiencekit.reporting.text import render_report
 
     if as_json:
         print_told(document)
     else:
-        say_document(render_report(document))
+        say_document(render_report(document, details=details or manner().is_verbose))
 
 
 def complain(error: AudiencekitError) -> None:

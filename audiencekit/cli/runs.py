@@ -9,7 +9,7 @@ import click
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import json_option, run_argument
-from audiencekit.cli.output import insist, leave_with, print_json, print_report, print_told, say, tell
+from audiencekit.cli.output import insist, leave_with, print_json, print_report, print_told, say, tell, terminal_width
 from audiencekit.cli.settings import audience_filter, confirm, known_audience_id, require_terminal
 from audiencekit.cli.web_pages import html_option, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
@@ -77,7 +77,7 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
     elif not found:
         tell("no runs yet" if audience is None and since is None else "no run matches")
     else:
-        say(render_runs(found))
+        say(render_runs(found, width=terminal_width()))
 
 
 @click.command(cls=Command, examples=("report", "report 20261122-21 --json"))
@@ -110,4 +110,4 @@ def report(run: str, html: str | None, as_json: bool) -> None:
         leave_with(error, as_json=as_json)
     if html is not None:
         write_report_page(html, document, settings)
-    print_report(document, as_json=as_json)
+    print_report(document, as_json=as_json, details=True)

@@ -76,4 +76,5 @@ def send(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     print_report(report.to_json(), as_json=as_json)
+    tell(f"Next: `audiencekit report {report.run_id} --html FILE` makes a page of it")
     sys.exit(0)

@@ -55,7 +55,7 @@ def renew(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Put members in again whose entries expire soon.
+    """Renew members whose entries expire soon.
 
     The snapshot of the last sync says who they are: no source is needed.
     """

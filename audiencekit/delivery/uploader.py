@@ -285,4 +285,4 @@ async def _in_thread(request: PackedRequest, work: Callable[[], T]) -> T:
 
 
 def _interrupted() -> NotFinished:
-    return NotFinished("the upload was interrupted before everything was sent")
+    return NotFinished("interrupted before everything was sent")

@@ -42,7 +42,7 @@ def ads_words(noun: str, *, listing: str) -> DestinationWords:
         few_people="this changes {people} of the audience: its reach before and after can tell about each of them",
         accepted="success_count",
         received="total_count",
-        of_counts="(received by the service; it never says who was matched)",
+        of_counts="(received; the service does not tell who was matched)",
         of_matches="The service never says which of them it knows.",
     )
 
@@ -84,9 +84,8 @@ class AudienceDestination(AdsDestination):
         if deletes and suppressing:
             found.append("people are taken out whether they are suppressed or not")
         if 0 < updates < MIN_TARGETABLE_PEOPLE:
-            records = "1 record is" if updates == 1 else f"{updates} records are"
-            needed = f"the service must know {MIN_TARGETABLE_PEOPLE} people of an audience before it can be targeted"
-            found.append(f"{records} put in: {needed}, so these alone are too few")
+            these = "this 1 is" if updates == 1 else f"these {updates} are"
+            found.append(f"an audience needs {MIN_TARGETABLE_PEOPLE} matched people; {these} too few alone")
         return tuple(found)
 
     def connect(self, place_id: str, settings: Settings) -> AudienceSession:

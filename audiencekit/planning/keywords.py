@@ -199,7 +199,7 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         ),
         "few_people": Keyword(
             None,
-            "Tell of a change of fewer than ten people, refuse or allow it; AUDIENCEKIT_FEW_PEOPLE by default.",
+            "If fewer than ten people change: note it, refuse, or allow; AUDIENCEKIT_FEW_PEOPLE by default.",
         ),
         "max_records_per_request": Keyword(None, "Records of one request at most; as many as fit by default."),
         "max_records_per_operation": Keyword(None, "Records of one operation at most; as many as fit by default."),

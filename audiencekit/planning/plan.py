@@ -233,6 +233,7 @@ def to_plan(planned: PlannedRun) -> Plan:
     return Plan(
         source=planned.source.description,
         sources=tuple(part.to_json() for part in planned.source.parts),
+        column_uses=tuple(asdict(use) for use in planned.source.uses),
         columns=planned.mapping.names_by_kind(),
         rows=planned.row_counts(),
         identifiers=identifier_counts(planned.tally, planned.mapping),

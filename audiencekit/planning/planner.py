@@ -91,7 +91,7 @@ def plan_run(
         found = ReadSource.of(opened)
         if spool_writer is not None:
             spool_writer.finish(found)
-        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners)
+        shared = leave_out_shared_values(gathered, found.mapping, terms, listeners, resources.progress)
     return assemble(found, gathered, shared, terms, lists, revise=revise)
 
 
@@ -108,7 +108,7 @@ def plan_kept(spool: KeptSpool, terms: PlanTerms, resources: PlanResources) -> P
             gathered.add(batch)
             listeners.on_batch(batch)
             resources.progress.step("reading what was kept", number, spool_reader.batch_count, unit="batches")
-        shared = leave_out_shared_values(gathered, spool_reader.source.mapping, terms, listeners)
+        shared = leave_out_shared_values(gathered, spool_reader.source.mapping, terms, listeners, resources.progress)
     return assemble(spool_reader.source, gathered, shared, terms, lists)
 
 

@@ -22,7 +22,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.options import Options
 from audiencekit.planning.suppression import SuppressedPeople
 from audiencekit.process.workers import Memo, cores, in_order
-from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.batches import REJECTION_SCHEMA, ColumnMapping, ColumnUse, MappedColumn, TextBatch
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.losses import Loss
 from audiencekit.records.option_trials import examine
@@ -291,6 +291,10 @@ class Origin(Protocol):
         """Warnings of its mapping."""
 
     @property
+    def uses(self) -> tuple[ColumnUse, ...]:
+        """What each of its columns is used as."""
+
+    @property
     def repeatable(self) -> bool:
         """Whether the source can be read again."""
 
@@ -306,6 +310,7 @@ class ReadSource:
     operation_hint: str | None
     repeatable: bool
     warnings: tuple[Loss, ...] = ()
+    uses: tuple[ColumnUse, ...] = ()
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -318,6 +323,7 @@ class ReadSource:
             operation_hint=source.operation_hint,
             repeatable=source.repeatable,
             warnings=source.warnings,
+            uses=source.uses,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -332,8 +338,9 @@ class ReadSource:
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
         parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
         warnings = tuple(Loss(**each) for each in facts.pop("warnings"))
+        uses = tuple(ColumnUse(**each) for each in facts.pop("uses", ()))  # a spool that was kept before has none
         mapped = ColumnMapping(columns=columns, **mapping)
-        return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, **facts)
+        return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, uses=uses, **facts)
 
 
 # --- A source that was read once and for all: its records in a kept spool, and behind them what else the plan needs

@@ -26,6 +26,7 @@ from audiencekit.records.columns.arrays import arrow_array, hash_array, list_arr
 from audiencekit.records.record_bits import Bools, Indices
 from audiencekit.records.records import RECORD_SCHEMA, VALUE_TYPES
 from audiencekit.records.tally import ColumnTally, Tally, Trials
+from audiencekit.reporting.progress import Progress
 from audiencekit.selection.shared_values import CANDIDATE, NO_CHUNK, Candidates, SharedValues
 from audiencekit.selection.tag_arrays import TAG, Tags
 from audiencekit.selection.without_shared_values import count_remembered, without_values
@@ -38,22 +39,28 @@ from audiencekit.selection.without_shared_values import count_remembered, withou
 
 _KINDS: Final = tuple(Kind)
 SHARED: Final = Reason.SHARED.value
+_SHOWN_FROM_BATCHES: Final = 8  # of fewer it takes no time that a user would notice
 
 
 def leave_out_shared_values(
-    gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, listeners: Listeners
+    gathered: BatchResults, mapping: ColumnMapping, terms: PlanTerms, listeners: Listeners, progress: Progress
 ) -> SharedOutcome | None:
     """Find the shared values among all records, and leave them out of what was gathered; None without any."""
     if (search := gathered.keysets.search) is None:
         return None
+    batches = len(gathered.batch_records)
+    if batches >= _SHOWN_FROM_BATCHES:
+        progress.step("looking for shared values", 0, batches, unit="batches")
     shared, candidates = search.find(partial(gathered.spool.look, tagger=gathered.keysets.tagger))
     if terms.options.shared_suppression == "all":
         shared = shared.without(gathered.keysets.find_suppressing(shared.tags))
     if not len(shared):
         return None
     stripping = _SharedValueRemoval(gathered, mapping, terms, shared)
-    for rejections in stripping.run(candidates):
+    for number, rejections in stripping.run(candidates):
         listeners.on_rejections(rejections)
+        if batches >= _SHOWN_FROM_BATCHES:
+            progress.step("leaving shared values out", number + 1, batches, unit="batches")
     if terms.options.shared_suppression == "stop" and stripping.puts_in and gathered.people is not None:
         stripping.outcome.unidentified = gathered.people.unidentified(shared, gathered.keysets)
     return stripping.outcome
@@ -105,14 +112,15 @@ class _SharedValueRemoval:
         self.outcome = SharedOutcome(len(shared), shared.people)
         self.puts_in = False  # whether a record to be put in had a shared value
 
-    def run(self, candidates: list[int]) -> Iterator[pa.RecordBatch]:
-        """Change all batches; each of these chunks has the candidates of one. Yield the rejections of each."""
+    def run(self, candidates: list[int]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Change all batches; each of these chunks has the candidates of one. Yield the rejections of each changed one,
+        with its number."""
         self._gathered.keysets.drop_keys(self._shared.tags)
         first = 0
         of_batches = zip(one_ahead(self._find, candidates), self._gathered.batch_records, strict=True)
         for number, (found, records) in enumerate(of_batches):
             if found is not None:
-                yield self._change(number, first, found)
+                yield number, self._change(number, first, found)
             first += records
 
     def _find(self, chunk: int) -> _LeftOut | None:
@@ -289,9 +297,9 @@ class SharedOutcome:
     @property
     def notes(self) -> tuple[str, ...]:
         """The effects in words."""
-        values = "1 value is" if self.values == 1 else f"{self.values:,} values are"
+        values = "1 value belongs" if self.values == 1 else f"{self.values:,} values belong"
         counts = " and ".join(f"{count:,} of {kind}" for kind, count in self.left_out.items())
-        what = f"{values} shared by more people than one household, the most by {self.people:,}: left out of records"
+        what = f"{values} to more people than a household has (up to {self.people:,}), and were left out"
         return (f"{what} ({counts}); `shared_values='keep'` sends them",)
 
     def refusals(self, options: Options) -> list[Refused]:

@@ -154,8 +154,9 @@ def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) 
         return
     country = "; give `country=` for the numbers that name none" if Reason.NO_COUNTRY in unread.reasons else ""
     raise PlanRefused(
-        f"suppression source {name}: {unread.rows:,} of {rows:,} rows cannot be read to their end, and the people in"
-        f" them could be sent ({unread.in_words()})",
+        f"suppression source {name}: {unread.rows:,} of {rows:,} rows {'has' if unread.rows == 1 else 'have'} a value"
+        f" that cannot be read, so {'that person' if unread.rows == 1 else 'these people'} could not be kept out"
+        f" ({unread.in_words()})",
         hint=f"correct them{country}; or accept a share of such rows with `suppress_max_rejected_share=`",
     )
 

@@ -51,6 +51,28 @@ class MappedColumn:
     is_guess: bool = False
     separator: str | None = None
 
+    @property
+    def use(self) -> str:
+        """The kind, for people: `email`, or `email, hashed`."""
+        return f"{self.kind}, hashed" if self.hashed else str(self.kind)
+
+
+NOT_USED: Final = "not used"
+LEFT_OUT: Final = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """What a column of a list is used as, and why, in words.
+
+    `use` is a kind (`email, hashed` for hashes), `country`, `operation` or `consent`; `left out` for a column that may
+    hold identifiers and is not sent; or `not used`. `column` is its name, or its place where the name may be a value.
+    """
+
+    column: str
+    use: str
+    why: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:

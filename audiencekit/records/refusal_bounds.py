@@ -56,7 +56,7 @@ _COUNTRY: Final = "check the country (`country=`, `country_column=`)"
 # Rows that one option, or one export more, saves: what their owner does before allowing that they are lost.
 REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.NO_COUNTRY: "give the country of the phone numbers with `country=` or `country_column=`; where it is given,"
-    " write numbers that begin with its code with a plus: their digits can be read in two ways",
+    " write international numbers with +: some can be read in two ways",
     Reason.ENCODING: "give the right encoding, for example `encoding='cp1252'`",
     Reason.RAGGED: "repair the rows (NDJSON: one flat object a line), or give `delimiter=` if the columns were split"
     " wrongly",

@@ -8,6 +8,7 @@ from typing import Final
 
 _SIZES: Final = ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"))
 _MINUTES_FROM_SECONDS: Final = 120
+_LEFT_FROM_SECONDS: Final = 2  # the first batch loads what it needs, and would make it far too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Position:
         return [f"{measured(count / seconds, unit)}/s" for unit, count in gained.items()]
 
     def left(self, since: Position, seconds: float) -> str:
-        """Return `84 s left`, or an empty text if it is not known."""
-        if seconds <= 0 or self.done <= since.done or self.total <= self.done:
+        """Return `84 s left`, or an empty text if it is not known, or not yet."""
+        if seconds < _LEFT_FROM_SECONDS or self.done <= since.done or self.total <= self.done:
             return ""
         left = (self.total - self.done) * seconds / (self.done - since.done)
         return f"{left:.0f} s left" if left < _MINUTES_FROM_SECONDS else f"{left / 60:.0f} min left"

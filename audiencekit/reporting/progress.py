@@ -196,6 +196,7 @@ class LineProgress:
 # --- Progress on a terminal: one bar for each stage, with amounts, rates and the time left ---
 
 _RATES_FROM_SECONDS: Final = 0.2  # earlier ones say nothing
+_BAR_LENGTH: Final = 14  # with its distance to both sides; characters
 
 
 @dataclass(slots=True)
@@ -254,12 +255,13 @@ class BarProgress:
         glide.step(position, now)
         seconds = now - glide.started
         pace = [*position.rates(glide.first, seconds), position.left(glide.first, seconds)]
-        amounts = [position.amount(), *(pace if seconds > _RATES_FROM_SECONDS else ())]
+        amounts = [position.amount(), *(filter(None, pace) if seconds > _RATES_FROM_SECONDS else ())]
+        # On a narrow terminal the bar keeps its length, and rates go before the amount and the time left.
+        room = self._bars.console.width - len(stage) - _BAR_LENGTH
+        while len(amounts) > 1 and len("  ".join(amounts)) > room:
+            del amounts[-2 if len(amounts) > 2 else -1]
         self._bars.update(
-            glide.task,
-            completed=done,
-            total=total if done and total else None,
-            amounts="  ".join(filter(None, amounts)),
+            glide.task, completed=done, total=total if done and total else None, amounts="  ".join(amounts)
         )
 
     def _glide(self) -> None:

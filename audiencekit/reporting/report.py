@@ -90,13 +90,16 @@ class Plan:
     """The result of a check. `verdict` says what `upload` would do, `refusals` why it would refuse, worst first.
 
     `warnings` are large losses; `findings`, of a `check` with `doctor`, are all losses, the most values first. `source`
-    describes the format of the source, and `sources` that of each file, with its name and rows. `suppression` counts
+    describes the format of the source, and `sources` that of each file, with its name and rows. `column_uses` say of
+    each column its name (`column`), what it is used as (`use`: a kind, `country`, `operation`, `consent`, `left out` or
+    `not used`), and `why`. `suppression` counts
     the rows of each suppression source. `combinations` count the rows by the kinds of identifiers that they have.
     `is_repeatable` is true when the source can be read again, so that `resume` does not need it anew. `minutes` is the
     shortest time that the rate limit allows; None for a destination without one. `bytes` counts bodies as sent.
     """
 
     source: dict[str, Any]
+    column_uses: tuple[dict[str, str], ...] = ()
     columns: dict[str, list[str]]
     rows: RowCounts
     identifiers: dict[str, dict[str, int]]
@@ -125,10 +128,13 @@ class Plan:
         return f"<Plan: {self.verdict.replace('_', ' ')}, {self.records:,} of {self.rows.read:,} rows to send>"
 
     def __str__(self) -> str:
-        """The text of the command line."""
+        return self.to_text()
+
+    def to_text(self, *, details: bool = False) -> str:
+        """The text of the command line; with `details` that of `--verbose`, with all counts and notes."""
         from audiencekit.reporting.text import render_plan  # `check --json` needs no text
 
-        return render_plan(self.to_json())
+        return render_plan(self.to_json(), details=details)
 
     def _repr_html_(self) -> str:
         """The plan in a notebook."""
@@ -146,6 +152,7 @@ class Plan:
         return {
             "source": self.source,
             "sources": list(self.sources),
+            "column_uses": list(self.column_uses),
             "columns": self.columns,
             "rows": self.rows.to_json(),
             "identifiers": self.identifiers,
@@ -236,10 +243,13 @@ class Report:
         return f"<Report of run {self.run_id}: {self.state}, {sent}>"
 
     def __str__(self) -> str:
-        """The text of the command line."""
+        return self.to_text()
+
+    def to_text(self, *, details: bool = False) -> str:
+        """The text of the command line; with `details` that of `--verbose`, with all counts and notes."""
         from audiencekit.reporting.text import render_report  # a run needs no text
 
-        return render_report(self.to_json())
+        return render_report(self.to_json(), details=details)
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from textwrap import wrap
 from typing import Any, Final
 
 from audiencekit.destinations.destination import DestinationWords
 from audiencekit.destinations.target import Target
+from audiencekit.records.batches import LEFT_OUT, NOT_USED
 from audiencekit.text import shown
 
 # --- Reports and plans as text for people ---
 
 Lines = list[str]
 UNKNOWN = "not known"
+_KIND_WIDTH: Final = 15  # letters of the longest kind of ours
 NOT_INSTALLED = "the destination {} is not installed"
 
 
-def render_report(document: Mapping[str, Any]) -> str:
-    """Return a run's report as text; the last line always names the state."""
-    requests, target = document["requests"], Target.from_json(document["target"])
-    words = target.destination.words
-    lines = [*_heading(document, target), ""]
-    lines += (
-        _sources(document.get("sources", ()))
-        + _columns(document["columns"])
-        + _rows(document["rows"])
-        + _changes(document.get("changes", {}))
-        + _identifiers(document["identifiers"])
-    )
-    lines += _rejections(document["rejections"]) + _suppression(document.get("suppression", ()))
+def render_report(document: Mapping[str, Any], *, details: bool = False) -> str:
+    """Return a run's report as text: its result in three lines, and problems and warnings.
+
+    With `details` all counts and notes, too. The last line always names the state.
+    """
+    lines = [*_heading(document, Target.from_json(document["target"])), "", *_result(document)]
+    if details:
+        lines += ["", *_report_details(document)]
+    return "\n".join([*lines, *_remarks(document, details=details), "", f"state: {document['state']}"])
+
+
+def _report_details(document: Mapping[str, Any]) -> Lines:
+    requests, words = document["requests"], Target.from_json(document["target"]).destination.words
     confirmed, planned, attempts = requests["confirmed"], requests["planned"], requests["attempts"]
+    lines = _sources(document.get("sources", ())) + _columns(document["columns"]) + _counts(document)
     lines += [
         "requests",
         f"  confirmed   {_count(confirmed)} of {planned:,} planned, {_attempts(attempts)}",
@@ -43,11 +47,7 @@ def render_report(document: Mapping[str, Any]) -> str:
         ),
         *([f"  {words.of_counts}"] if words.of_counts else []),
     ]
-    if document["expires_at"]:
-        lines.append(f"expires at    {document['expires_at']}")
-    lines += _remarks(document)
-    lines += ["", f"state: {document['state']}"]
-    return "\n".join(lines)
+    return lines + ([f"expires at    {document['expires_at']}"] if document["expires_at"] else [])
 
 
 def _heading(document: Mapping[str, Any], target: Target) -> Lines:
@@ -74,23 +74,122 @@ def _reconciliation(counts: Mapping[str, int | None], words: DestinationWords) -
     return f"records sent {sent:,}, {said}: THEY DIFFER"
 
 
-def render_plan(document: Mapping[str, Any]) -> str:
-    """Return the counts of a plan as text; the last line always names the verdict."""
-    planned, changes = document["plan"], document["changes"]
-    lines = [f"Source: {', '.join(_described(document))}", *_sources(document["sources"]), ""]
-    lines += _columns(document["columns"]) + _rows(document["rows"], planned=True) + _changes(changes)
-    lines += _identifiers(document["identifiers"])
-    lines += _rejections(document["rejections"]) + _suppression(document["suppression"])
-    lines += [
+def render_plan(document: Mapping[str, Any], *, details: bool = False) -> str:
+    """Return a plan as text: how the list was understood, the result in three lines, problems and warnings.
+
+    With `details` all counts and notes, too. The last line always names the verdict.
+    """
+    lines = [f"Source: {', '.join(_described(document))}", *_understood(document["column_uses"]), ""]
+    lines += _result(document) + _findings(document["findings"])
+    if details:
+        lines += ["", *_plan_details(document)]
+    verdict = f"verdict: {document['verdict'].replace('_', ' ')}"
+    return "\n".join([*lines, *_remarks(document, details=details), "", verdict])
+
+
+def _plan_details(document: Mapping[str, Any]) -> Lines:
+    planned, again = document["plan"], "the same command" if document["changes"] else ""
+    return [
+        *_sources(document["sources"]),
+        *_counts(document, planned=True),
         "plan",
         f"  {_number(planned, 'records')} in {_operations(planned)}{_number(planned, 'requests')}",
         f"  {planned['bytes']:,} bytes{_fill(planned['fill_ratio'])}{_minutes(planned['minutes'])}",
         *([f"  expires at {planned['expires_at']}"] if planned["expires_at"] else []),
-        f"  {describe_resumption(planned['resumable'], again='the same command' if changes else '')}",
+        f"  {describe_resumption(planned['resumable'], again=again)}",
     ]
-    lines += _findings(document["findings"]) + _remarks(document)
-    lines += ["", f"verdict: {document['verdict'].replace('_', ' ')}"]
-    return "\n".join(lines)
+
+
+def _counts(document: Mapping[str, Any], *, planned: bool = False) -> Lines:
+    return (
+        _rows(document["rows"], planned=planned)
+        + _changes(document.get("changes", {}))
+        + _identifiers(document["identifiers"])
+        + _rejections(document["rejections"])
+        + _suppression(document.get("suppression", ()))
+    )
+
+
+# --- How a list was understood: which columns are used, which are left out and why ---
+
+_MOST_NAMED: Final = 12  # columns in a line
+
+
+def render_columns(uses: Sequence[Mapping[str, str]]) -> str:
+    """Return a line for each column: its name, what it is used as, and why."""
+    widths = [max((len(each[name]) for each in uses), default=0) for name in ("column", "use")]
+    lines = (f"{each['column']:<{widths[0]}}  {each['use']:<{widths[1]}}  {each['why']}" for each in uses)
+    return "\n".join(shown(line.rstrip()) for line in lines)
+
+
+def _understood(uses: Sequence[Mapping[str, str]]) -> Lines:
+    """Return at most three lines: the columns that are used, those that are left out and why, and the others."""
+    by_use: dict[str, Lines] = {}
+    by_reason: dict[str, Lines] = {}
+    for each in uses:
+        if each["use"] == LEFT_OUT:
+            by_reason.setdefault(each["why"], []).append(each["column"])
+        else:
+            by_use.setdefault(each["use"], []).append(each["column"])
+    others = by_use.pop(NOT_USED, [])
+    lines = {
+        "used": "; ".join(f"{use}: {_named(names)}" for use, names in by_use.items()),
+        LEFT_OUT: "; ".join(f"{_named(names)} ({why})" for why, names in by_reason.items()),
+        NOT_USED: _named(others),
+    }
+    return [f"  {name:<10}{shown(columns)}" for name, columns in lines.items() if columns]
+
+
+def _named(names: Lines) -> str:
+    rest = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+# --- The result in three lines: who is reached, who is lost and why, and what to do ---
+
+_MOST_CAUSES: Final = 3
+
+
+def _result(document: Mapping[str, Any]) -> Lines:
+    """Return how many people are reached or ready, how many are lost and why, and what would save most of them."""
+    if document["rows"].get("read") is None:
+        return [f"people reached: {UNKNOWN}"]
+    return [_reached(document), *_lost(document)]
+
+
+def _reached(document: Mapping[str, Any]) -> str:
+    """Return the people who are reached, or ready, of those in the list, and their share."""
+    rows, is_run = {name: count or 0 for name, count in document["rows"].items()}, "state" in document
+    people = rows["read"] - rows["duplicate"] - rows["superseded"]
+    there = rows["sent"] + rows.get("unchanged", 0) + (0 if is_run else rows["pending"])
+    if document["rows"].get("sent") is None:
+        return f"{people:,} people in the list, reached: {UNKNOWN}"
+    done = "reached" if is_run else "ready" if document["verdict"] != "refused" else "ready but for the refusal below"
+    if is_run and document["operation"] == "delete":
+        done = "taken out"
+    parts = [f"{there:,} of {people:,} people {done}" + (f", {there / people:.1%}" if people else "")]
+    if is_run and rows["pending"]:
+        parts.append(f"{rows['pending']:,} not confirmed yet")
+    if rows["suppressed"]:
+        parts.append(f"{rows['suppressed']:,} kept out")
+    if again := rows["duplicate"] + rows["superseded"]:
+        parts.append(f"{again:,} row{' repeats' if again == 1 else 's repeat'} a person")
+    return "; ".join(parts)
+
+
+def _lost(document: Mapping[str, Any]) -> Lines:
+    """Return the people who are lost, the causes of most losses, and what would save most values; empty without any."""
+    lost, rejections = document["rows"].get("rejected") or 0, _by_number(document["rejections"])
+    if not rejections:
+        return []
+    causes = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in rejections[:_MOST_CAUSES])
+    more = sum(count for _, count in rejections[_MOST_CAUSES:])
+    people = f"{_people(lost)} lost" if lost else "no one lost"
+    return [f"{people}; rejected: {causes}" + (f", {more:,} for other reasons" if more else "")]
+
+
+def _by_number(rejections: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
 
 
 def describe_resumption(is_repeatable: bool, *, keeps_spool: bool = False, again: str = "") -> str:
@@ -138,7 +237,10 @@ def _sources(sources: Sequence[Mapping[str, Any]]) -> Lines:
 
 
 def _columns(columns: Mapping[str, list[str]]) -> Lines:
-    return ["columns", *(f"  {kind:<16}{', '.join(names)}" for kind, names in columns.items())] if columns else []
+    if not columns:
+        return []
+    width = max(_KIND_WIDTH, *map(len, columns)) + 1
+    return ["columns", *(f"  {kind:<{width}}{', '.join(names)}" for kind, names in columns.items())]
 
 
 def _rows(rows: Mapping[str, int | None], *, planned: bool = False) -> Lines:
@@ -161,17 +263,18 @@ def _changes(changes: Mapping[str, Any]) -> Lines:
 def _identifiers(identifiers: Mapping[str, Mapping[str, int]]) -> Lines:
     if not identifiers:
         return []
-    head = f"{'identifiers':<18}{'present':>12}{'valid':>12}{'rejected':>12}"
+    width = max(_KIND_WIDTH, *map(len, identifiers)) + 1
+    head = f"{'identifiers':<{width + 2}}{'present':>12}{'valid':>12}{'rejected':>12}"
     lines = [
-        f"  {kind:<16}{counts['present']:>12,}{counts['valid']:>12,}{counts['rejected']:>12,}"
+        f"  {kind:<{width}}{counts['present']:>12,}{counts['valid']:>12,}{counts['rejected']:>12,}"
         for kind, counts in identifiers.items()
     ]
     return [head, *lines]
 
 
 def _rejections(rejections: Mapping[str, int]) -> Lines:
-    ordered: Iterable[tuple[str, int]] = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
-    return ["rejections", *(f"  {reason:<24}{count:>12,}" for reason, count in ordered)] if rejections else []
+    lines = (f"  {reason:<24}{count:>12,}" for reason, count in _by_number(rejections))
+    return ["rejections", *lines] if rejections else []
 
 
 def _suppression(sources: Sequence[Mapping[str, Any]]) -> Lines:
@@ -185,10 +288,14 @@ def _suppression_line(source: Mapping[str, Any]) -> str:
     return f"{source['name']}: {columns}; {_number(source, 'rows')}{unread}"
 
 
-def _remarks(document: Mapping[str, Any]) -> Lines:
+def _remarks(document: Mapping[str, Any], *, details: bool) -> Lines:
+    """Return problems, warnings and notes; without `details` only the number of notes."""
     problems = [f"problem: {shown(problem['message'])}" for problem in document.get("problems", ())]
     warnings = [f"warning: {_warned(warning)}" for warning in document.get("warnings", ())]
-    return [f"note: {shown(note)}" for note in document.get("notes", ())] + warnings + problems
+    notes = [f"note: {shown(note)}" for note in document.get("notes", ())]
+    if notes and not details:
+        notes = [f"notes: {len(notes):,}; `details=True` shows them, and all counts"]
+    return notes + warnings + problems
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Lines:
@@ -264,24 +371,50 @@ _NUMBERS: Final = frozenset({"took", "sent", "of rows"})
 _LONGEST_LIST: Final = 30  # characters of the names of files; a longer text is cut
 
 
-def render_runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return one line for each run, under a heading."""
-    table = [_HEADINGS, *map(_cells, runs)]
+def render_runs(runs: Sequence[Mapping[str, Any]], *, width: int | None = None) -> str:
+    """Return one line for each run, under a heading; where `width` is too small, as `render_table` does."""
+    return render_table(_HEADINGS, [_cells(run) for run in runs], numbers=_NUMBERS, width=width)
+
+
+def render_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Collection[str] = (),
+    width: int | None = None,
+) -> str:
+    """Return a table, whose columns `numbers` are aligned to the right.
+
+    If it is wider than `width` characters, each row becomes a block instead: its first cell, and a line for each of
+    the others, under which it goes on when it is long. No word is broken.
+    """
+    table = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return "\n".join(_line(cells, widths) for cells in table)
+    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
+        return "\n".join(
+            "  ".join(
+                cell.rjust(size) if name in numbers else cell.ljust(size)
+                for name, cell, size in zip(headings, cells, widths, strict=True)
+            ).rstrip()
+            for cells in table
+        )
+    indent = 2 + max(map(len, headings)) + 2
+    lines = []
+    for cells in rows:
+        lines.append(cells[0])
+        for name, cell in zip(headings[1:], cells[1:], strict=True):
+            if cell:
+                start = f"  {name:<{indent - 2}}"
+                lines += wrap(
+                    cell, max(width, indent + 20), initial_indent=start, subsequent_indent=" " * indent,
+                    break_long_words=False, break_on_hyphens=False,
+                )  # fmt: skip
+    return "\n".join(lines)
 
 
 def runs_to_json(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the same for programs, each with its `seconds`; null for one that has not ended."""
     return [{**run, "seconds": seconds_of(run)} for run in runs]
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    placed = (
-        cell.rjust(width) if name in _NUMBERS else cell.ljust(width)
-        for name, cell, width in zip(_HEADINGS, cells, widths, strict=True)
-    )
-    return "  ".join(placed).rstrip()
 
 
 def _cells(run: Mapping[str, Any]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ from audiencekit.state.files import CHANGE, MOST_DOCUMENT_BYTES, explained, own_
 from audiencekit.state.key_command import GivenKey
 from audiencekit.state.keys import StateKey, find_state_key, read_earlier
 
-_MET: Final = "some rows are of people who were erased by `forget`: they are not put in, and count as suppressed"
+_MET: Final = "some people were erased with `forget`; they were left out, and count as suppressed"
 
 
 class Forgotten:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from audiencekit.errors import MappingRefused, SourceRefused
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.records.batches import ROW, ColumnMapping, MappedColumn, TextBatch
+from audiencekit.records.batches import ROW, ColumnMapping, ColumnUse, MappedColumn, TextBatch
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.mapping import Mapper, nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
@@ -26,6 +26,7 @@ class FoundColumns:
 
     `operation_hint` is a column that says update or delete for each row, and that no option names. `missing` are the
     named columns that a list which is compared does not have. `warnings` are of people who are lost by the mapping.
+    `uses` are of all columns.
     """
 
     mapping: ColumnMapping
@@ -33,6 +34,7 @@ class FoundColumns:
     operation_hint: str | None = None
     missing: frozenset[str] = frozenset()
     warnings: tuple[Loss, ...] = ()
+    uses: tuple[ColumnUse, ...] = ()
 
 
 class Source:
@@ -54,6 +56,7 @@ class Source:
     ) -> None:
         self.name, self.bytes_total, self.repeatable = name, bytes_total, repeatable
         self.operation_hint, self.missing, self.warnings = columns.operation_hint, columns.missing, columns.warnings
+        self.uses = columns.uses
         self._table, self._columns, self._later_notes = table, columns, later_notes
 
     def __repr__(self) -> str:
@@ -178,6 +181,18 @@ def common_notes(files: Sequence[Source]) -> tuple[str, ...]:
     return tuple(note for note in files[0].notes if note in common) + tuple(own)
 
 
+def _common_uses(files: Sequence[Source]) -> tuple[ColumnUse, ...]:
+    """The uses of the columns of all files: once where they are the same for all, else with the name of the file."""
+    common = set.intersection(*(set(file.uses) for file in files))
+    own = (
+        replace(each, column=f"{file.name}: {each.column}")
+        for file in files
+        for each in file.uses
+        if each not in common
+    )
+    return (*(each for each in files[0].uses if each in common), *own)
+
+
 def _total_bytes(sizes: Iterable[int]) -> int:
     """The sum; 0, unknown, when one is."""
     known = list(sizes)
@@ -201,6 +216,7 @@ class JoinedSource(Source):
                 warnings=tuple(
                     replace(each, message=f"{file.name}: {each.message}") for file in files for each in file.warnings
                 ),
+                uses=_common_uses(files),
             ),
             bytes_total=_total_bytes(file.bytes_total for file in files),
             repeatable=all(file.repeatable for file in files),
@@ -349,15 +365,17 @@ def _mapped(file: LookedAtFile, options: SourceOptions) -> Source:
     notes = (*mapper.notes, *nested, *file.look.notes)
     return _source_of(
         file,
-        FoundColumns(mapping, notes, mapper.operation_hint, frozenset(mapper.missing), tuple(mapper.warnings)),
+        FoundColumns(
+            mapping, notes, mapper.operation_hint, frozenset(mapper.missing), tuple(mapper.warnings), mapper.uses
+        ),
     )
 
 
 def _self_explained(file: LookedAtFile, mapping: ColumnMapping, options: SourceOptions) -> Source:
     """A file that says what its columns are."""
-    return _source_of(
-        file, FoundColumns(mapping, file.look.notes, missing=frozenset(name for _, name in options.columns))
-    )
+    missing = frozenset(name for _, name in options.columns)
+    uses = tuple(ColumnUse(column.name, column.use, "as the list itself says") for column in mapping.columns)
+    return _source_of(file, FoundColumns(mapping, file.look.notes, missing=missing, uses=uses))
 
 
 def _source_of(file: LookedAtFile, columns: FoundColumns) -> Source:

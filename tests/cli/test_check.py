@@ -203,3 +203,17 @@ def test_a_verdict_is_seen_on_a_terminal(
         os.close(theirs)
     assert verdict in told
     assert any(line.startswith("\x1b[33mwarning: ") for line in told) == (not country)
+
+
+def test_columns_are_shown_alone(run: Run, tmp_path: Path) -> None:
+    """Of a list that would be refused for a later row, too: it is not read to its end."""
+    rows = "".join(f"p{number}@example.com,x{number}@example.com,Ulm\n" for number in range(20))
+    path = _list(tmp_path, "Email,Coach Email,town\n" + rows)
+    done = run("check", path, "--columns")
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == ["Email", "Coach Email", "town"]
+    assert "left out" in done.stdout.splitlines()[1]
+    told = json.loads(run("check", path, "--columns", "--json").stdout)["column_uses"]
+    assert [(each["column"], each["use"]) for each in told] == [
+        ("Email", "email"), ("Coach Email", "left out"), ("town", "not used"),
+    ]  # fmt: skip
+    assert json.loads(run("check", path, "--json").stdout)["column_uses"] == told

@@ -63,7 +63,7 @@ def test_every_command_that_sends_has_it() -> None:
         (("do-not-reach", "create"), "would send: POST "),
         (("audiences", "create", "Spring"), "would send: POST "),
         (("audiences", "delete", "{audience}"), "would send: DELETE "),
-        (("forget", "--from", "{list}"), "would forget 30 identifiers"),
+        (("forget", "--from", "{list}"), "would delete 30 identifiers"),
         (("api", "create_custom_audience", "name=Spring"), "would send: POST "),
         (("api", "delete_custom_audience", "custom_audience_id={audience}"), "would send: DELETE "),
         (("activity", "subscribe"), "would send: POST "),

@@ -24,7 +24,10 @@ LEAVES = _leaves(cli)
 
 
 def _help(path: tuple[str, ...], command: click.Command) -> str:
-    return command.get_help(command.make_context(" ".join(path), [], resilient_parsing=True))
+    """The help of all options."""
+    context = command.make_context(" ".join(path), [], resilient_parsing=True)
+    done = CliRunner().invoke(cli, [*path, "--help-all"])
+    return done.output if done.exit_code == 0 else command.get_help(context)
 
 
 def test_commands_stand_in_their_groups_with_a_whole_summary() -> None:
@@ -84,3 +87,15 @@ def test_options_of_the_main_job_are_in_groups() -> None:
         "Examples:",
     ]
     assert text.index("--rejections") > text.index("Results:") > text.index("--account")
+
+
+def test_help_shows_what_is_needed_every_day() -> None:
+    """And how to see the rest."""
+    some = CliRunner().invoke(cli, ["upload", "--help"]).output
+    everything = CliRunner().invoke(cli, ["upload", "--help-all"]).output
+    assert "--help-all" in some
+    assert "--audience" in some
+    assert "--suppress-encoding" not in some
+    assert "--suppress-encoding" in everything
+    assert len(some.splitlines()) < len(everything.splitlines()) / 2
+    assert "--help-all" not in CliRunner().invoke(cli, ["runs", "--help"]).output  # which has few options

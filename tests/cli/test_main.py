@@ -75,6 +75,21 @@ def test_quiet_leaves_data_and_errors(run: Run, service: Service, tmp_path: Path
     assert refused.stderr.startswith("error: ")
 
 
+def test_a_quiet_command_prints_no_report(run: Run, tmp_path: Path) -> None:
+    """So that a schedule that went well sends no mail."""
+    (tmp_path / "list.csv").write_text("email\nada@example.com\n")
+    done = run("check", "list.csv", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_verbose_command_prints_all_counts_and_notes(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("email\nada@example.com\n")
+    short, whole = run("check", "list.csv").stdout, run("check", "list.csv", "--verbose").stdout
+    assert "1 of 1 people ready, 100.0%" in short.splitlines()
+    assert set(short.splitlines()) - set(whole.splitlines()) == {"notes: 2; --verbose shows them, and all counts"}
+    assert {"identifiers            present       valid    rejected", "plan"} <= set(whole.splitlines())
+
+
 def test_verbose_tells_each_request(run: Run, service: Service, tmp_path: Path) -> None:
     """By the name of the endpoint, with status, bytes and seconds."""
     (tmp_path / "list.csv").write_text("email\nada@example.com\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
 import sys
@@ -230,3 +231,16 @@ def test_the_remedy_is_said_where_stdout_takes_nothing(
     with pytest.raises(InputOutputFailed, match="stdout cannot be written: it is closed"):
         leave_with(_failure(PlanRefused, REPORT), as_json=True)
     assert capsys.readouterr().err.endswith("  what to do: give --country\n")
+
+
+def test_on_a_terminal_lines_are_divided_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And go on under the text that they belong to."""
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    say_document("  used      email: " + ", ".join(f"column{number}" for number in range(12)))
+    lines = terminal.getvalue().splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert [line[:12].strip() for line in lines] == ["used", *[""] * (len(lines) - 1)]
+    assert "".join(lines).count("column") == 12

@@ -37,7 +37,7 @@ def test_a_named_column_takes_the_place_of_those_recognised_for_its_kind(tmp_pat
 def test_a_column_of_a_list_is_not_passed_over_for_its_cells(tmp_path: Path, source: Path) -> None:
     """Its people would be missed: rows of other things refuse the list, and what is evident is read."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,none yet", "zoe@example.com,call later")
-    with pytest.raises(PlanRefused, match="2 of 2 rows cannot be read"):
+    with pytest.raises(PlanRefused, match="2 of 2 rows have a value that cannot be read"):
         checked(tmp_path, source, suppress=listed)
     swapped = write(tmp_path / "swapped.csv", "email,phone", "zoe@example.com,bob@example.com", ",ada@example.com")
     assert checked(tmp_path, source, suppress=swapped).rows.suppressed == 2
@@ -90,7 +90,7 @@ def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path)
     [
         ("email\n", PlanRefused, "0 of 0 rows hold no usable identifier"),
         ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows hold no usable identifier"),
-        ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows cannot be read to their end"),
+        ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows have a value that cannot be read"),
         ("colour,size\nred,1\nblue,2\n", MappingRefused, "no column with identifiers"),
         ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "suppression source: optouts.csv"),
         (None, AudiencekitError, "suppression source: optouts.csv"),
@@ -123,7 +123,7 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     """The people it means could be sent; beside an identifier, too. A share of such rows can be accepted."""
     people = [f"person{number}@example.com," for number in range(8)]
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,", *people, row)
-    with pytest.raises(PlanRefused, match="1 of 10 rows cannot be read") as caught:
+    with pytest.raises(PlanRefused, match="1 of 10 rows has a value that cannot be read") as caught:
         checked(tmp_path, source, suppress=listed)
     assert f"(row 10{reason}" in str(caught.value)
     assert "`suppress_max_rejected_share=`" in caught.value.hint

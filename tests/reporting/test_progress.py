@@ -59,12 +59,29 @@ def test_a_bar_moves_between_steps_and_not_beyond_the_next(clock: Clock) -> None
 
 
 def test_a_bar_shows_amount_rates_and_the_time_left(clock: Clock) -> None:
-    bars = BarProgress(Console(file=io.StringIO()))
+    bars = BarProgress(Console(file=io.StringIO(), width=120))
     bars.step("reading", 0, 90_000_000, unit="bytes", also={"rows": 0})
     clock.now = 10.0
     bars.step("reading", 45_000_000, 90_000_000, unit="bytes", also={"rows": 500_000})
     printed = "45.0 of 90.0 MB, 500,000 rows  4.5 MB/s  50,000 rows/s  10 s left"
     assert bars._bars.tasks[0].fields["amounts"] == printed
+
+
+@pytest.mark.parametrize(
+    ("width", "amounts"),
+    [
+        (80, "45.0 of 90.0 MB, 500,000 rows  4.5 MB/s  10 s left"),
+        (60, "45.0 of 90.0 MB, 500,000 rows"),
+        (20, "45.0 of 90.0 MB, 500,000 rows"),
+    ],
+)
+def test_rates_go_first_on_a_narrow_terminal(clock: Clock, width: int, amounts: str) -> None:
+    """The bar is to be seen there, too."""
+    bars = BarProgress(Console(file=io.StringIO(), width=width))
+    bars.step("reading", 0, 90_000_000, unit="bytes", also={"rows": 0})
+    clock.now = 10.0
+    bars.step("reading", 45_000_000, 90_000_000, unit="bytes", also={"rows": 500_000})
+    assert bars._bars.tasks[0].fields["amounts"] == amounts
 
 
 # --- Progress lines ---

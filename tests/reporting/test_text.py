@@ -15,6 +15,7 @@ from audiencekit.records.losses import Loss
 from audiencekit.reporting.report import Plan, Report, RowCounts
 from audiencekit.reporting.text import (
     describe_resumption,
+    render_columns,
     render_plan,
     render_report,
     render_runs,
@@ -165,6 +166,14 @@ REPORT = Report(
 )  # fmt: skip
 LOSS = Loss(code="empty", column=None, count=2, share=0.1, message="a loss")
 PLAN = Plan(
+    column_uses=tuple(
+        {"column": column, "use": use, "why": why}
+        for column, use, why in (
+            ("email", "email", "by name"), ("mail", "email", "by content"), ("town", "not used", ""),
+            ("Coach Email", "left out", "of other people"), ("land", "country", "as given"),
+            ("Fax", "left out", "of other people"), ("old", "left out", "blank"),
+        )
+    ),
     source={"format": "delimited", "encoding": "utf-8", "header": True, "columns": 12, "sheet": None},
     sources=FILES[:1], columns=COLUMNS, identifiers=IDENTIFIERS, rejections={"empty": 1}, suppression=LISTS[:1],
     rows=RowCounts(read=1_234, rejected=230, superseded=4, pending=1_000), requests=1, operations=2_500, records=1_000,
@@ -176,10 +185,13 @@ PLAN = Plan(
 
 def test_a_report_says_all_that_it_counts() -> None:
     """Files that have rows, columns, rows that are not zero, what a sync changes, and what was noted, in this order."""
-    assert render_report(REPORT.to_json()).splitlines() == [
+    assert render_report(REPORT.to_json(), details=True).splitlines() == [
         "Run 20261124-1: update audience 'Autumn' (a1)",
         "  list      one.csv, second.csv",
         "  started   2026-11-24T00:00:00Z, took 4:05 min",
+        "",
+        "1,000 of 1,231 people reached, 81.2%; 1 not confirmed yet; 3 rows repeat a person",
+        "230 people lost; rejected: 220 not valid, 5 already hashed, 5 empty",
         "",
         "sources",
         "  one.csv     rows 1 to 1,000",
@@ -214,7 +226,7 @@ def test_a_report_says_all_that_it_counts() -> None:
         "reconciliation",
         "  records sent 1,000, success_count 999, total_count 1,000: THEY DIFFER",
         "  request 7: records sent 500, success_count 499, total_count 500: THEY DIFFER",
-        "  (received by the service; it never says who was matched)",
+        "  (received; the service does not tell who was matched)",
         "expires at    2027-12-24T00:00:00Z",
         "note: a note",
         "warning: a loss; a remedy",
@@ -236,14 +248,7 @@ def test_a_report_without_much_is_short() -> None:
         "  unknown   the destination letters is not installed",
         "  started   2026-11-24T00:00:00Z",
         "",
-        "rows",
-        "  read                   0",
-        "  sent                   0",
-        "requests",
-        "  confirmed   1 of 1 planned, 1 attempt",
-        "  bytes       0",
-        "reconciliation",
-        "  records sent 0 = accepted 0 = received 0",
+        "0 of 0 people taken out",
         "",
         "state: complete",
     ]
@@ -251,12 +256,15 @@ def test_a_report_without_much_is_short() -> None:
 
 def test_a_plan_says_all_that_it_counts() -> None:
     """The form of the only file, then as a report does; the verdict is the last line."""
-    assert render_plan(PLAN.to_json()).splitlines() == [
+    assert render_plan(PLAN.to_json(), details=True).splitlines() == [
         "Source: one.csv, delimited, encoding utf-8, header, 12 columns",
+        "  used      email: email, mail; country: land",
+        "  left out  Coach Email, Fax (of other people); old (blank)",
+        "  not used  town",
         "",
-        "columns",
-        "  email           email, mail",
-        "  phone_number    phone",
+        "1,000 of 1,230 people ready, 81.3%; 4 rows repeat a person",
+        "230 people lost; rejected: 1 empty",
+        "",
         "rows",
         "  read               1,234",
         "  rejected             230",
@@ -279,6 +287,70 @@ def test_a_plan_says_all_that_it_counts() -> None:
         "",
         "verdict: ready with warnings",
     ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "lines"),
+    [
+        ({"rejections": {}, "rows": RowCounts(read=2, pending=2)}, ["2 of 2 people ready, 100.0%"]),
+        (
+            {"rejections": {"empty": 9}, "rows": RowCounts(read=2, pending=2)},
+            ["2 of 2 people ready, 100.0%", "no one lost; rejected: 9 empty"],
+        ),
+        (
+            {"rejections": {}, "rows": RowCounts(read=8, pending=4, suppressed=3, duplicate=1)},
+            ["4 of 7 people ready, 57.1%; 3 kept out; 1 row repeats a person"],
+        ),
+        (
+            {"rejections": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}, "rows": RowCounts(read=1, rejected=1)},
+            ["0 of 1 people ready, 0.0%", "1 person lost; rejected: 5 e, 4 d, 3 c, 3 for other reasons"],
+        ),
+        (
+            {"verdict": "refused", "rejections": {}, "rows": RowCounts(read=1, pending=1)},
+            ["1 of 1 people ready but for the refusal below, 100.0%"],
+        ),
+        ({"rejections": {}, "rows": RowCounts(read=0)}, ["0 of 0 people ready"]),
+    ],
+    ids=range(6),
+)
+def test_the_result_says_who_is_ready_and_who_is_lost(changed: dict[str, Any], lines: list[str]) -> None:
+    """In as few lines as there is something to say."""
+    text = render_plan(replace(PLAN, **changed).to_json()).splitlines()
+    start = text.index("") + 1
+    assert text[start : start + len(lines)] == lines
+    assert text[start + len(lines)].startswith("notes: 1;")
+
+
+def test_a_report_without_its_counts_says_so() -> None:
+    """A journal that cannot be read does not know them."""
+    document = REPORT.to_json()
+    document["rows"] = {**document["rows"], "sent": None, "pending": None}
+    assert "1,231 people in the list, reached: not known" in render_report(document).splitlines()
+    document["rows"] = dict.fromkeys(document["rows"])
+    assert "people reached: not known" in render_report(document).splitlines()
+
+
+def test_the_columns_are_lines_beneath_each_other() -> None:
+    """Each with what it is used as, and why."""
+    assert render_columns(PLAN.column_uses).splitlines() == [
+        "email        email     by name",
+        "mail         email     by content",
+        "town         not used",
+        "Coach Email  left out  of other people",
+        "land         country   as given",
+        "Fax          left out  of other people",
+        "old          left out  blank",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_a_narrow_table_breaks_no_word(width: int) -> None:
+    """Each row is a block then, and blank cells are left out."""
+    text = render_runs([RUN, {**RUN, "resumable": True}], width=width)
+    assert "took           4:05 min" in text
+    assert "resumable" in text
+    assert {"20261122-215618-1fd80221", "'Spring", "customers'", "(hc6uc)", "us-500.csv"} <= set(text.split())
+    assert all(len(line) <= max(width, 40) for line in text.splitlines())
 
 
 def _finding(**facts: Any) -> Finding:
@@ -315,7 +387,7 @@ def _finding(**facts: Any) -> Finding:
 )
 def test_a_line_of_a_plan(changed: dict[str, Any], line: str) -> None:
     """One or more of a thing, and what is left out where it is not there."""
-    assert line in render_plan(replace(PLAN, **changed).to_json()).splitlines()
+    assert line in render_plan(replace(PLAN, **changed).to_json(), details=True).splitlines()
 
 
 def test_texts_of_others_cannot_control_a_terminal() -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from audiencekit.errors import AudiencekitError, Bug, MappingRefused, SourceRefused
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.records.batches import REJECTION_SCHEMA
+from audiencekit.records.batches import REJECTION_SCHEMA, ColumnUse
 from audiencekit.sources.csv import csv_file as delimited
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.source import Source, open_source
@@ -141,12 +141,11 @@ def test_columns_of_one_name_within_a_file_stay_apart(tmp_path: Path, rows_of: R
     ]
 
 
-def test_notes_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
+def test_uses_of_columns_are_told_once_where_they_are_the_same(files: list[Path]) -> None:
     """Else with the name of the file."""
-    source = _open(files)
-    assert "april.csv.gz: E-Mail: email, by name and content" in source.notes
-    same = _open([files[0], files[3]]).notes
-    assert same.count("email: email, by name and content") == 1
+    assert ColumnUse("april.csv.gz: E-Mail", "email", "by name and content") in _open(files).uses
+    same = _open([files[0], files[3]]).uses
+    assert same.count(ColumnUse("email", "email", "by name and content")) == 1
 
 
 def test_findings_of_the_pass_over_a_file_are_told_with_its_name(tmp_path: Path, rows_of: Rows) -> None:

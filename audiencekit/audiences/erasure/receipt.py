@@ -36,9 +36,7 @@ TargetState: TypeAlias = Literal["pending", "confirmed", "busy", "refused", "gon
 _SETTLED: Final = frozenset({"confirmed", "gone"})
 _NOT_SHOWN: Final = frozenset({"fingerprint", "address"})  # they are for the next call alone
 
-NO_READ_BACK: Final = (
-    "the service does not say who is in an audience: a Delete of a person who was never sent is confirmed as well"
-)
+NO_READ_BACK: Final = "the service confirms a Delete even if the person was never in the audience"
 SHARED_KEYS: Final = "a Delete by a key takes out all people who hold that key"
 NO_AUDIENCE: Final = "the account has no audience that people can be taken out of"
 NOT_NOTED: Final = (
@@ -196,10 +194,10 @@ def counted(count: int, what: str) -> str:
 def _lines(receipt: Receipt) -> Iterator[str]:
     yield f"erasure {receipt.erasure_id}: {receipt.state}"
     yield f"  asked       {counted(sum(receipt.identifiers.values()), 'identifier')}: {_by_kind(receipt.identifiers)}"
-    yield f"  forms       {counted(sum(receipt.forms.values()), 'form')} tried: {_by_kind(receipt.forms)}"
+    yield f"  hashed      {counted(sum(receipt.forms.values()), 'form')}: {_by_kind(receipt.forms)}"
     if receipt.rejected:
         yield f"  left out    {_by_kind(receipt.rejected)}"
-    yield f"  audiences   {receipt.settled:,} of {len(receipt.audiences):,} settled"
+    yield f"  audiences   {receipt.settled:,} of {len(receipt.audiences):,} done"
     yield from (f"    {_target_line(one)}" for one in receipt.audiences)
     yield from (f"    {shown(one.id)}  skipped    {one.name!r}: {shown(one.why)}" for one in receipt.skipped)
     if receipt.do_not_reach is not None:

@@ -101,6 +101,7 @@ class Preview:
         """Return the same for people."""
         named = [f"  {shown(one)}  {name!r}" for one, name in self.audiences]
         left_out = [f"  {shown(one)}  {name!r}: takes no Deletes" for one, name in self.skipped]
-        people = f"{counted(sum(self.identifiers.values()), 'identifier')}, {counted(sum(self.forms.values()), 'form')}"
-        head = f"would forget {people}, in {counted(len(self.audiences), 'audience')}"
+        forms = f"{counted(sum(self.forms.values()), 'hashed form')}"
+        asked = f"{counted(sum(self.identifiers.values()), 'identifier')} ({forms})"
+        head = f"would delete {asked} from {counted(len(self.audiences), 'audience')}"
         return "\n".join([head, *named, *left_out])

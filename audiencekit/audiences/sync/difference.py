@@ -18,7 +18,7 @@ from audiencekit.personal import HashedRecords, guarded
 from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.reading import BatchResults
 from audiencekit.process.workers import Memo, cores, in_order
-from audiencekit.records.batches import ColumnMapping
+from audiencekit.records.batches import ColumnMapping, ColumnUse
 from audiencekit.records.chunks import RecordChunk, from_chunk, to_chunk
 from audiencekit.records.columns.arrays import arrow_array
 from audiencekit.records.losses import Loss
@@ -169,6 +169,7 @@ class Members:
     description: Description
     notes: tuple[str, ...] = ()
     warnings: tuple[Loss, ...] = ()
+    uses: tuple[ColumnUse, ...] = ()
     parts: tuple[SourcePart, ...] = ()
     mapping: ColumnMapping = _NO_COLUMNS
     repeatable: bool = True

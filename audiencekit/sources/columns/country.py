@@ -20,13 +20,18 @@ _CODE_LETTERS: Final = (2, 3)
 
 @dataclass(slots=True)
 class CountryColumn:
-    """Finds the country among the columns at `places`. `notes` say what was found and why; they hold no cell."""
+    """Finds the country among the columns at `places`.
+
+    `notes` are for people, and hold no cell. `why` says how it was found, and `why_left` why a column is not used.
+    """
 
     header: Header
     sample: Sample
     options: SourceOptions
     places: Sequence[int]
     notes: list[str] = field(default_factory=list)
+    why_left: dict[int, str] = field(default_factory=dict)
+    why: str = "as given"
 
     def find(self) -> int | None:
         """The column of countries: the given one, else of those that are named so and hold some the one with most.
@@ -44,11 +49,10 @@ class CountryColumn:
                 self._leave(place, number)
                 del countries[place]
         best = max(countries, key=lambda place: countries[place], default=None)
-        why = "by name and content"
+        self.why = "by name and content"
         if best is None and (best := self._calling_codes()) is not None:
-            countries[best], why = self._countries(best), "by the calling codes in its cells"
+            countries[best], self.why = self._countries(best), "by the calling codes in its cells"
         if best is not None:
-            self.notes.append(f"{self.header.shown(best)}: the country of each row, {why}")
             self._note_unknown(best, countries[best])
         return best
 
@@ -61,7 +65,8 @@ class CountryColumn:
             if place not in mapped and not names_part_of_country(self._name(place)) and self._holds_codes(place):
                 shown = self.header.shown(place)
                 given = option("country_column", shown)
-                self.notes.append(f"{shown}: looks like the country of each row; not used, say {given} if it is")
+                self.why_left[place] = "looks like the country of each row"
+                self.notes.append(f"{shown}: {self.why_left[place]}; not used, say {given} if it is")
 
     def _calling_codes(self) -> int | None:
         """The column whose cells are calling codes with a plus, whatever it is called: nothing else is written so."""
@@ -103,7 +108,8 @@ class CountryColumn:
         given = f"; say {option('country_column', shown)} if it is one" if countries else ""
         # The number of a person elsewhere may be that of another at home.
         elsewhere = ", and numbers without a plus are read as those of `country=`" if self.options.country else ""
-        self.notes.append(f"{shown}: named like a country, but {none}; not used{elsewhere}{given}")
+        self.why_left[place] = f"named like a country, but {none}"
+        self.notes.append(f"{shown}: {self.why_left[place]}; not used{elsewhere}{given}")
 
     def _note_unknown(self, place: int, countries: int) -> None:
         """People who say that the rest is of one country should know who is of the rest."""

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.batches import LEFT_OUT, NOT_USED, ColumnMapping, ColumnUse, MappedColumn
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.codes_apart import are_codes, names_phone_code, names_postal_code
 from audiencekit.sources.columns.consent import find_consent
@@ -107,7 +107,8 @@ class Mapper:
     """Maps the columns of one source. `notes` say what was found and why, for people; they hold no cell.
 
     `missing` are names of `options.columns` that a list has no column for, with `every_form`. `warnings` are of
-    people who are lost by the mapping, or put in without consent, as far as the sample shows.
+    people who are lost by the mapping, or put in without consent, as far as the sample shows. `uses` are of all
+    columns, in their order, once they are mapped.
     """
 
     header: Header
@@ -117,6 +118,9 @@ class Mapper:
     operation_hint: str | None = None  # a column that says update or delete, and that no option names
     missing: list[str] = field(default_factory=list)
     warnings: list[Loss] = field(default_factory=list)
+    uses: tuple[ColumnUse, ...] = ()
+    _why_taken: dict[int, str] = field(default_factory=dict)
+    _why_left: dict[int, str] = field(default_factory=dict)
     _left_out: dict[int, Kind] = field(default_factory=dict)
     _ignored: frozenset[int] = frozenset()
 
@@ -130,7 +134,7 @@ class Mapper:
         and ignored.
         """
         self._ignore()
-        countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes)
+        countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes, self._why_left)
         country, operation = countries.find(), self._given(self.options.operation_column)
         consent = self._given(self.options.consent_column)
         columns = self._columns(country, operation, consent)
@@ -147,6 +151,9 @@ class Mapper:
             self.operation_hint = self._operation_hint(*(column.position for column in columns), consent)
         if not columns or self.missing:
             self.notes.append(f"the columns are: {self.header.listed()}")
+        roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
+        roles[country] = ("country", countries.why)
+        self.uses = tuple(self._uses(columns, roles))
         return ColumnMapping(
             columns=columns,
             country=country,
@@ -159,7 +166,20 @@ class Mapper:
 
     def _ignore(self) -> None:
         self._ignored = frozenset(self.header.find(name) for name in self.options.ignore)
-        self.notes += [f"{self.header.shown(place)}: left out, as `ignore=` says" for place in sorted(self._ignored)]
+        self._why_left |= dict.fromkeys(self._ignored, "as `ignore=` says")
+
+    def _uses(
+        self, columns: tuple[MappedColumn, ...], roles: Mapping[int | None, tuple[str, str]]
+    ) -> Iterator[ColumnUse]:
+        kinds = {column.position: column for column in columns}
+        for place in range(len(self.sample.columns)):
+            if (column := kinds.get(place)) is not None:
+                what, why = column.use, self._why_taken.get(place, "as given")
+            elif place in roles:
+                what, why = roles[place]
+            else:
+                what, why = (LEFT_OUT, self._why_left[place]) if place in self._why_left else (NOT_USED, "")
+            yield ColumnUse(self.header.shown(place), what, why)
 
     def _shown(self, position: int | None) -> str | None:
         return None if position is None else self.header.shown(position)
@@ -296,8 +316,9 @@ class Mapper:
             self.header = self.header.showing(self.header.evident | {position})
         shown, kind = self.header.shown(position), candidate.kind
         self._left_out[position] = kind
+        self._why_left[position] = f"by its name its {_PLURALS[kind]} may be of other people, or of no use"
         self.notes.append(
-            f"{shown}: left out, since by its name its {_PLURALS[kind]} may be of other people, or of no use; to take"
+            f"{shown}: left out, since {self._why_left[position]}; to take"
             f" it, give {option('columns', {kind.value: shown})}, and the same for each other column that is meant"
         )
 
@@ -375,16 +396,16 @@ class Mapper:
         undoubted = [candidate for candidate in candidates if not candidate.is_doubtful]
         for candidate in candidates if undoubted else ():
             if candidate.is_doubtful:
-                shown = self.header.shown(candidate.position)
-                self._leave(shown, f"named like the kind {candidate.kind}, but its cells are not")
+                self._leave(candidate.position, f"named like the kind {candidate.kind}, but its cells are not")
         return undoubted or candidates
 
     def _note_national_numbers(self, columns: tuple[MappedColumn, ...]) -> None:
         mapped = {column.position for column in columns}
         for position in self._places():
             if position not in mapped and self._is_national(position):
-                shown = self.header.shown(position)
-                self.notes.append(f"{shown}: could be national phone numbers; not mapped, give `country=` to use it")
+                why = "could be national phone numbers"
+                self._why_left[position] = why
+                self.notes.append(f"{self.header.shown(position)}: {why}; not mapped, give `country=` to use it")
 
     def _is_national(self, position: int) -> bool:
         """Whether a column is written as national phone numbers are."""
@@ -392,24 +413,23 @@ class Mapper:
         return bool(cells) and sum(map(is_phone_shaped, cells)) >= MIN_KIND_SHARE * len(cells)
 
     def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
-        name, shown = self._name(position), self.header.shown(position)
+        name = self._name(position)
         by_name = named_kind(name)
         if by_name is None:
             return self._by_content(position, evidence)
         if names_unsupported_hash(name):
-            self._leave(shown, f"named like a hash of the kind {by_name} that is not SHA-256")
+            self._leave(position, f"named like a hash of the kind {by_name} that is not SHA-256")
             return None
         agrees = not evidence.filled or self._agrees(by_name, position, evidence)
         if not agrees and evidence.kind is not None and self.options.every_form:
             return Candidate(evidence.kind, position, evidence.looks_hashed, "by content, against its name")
         if not agrees and evidence.kind is not None:
-            self._leave(shown, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
+            self._leave(position, f"named like the kind {by_name}, but its cells are of the kind {evidence.kind}")
             return None
         hashed = names_hashes(name) or evidence.looks_hashed
         if agrees and by_name is Kind.HANDLE and not self._are_handles(name, evidence):
             if evidence.filled:
-                given = option("columns", {"handle": shown})
-                self.notes.append(f"{shown}: could be handles; not mapped, say {given} if they are")
+                self._leave(position, "could be handles", kind=Kind.HANDLE)
             return None
         if not evidence.filled:
             why = "by name alone: its first cells are blank"
@@ -431,38 +451,41 @@ class Mapper:
         return plausible_share(kind, self.sample.filled(position)) >= MIN_PLAUSIBLE_SHARE
 
     def _by_content(self, position: int, evidence: Evidence) -> Candidate | None:
-        kind, shown = evidence.kind, self.header.shown(position)
+        kind = evidence.kind
         if names_something_else(self._name(position)):
             if evidence.kind is not None:
-                self._leave(shown, f"named like something else, although its cells are of the kind {evidence.kind}")
+                self._leave(position, f"named like something else, although its cells are of the kind {evidence.kind}")
             return None
         if evidence.looks_hashed:
-            self._leave(shown, "hashes, of which no name says the kind")
+            self._leave(position, "hashes, of which no name says the kind")
         if kind not in (Kind.EMAIL, Kind.PHONE_NUMBER, Kind.DEVICE_ID):
             return None
         if kind is Kind.DEVICE_ID and names_own_id(self._name(position)):
-            self._leave(shown, "UUIDs, but named like ids of your own")
+            self._leave(position, "UUIDs, but named like ids of your own")
             return None
         return Candidate(
             kind, position, hashed=False, why="by content", is_nameless=not names_own(self._name(position))
         )
 
-    def _leave(self, shown: str, why: str) -> None:
-        self.notes.append(f"{shown}: {why}; not mapped, say {option('columns', {'KIND': shown})} if it is one")
+    def _leave(self, position: int, why: str, *, kind: Kind | None = None) -> None:
+        shown = self.header.shown(position)
+        self._why_left[position] = why
+        given = option("columns", {kind.value if kind else "KIND": shown})
+        self.notes.append(f"{shown}: {why}; not mapped, say {given} if it is one")
 
     def _chosen(self, candidates: list[Candidate]) -> Iterable[MappedColumn]:
         """The candidates that hold what their kind is declared to hold; a kind is raw or hashed, never both."""
         for candidate in candidates:
-            kind, shown = candidate.kind, self.header.shown(candidate.position)
+            kind = candidate.kind
             declared = kind in self.options.hashed
             others = [other for other in candidates if other.kind is kind and not other.hashed]
             in_clear = any(candidate.is_guess or not other.is_guess for other in others)
             if declared and not candidate.hashed:
-                self._leave(shown, f"not hashed, but {option('hashed', [kind.value])} is said")
+                self._leave(candidate.position, f"not hashed, but {option('hashed', [kind.value])} is said")
             elif candidate.hashed and in_clear and not (declared or self.options.every_form):
-                self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
+                self._leave(candidate.position, f"hashed, and another column has the kind {kind} in the clear")
             else:
-                self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
+                self._why_taken[candidate.position] = candidate.why
                 yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
 
     def _as_declared(self, candidates: list[Candidate]) -> list[Candidate]:

@@ -262,7 +262,7 @@ class RowJudge:
 
 
 _TOLD: Final = re.compile(r'[\r\n]*("?)sep=([\t !#-~])\1[\r\n]+', re.IGNORECASE)  # Excel's first line
-_EMPTY_HINT: Final = "even a list of no one has a header line: see whether the file was cut off, or leave it out"
+_EMPTY_HINT: Final = "was the export cut off? An empty list still needs its header line; or leave it out"
 BROKEN: Final = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, as they are decoded
 
 

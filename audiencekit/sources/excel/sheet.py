@@ -321,7 +321,7 @@ def _notes_on_gaps(names: tuple[str, ...] | None, rows: Sequence[list[str]]) -> 
 
 
 _SHOWN_SHEETS: Final = 8
-_EMPTY_HINT: Final = "even a list of no one has a header: see whether the file is the right one, or leave it out"
+_EMPTY_HINT: Final = "was the export cut off? An empty list still needs its header line; or leave it out"
 
 
 def choose_sheet(container: Container, workbook: Workbook, name: str | None) -> Sheet:

@@ -71,9 +71,7 @@ def test_calling_codes_with_a_plus_are_the_country_of_their_rows(open_bytes: Ope
     for country in (None, "AT"):
         source = open_bytes(data, puts_in=True, country=country)
         assert source.mapping.country == 1
-        assert any(
-            "by the calling codes in its cells" in note or "by name and content" in note for note in source.notes
-        )
+        assert source.uses[1].why in ("by the calling codes in its cells", "by name and content")
 
 
 def test_a_column_of_countries_comes_first(open_bytes: Open) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.records.batches import ColumnUse
 from audiencekit.sources.source import Source
 
 Open = Callable[..., Source]
@@ -75,7 +76,7 @@ def test_a_column_cc_is_the_country_when_it_holds_codes(open_bytes: Open, cells:
         "".join(f"{line}\n" for line in ["phone,CC", *(f"030 12345678,{cell}" for cell in cells)]).encode()
     )
     assert (source.mapping.country == 1) is is_country
-    assert ("CC: the country of each row, by name and content" in source.notes) is is_country
+    assert (ColumnUse("CC", "country", "by name and content") in source.uses) is is_country
     assert not any("named like a country" in note for note in source.notes)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.records.batches import MappedColumn
+from audiencekit.records.batches import ColumnUse, MappedColumn
 from audiencekit.sources.files import AnySource
 from audiencekit.sources.frames import Frame
 from audiencekit.sources.options import SourceOptions
@@ -236,7 +236,10 @@ def test_a_column_that_only_its_name_speaks_for_is_a_guess(
 
 def test_a_guess_is_told(open_bytes: Open) -> None:
     """People read why a column is taken."""
-    assert "phone: phone_number, by name alone: its first cells are blank" in open_bytes(b"email,phone\n").notes
+    assert (
+        ColumnUse("phone", "phone_number", "by name alone: its first cells are blank")
+        in open_bytes(b"email,phone\n").uses
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,11 +335,28 @@ def test_the_operation_is_only_ever_given(open_bytes: Open) -> None:
 
 def test_notes_say_why(open_bytes: Open) -> None:
     """Each note says what was mapped or not, and for what reason."""
-    notes = "\n".join(open_bytes(b"email,phone,what,land\nAnneliese,030 123,a@example.com,49\n").notes)
-    assert "land: named like a country, but its cells are none; not used\n" in notes + "\n"
-    assert "phone: phone_number, by name and content" in notes
-    assert "email: named like the kind email, but its cells are not" in notes
-    assert "what: email, by content" in notes
+    source = open_bytes(b"email,phone,what,land,town\nAnneliese,030 123,a@example.com,49,Ulm\n")
+    assert source.uses == (
+        ColumnUse("email", "left out", "named like the kind email, but its cells are not"),
+        ColumnUse("phone", "phone_number", "by name and content"),
+        ColumnUse("what", "email", "by content"),
+        ColumnUse("land", "left out", "named like a country, but its cells are none"),
+        ColumnUse("town", "not used", ""),
+    )
+    assert "land: named like a country, but its cells are none; not used" in source.notes
+    assert not any(note.startswith(("phone:", "what:")) for note in source.notes)
+
+
+def test_uses_say_what_was_given(open_bytes: Open) -> None:
+    """Of columns that options name; a name that may be a value is not shown."""
+    source = open_bytes(
+        b"a,b,c,d,e,Kiyomitsu\na@example.com,DE,update,yes,,x\n",
+        columns=((Kind.EMAIL, "a"),), country_column="b", operation_column="c", consent_column="d", ignore=("e",),
+    )  # fmt: skip
+    assert [(each.column, each.use, each.why) for each in source.uses] == [
+        ("a", "email", "as given"), ("b", "country", "as given"), ("c", "operation", "as given"),
+        ("d", "consent", "as given"), ("e", "left out", "as `ignore=` says"), ("column6", "not used", ""),
+    ]  # fmt: skip
 
 
 def test_nothing_found_lists_the_columns(open_bytes: Open) -> None:
@@ -409,7 +429,7 @@ def test_a_column_that_is_ignored_is_nothing(
     assert mapped(source) == expected
     assert source.mapping.country == country
     assert (source.operation_hint is None) == ("Kiyomitsu" in options.get("ignore", ()))
-    ignored = [note for note in source.notes if note.endswith(": left out, as `ignore=` says")]
+    ignored = [use for use in source.uses if (use.use, use.why) == ("left out", "as `ignore=` says")]
     assert len(ignored) == len(options.get("ignore", ()))
 
 
@@ -474,5 +494,5 @@ def test_a_screen_name_is_a_handle_where_something_says_so(
 def test_a_screen_name_that_is_left_out_is_told(open_bytes: Open) -> None:
     """With the way to take it, where it holds anything."""
     (note,) = [note for note in open_bytes(b"email,Screen Name\na@example.com,ann\n").notes if "Screen" in note]
-    assert note == "Screen Name: could be handles; not mapped, say `columns={'handle': 'Screen Name'}` if they are"
+    assert note == "Screen Name: could be handles; not mapped, say `columns={'handle': 'Screen Name'}` if it is one"
     assert not any("Screen" in note for note in open_bytes(b"email,Screen Name\na@example.com,\n").notes)
