@@ -12,8 +12,9 @@ import click
 from audiencekit.cli.command_help import Command, CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.dry_runs import foresee_erasure
+from audiencekit.cli.main import manner
 from audiencekit.cli.options import as_keywords, dry_run_option, json_option, reading_options, shared_members_option
-from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say
+from audiencekit.cli.output import complain, insist, leave_with, print_json, print_told, say, say_document
 from audiencekit.cli.sending_commands import pace_options, sending_settings, service_options
 from audiencekit.cli.settings import confirm, require_terminal
 from audiencekit.errors import AudiencekitError, MemoryRefused, Refused
@@ -93,7 +94,7 @@ def show_receipt(erasure: str, *, as_json: bool) -> None:
     from audiencekit.audiences.erasure.receipt import ErasureStore
 
     store = ErasureStore(command_settings().state_dir)
-    _print(store.receipt(store.find(erasure)), as_json=as_json)
+    _print(store.receipt(store.find(erasure)), as_json=as_json, details=True)
 
 
 def erase(work: Work, *, as_json: bool, max_minutes: float | None = None, **given: Any) -> NoReturn:
@@ -121,17 +122,17 @@ def _leave_unfinished(error: AudiencekitError, *, as_json: bool) -> NoReturn:
     if as_json or error.document is None:
         leave_with(error, as_json=as_json)
     try:
-        say(Receipt.from_json(error.document).to_text())
+        say_document(Receipt.from_json(error.document).to_text(details=manner().is_verbose))
     finally:
         complain(error)
     sys.exit(error.exit_code)
 
 
-def _print(receipt: Receipt, *, as_json: bool) -> None:
+def _print(receipt: Receipt, *, as_json: bool, details: bool = False) -> None:
     if as_json:
         print_told(receipt.to_json())
     else:
-        say(receipt.to_text())
+        say_document(receipt.to_text(details=details or manner().is_verbose))
 
 
 @click.group(cls=CommandGroup)

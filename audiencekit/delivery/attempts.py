@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState
 
 from audiencekit.delivery.faults import CLOCK_OFF, Reaction, RetryClass, retry_class
 from audiencekit.delivery.results import Counts
+from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
     CountMismatch,
@@ -20,8 +21,7 @@ from audiencekit.errors import (
     UsageError,
 )
 
-if TYPE_CHECKING:
-    from audiencekit.delivery.retry import RetryPolicy
+T = TypeVar("T")
 
 # An attempt gives back its error instead of raising it: a traceback would keep the body alive, and show it.
 Attempted = Counts | AudiencekitError
@@ -174,3 +174,31 @@ def retrying(
         sleep=sleep,
         retry_error_callback=last_attempt,
     )
+
+
+class _Uncounted(NamedTuple):
+    """The answer to a call that sends no records."""
+
+    success_count: int = 0
+    total_count: int = 0
+
+
+async def with_retries(policy: RetryPolicy, call: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of `call`, which is no upload; it is repeated by the same rules as an upload.
+
+    Raises the errors that a retry does not help.
+    """
+    attempts, found = Attempts(policy), []
+
+    async def attempt() -> Attempted:
+        attempts.begin_exchange()
+        try:
+            found.append(await call())
+        except AudiencekitError as error:
+            return error
+        return _Uncounted()
+
+    attempted: Any = await retrying(attempts, sleep=policy.clock.sleep, is_stopped=lambda: False)(attempt)
+    if isinstance(attempted, AudiencekitError):
+        raise attempted.bare()
+    return found[0]

@@ -7,10 +7,9 @@ import math
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Final, Protocol
 
-from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.errors import AudiencekitError, RateLimited, TemporarilyUnavailable, UsageError
 from audiencekit.limits import (
     FARTHEST_RESET_SECONDS,
@@ -30,16 +29,7 @@ from audiencekit.limits import (
 
 # --- The policy: how often and after how long a request is sent again. The uploader waits ---
 
-T = TypeVar("T")
-
 MOST_STEPS: Final = 16  # of growth; the cap holds long before
-
-
-class _Uncounted(NamedTuple):
-    """The answer to a call that sends no records."""
-
-    success_count: int = 0
-    total_count: int = 0
 
 
 class RetryPolicy:
@@ -65,26 +55,6 @@ class RetryPolicy:
         self.outage = outage or Outage(clock=clock)
         self.max_attempts = max_attempts
         self.request_seconds = request_seconds
-
-    async def with_retries(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of `call`, which is no upload; it is repeated by the same rules as an upload.
-
-        Raises the errors that a retry does not help.
-        """
-        attempts, found = Attempts(self), []
-
-        async def attempt() -> Attempted:
-            attempts.begin_exchange()
-            try:
-                found.append(await call())
-            except AudiencekitError as error:
-                return error
-            return _Uncounted()
-
-        attempted: Any = await retrying(attempts, sleep=self.clock.sleep, is_stopped=lambda: False)(attempt)
-        if isinstance(attempted, AudiencekitError):
-            raise attempted.bare()
-        return found[0]
 
     @classmethod
     def seeded(cls, clock: Clock) -> RetryPolicy:

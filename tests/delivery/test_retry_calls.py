@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from audiencekit.delivery.attempts import with_retries
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
@@ -43,7 +44,7 @@ def test_a_passing_fault_is_waited_for(
         return "described"
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1))
-    assert virtually(policy.with_retries(call)) == "described"
+    assert virtually(with_retries(policy, call)) == "described"
     assert len(made) == calls
 
 
@@ -60,5 +61,5 @@ def test_a_lasting_fault_is_raised(
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1), max_attempts=4)
     with pytest.raises(type(failure)):
-        virtually(policy.with_retries(call))
+        virtually(with_retries(policy, call))
     assert len(made) == (calls or 4)

@@ -181,9 +181,9 @@ class Receipt:
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self) -> str:
-        """Return the text that `forget` prints."""
-        return "\n".join(_lines(self))
+    def to_text(self, *, details: bool = False) -> str:
+        """Return the text that `forget` prints; with `details` each audience, the kinds, and all notes, too."""
+        return "\n".join(_detailed(self) if details else _lines(self))
 
 
 def counted(count: int, what: str) -> str:
@@ -192,6 +192,21 @@ def counted(count: int, what: str) -> str:
 
 
 def _lines(receipt: Receipt) -> Iterator[str]:
+    identifiers = counted(sum(receipt.identifiers.values()), "identifier")
+    forms = counted(sum(receipt.forms.values()), "hashed form")
+    yield f"erasure {receipt.erasure_id}: {receipt.state}"
+    yield f"{identifiers} ({forms}) deleted from {receipt.settled:,} of {counted(len(receipt.audiences), 'audience')}"
+    if receipt.rejected:
+        yield f"left out: {_by_kind(receipt.rejected)}"
+    yield from (_target_line(one) for one in receipt.left())
+    yield from (f"{shown(one.id)}  skipped    {one.name!r}: {shown(one.why)}" for one in receipt.skipped)
+    if receipt.remembered:
+        yield "later uploads from this state directory leave these people out"
+    if receipt.notes:
+        yield f"notes: {len(receipt.notes):,}; `details=True` shows them, and each audience"
+
+
+def _detailed(receipt: Receipt) -> Iterator[str]:
     yield f"erasure {receipt.erasure_id}: {receipt.state}"
     yield f"  asked       {counted(sum(receipt.identifiers.values()), 'identifier')}: {_by_kind(receipt.identifiers)}"
     yield f"  hashed      {counted(sum(receipt.forms.values()), 'form')}: {_by_kind(receipt.forms)}"

@@ -67,13 +67,13 @@ def test_only_a_whole_listing_shows_that_there_is_no_audience(state: ReceiptStat
 
 def test_people_get_a_line_for_each_audience() -> None:
     """Each line says whether the audience was confirmed, failed or left out, and why."""
-    text = RECEIPT_RECEIPT.to_text()
+    text = RECEIPT_RECEIPT.to_text(details=True)
     for part in (
         "erasure forget-20261121-120000-abcdef00: incomplete",
         "2 identifiers: email 2",
-        "3 forms tried: email 2, handle 1",
+        "3 forms: email 2, handle 1",
         "left out    no_country 1",
-        "1 of 2 settled",
+        "1 of 2 done",
         "1a  confirmed  'VIP': 3 records in 1 request, 2026-11-21T12:00:09Z",
         "1b  busy       'Newsletter': run 2026 is at work",
         "1c  skipped    'Both': it follows others",
@@ -83,6 +83,21 @@ def test_people_get_a_line_for_each_audience() -> None:
     ):
         assert part in text
     assert "secret" not in text
+
+
+def test_a_short_receipt_names_what_is_left() -> None:
+    """Audiences that confirmed are counted only."""
+    lines = RECEIPT_RECEIPT.to_text().splitlines()
+    assert lines == [
+        "erasure forget-20261121-120000-abcdef00: incomplete",
+        "2 identifiers (3 hashed forms) deleted from 1 of 2 audiences",
+        "left out: no_country 1",
+        "1b  busy       'Newsletter': run 2026 is at work",
+        "9z  pending    'do-not-reach list'",
+        "1c  skipped    'Both': it follows others",
+        "later uploads from this state directory leave these people out",
+        f"notes: {len(RECEIPT_RECEIPT.notes)}; `details=True` shows them, and each audience",
+    ]
 
 
 @pytest.mark.parametrize(
