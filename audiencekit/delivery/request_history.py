@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from audiencekit.delivery.attempts import Attempts
 from audiencekit.delivery.results import Miscount, RefusedRow, RequestResult
-from audiencekit.delivery.retry import RetryPolicy
+from audiencekit.delivery.retry import Attempts, RetryPolicy
 from audiencekit.errors import AudiencekitError, Outcome
 from audiencekit.packed_request import PackedRequest
 

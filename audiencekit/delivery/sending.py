@@ -7,13 +7,12 @@ import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from audiencekit.delivery.attempts import Attempted, Attempts, retrying
 from audiencekit.delivery.concurrency import Lanes, Losses
 from audiencekit.delivery.faults import Reaction
 from audiencekit.delivery.limiter import Pausable
 from audiencekit.delivery.options import Listener, Route, Stop
 from audiencekit.delivery.results import Counts
-from audiencekit.delivery.retry import Clock
+from audiencekit.delivery.retry import Attempted, Attempts, Clock, retrying
 from audiencekit.errors import AudiencekitError, Bug, ExchangeError, TransportFailed
 from audiencekit.limits import TOLD_WAIT_SECONDS
 from audiencekit.packed_request import PackedRequest

@@ -60,10 +60,8 @@ async def look_at_audience(
         found.append(await client.get_custom_audience(audience_id))
 
     async with client:
-        from audiencekit.delivery.attempts import with_retries  # only those who send need tenacity
-
         try:
-            await with_retries(policy, lambda: call_if_offered(look))
+            await policy.with_retries(lambda: call_if_offered(look))
         except NotFound:
             found.clear()
         except (UsageError, RequestRefused, MalformedAnswer):  # no such call, or an answer in a form of its own
@@ -121,10 +119,8 @@ async def is_answered(call: Callable[[], Awaitable[object]], policy: RetryPolicy
     It is repeated as often as `policy` allows. Raises ServiceUnavailable, CredentialsRefused or Refused if the service
     does not do it now, but may later, and all other errors of `call`.
     """
-    from audiencekit.delivery.attempts import with_retries  # only those who send need tenacity
-
     try:
-        await with_retries(policy, lambda: call_if_offered(call))
+        await policy.with_retries(lambda: call_if_offered(call))
     except UsageError:  # a rule of ours that the service's own data does not keep
         return False
     except ExchangeError as error:

@@ -130,10 +130,8 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
         async for page in client.iterate_custom_audiences(q=given):
             names.update({each["id"]: str(each.get("name", "")) for each in page.data if not each.get("deleted")})
 
-    from audiencekit.delivery.attempts import with_retries  # only those who send need tenacity
-
     try:
-        await with_retries(policy, lambda: call_if_offered(ask))
+        await policy.with_retries(lambda: call_if_offered(ask))
     except ExchangeError as error:
         raise as_run_error(error, "the audience was not looked up") from None
     known.note(names)

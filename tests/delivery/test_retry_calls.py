@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.attempts import with_retries
 from audiencekit.delivery.retry import RetryPolicy
 from audiencekit.errors import (
     AudiencekitError,
@@ -44,7 +43,7 @@ def test_a_passing_fault_is_waited_for(
         return "described"
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1))
-    assert virtually(with_retries(policy, call)) == "described"
+    assert virtually(policy.with_retries(call)) == "described"
     assert len(made) == calls
 
 
@@ -61,5 +60,5 @@ def test_a_lasting_fault_is_raised(
 
     policy = RetryPolicy(clock=clock, randomness=random.Random(1), max_attempts=4)
     with pytest.raises(type(failure)):
-        virtually(with_retries(policy, call))
+        virtually(policy.with_retries(call))
     assert len(made) == (calls or 4)

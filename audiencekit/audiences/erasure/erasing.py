@@ -19,7 +19,6 @@ from audiencekit.audiences.do_not_reach import DoNotReachService, ensure_list
 from audiencekit.audiences.erasure.forms import as_updates
 from audiencekit.audiences.erasure.receipt import ErasureStore, Receipt, Skipped, TargetReceipt, counted
 from audiencekit.audiences.erasure.resources import ErasureResources
-from audiencekit.delivery.attempts import with_retries
 from audiencekit.delivery.options import Listener, NoJournal, Route
 from audiencekit.delivery.results import Counts, RequestResult
 from audiencekit.delivery.retry import RetryPolicy
@@ -155,7 +154,7 @@ class Erasing:
         if self._receipt.do_not_reach_until is None or not len(self._updates):
             return
         ensure = functools.partial(ensure_list, self._client, clock=self._policy.clock)
-        found = await with_retries(self._policy, ensure)
+        found = await self._policy.with_retries(ensure)
         known = self._receipt.do_not_reach
         if known is None or known.id != found.id:
             self._receipt.do_not_reach = TargetReceipt(id=found.id, name=_LIST_NAME)
@@ -468,7 +467,7 @@ async def list_account(service: ErasureService, account_id: str, policy: RetryPo
             _sort(account, audience, is_ours=False)
         return account
 
-    return await with_retries(policy, list_once)
+    return await policy.with_retries(list_once)
 
 
 async def _listed(service: ErasureService, scope: PermissionScope) -> AsyncIterator[dict[str, Any]]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from audiencekit.delivery.attempts import Attempts, retrying
-from audiencekit.delivery.retry import Clock, RetryPolicy, RetryQuota
+from audiencekit.delivery.retry import Attempts, Clock, RetryPolicy, RetryQuota, retrying
 from audiencekit.errors import (
     AudiencekitError,
     Bug,
