@@ -100,6 +100,11 @@ def tell(text: str) -> None:
         _tell(text)
 
 
+def suggest(command: str, *words: str) -> None:
+    """Say in one line which command comes next; `words` are quoted as a shell takes them."""
+    tell(f"Next: audiencekit {' '.join([command, *(shlex.quote(shown(word)) for word in words)])}")
+
+
 def insist(text: str, *, level: str | None = "info") -> None:
     """The same of a quiet command, too: an error, or the matter of a question. It is logged unless `level` is None."""
     text = spelled(text)
