@@ -264,7 +264,9 @@ def _failed(error: AudiencekitError) -> dict[str, Any]:
 
 
 NOT_IN_USE: Final = "not in use: lists are read several times slower"
-COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
+COMPILE: Final = (
+    "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps .` in the checkout"
+)
 
 
 def say_version(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:

@@ -35,20 +35,20 @@ class _Audience(click.ParamType[str]):
         return str(value)
 
 
-_AUDIENCE: Final = _Audience()
+audience_type: Final = _Audience()
 
 
 def audience_option(help_text: str = "The custom audience.") -> Callable[[F], F]:
     """`--audience`, which is required."""
     return plan_option(
-        "--audience", required=True, metavar=PLACE, type=_AUDIENCE, help=help_text, shell_complete=audiences
+        "--audience", required=True, metavar=PLACE, type=audience_type, help=help_text, shell_complete=audiences
     )
 
 
 audience_filter: Final = click.option(
-    "--audience", metavar=PLACE, type=_AUDIENCE, shell_complete=audiences, help="Only those of this audience."
+    "--audience", metavar=PLACE, type=audience_type, shell_complete=audiences, help="Only those of this audience."
 )
-audience_argument: Final = click.argument("audience", metavar=PLACE, type=_AUDIENCE, shell_complete=audiences)
+audience_argument: Final = click.argument("audience", metavar=PLACE, type=audience_type, shell_complete=audiences)
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:

@@ -45,7 +45,7 @@ class ReadList:
     """The facts of one suppression source: its columns, the number of its rows, and of the unread ones.
 
     `unread` rows hold a value that cannot be read, or no usable identifier. In `placeholders` rows every cell of the
-    kinds is a placeholder: they name nobody. `notes` are remarks on the source.
+    kinds is a placeholder: they name no person. `notes` are remarks on the source.
     """
 
     name: str
@@ -100,7 +100,7 @@ def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
     ]
     placeholders = [
         f"suppression source {one.name}: {one.placeholders:,} of {one.rows:,} rows have placeholders only, such as n/a,"
-        " and name nobody"
+        " and name no person"
         for one in lists
         if one.placeholders
     ]
@@ -249,8 +249,10 @@ def _placeholder_rows(rejections: pa.RecordBatch, columns: int) -> pa.Array[Any]
         "is_placeholder": pc.equal(rejections.column("reason"), Reason.PLACEHOLDER.value),
     }
     rows = pa.table(facts).group_by("row").aggregate([("is_placeholder", "all"), ("column", "count_distinct")])
-    names_nobody = pc.and_(rows.column("is_placeholder_all"), pc.equal(rows.column("column_count_distinct"), columns))
-    return rows.filter(names_nobody).column("row").combine_chunks()
+    is_without_person = pc.and_(
+        rows.column("is_placeholder_all"), pc.equal(rows.column("column_count_distinct"), columns)
+    )
+    return rows.filter(is_without_person).column("row").combine_chunks()
 
 
 def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:

@@ -74,7 +74,7 @@ def test_a_person_says_no(machine: Machine, browser: Browser) -> None:
     process, file = _begin(machine)
     browser.open(file)
     browser.press(CANCEL)
-    assert browser.shows("You are logged in. You can close this tab.")
+    assert browser.shows("Access was not given. You can close this tab.")
     code, _, stderr = machine.end(process)
     assert (code, "access was not given" in stderr) == (77, True)
     assert machine.run("whoami").returncode == 77

@@ -158,7 +158,7 @@ def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source
         (("n/a,n/a", "eva@example,n/a"), None),
     ],
 )
-def test_a_row_of_placeholders_alone_names_nobody(
+def test_a_row_of_placeholders_alone_names_no_person(
     tmp_path: Path, source: Path, rows: tuple[str, ...], found: int | None
 ) -> None:
     """It passes with a note, as in exports of bounced addresses; a blank or wrong cell among them refuses the run."""

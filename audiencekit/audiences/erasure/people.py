@@ -147,7 +147,7 @@ class Asked:
         """Raise PlanRefused when there is no person, or when a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
             # Never to leave a person out: someone has asked to be erased.
-            hint = f"correct such {what}s, so that nobody is missed"
+            hint = f"correct such {what}s, so that none is missed"
             if any(one.reason == Reason.NO_COUNTRY for one in self.rejected):
                 hint = f"say the country of numbers that name none, such as `country='DE'`; {hint}"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
