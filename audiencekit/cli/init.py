@@ -143,7 +143,9 @@ def _service(given: dict[str, str | None], *, asks: bool) -> Settings:
     settings = command_settings(**given)
     if asks and not any(settings.origins.get(name) in ("option", "environment") for name in SERVICE):
         settings = _ask_service(settings, given["account_id"])
-    settings.require_ads_url()
+    if not settings.address:
+        hint = "give --profile x for the public one, or --ads-url for another; at a terminal `init` asks"
+        raise UsageError("the service is not named", hint=hint)
     return settings
 
 
@@ -352,6 +354,8 @@ class _SetupFile:
 
     def completed(self, chosen: Chosen, source: str | None, consent: str | None, *, asks: bool) -> _SetupFile:
         """This with the audience, its list and the column of consent. Raises UsageError for what cannot be."""
+        from audiencekit.sources.remote.addresses import is_address
+
         if self.is_of_others:
             if source is not None:
                 hint = "name another file with --setup; or add the audience to this one: see docs/setups.md"
@@ -370,6 +374,8 @@ class _SetupFile:
             _check_consent(consent, source)
         else:
             consent = _ask_consent(self.consent_column, source) if asks else self.consent_column
+        if not is_address(source) and self.path.absolute().parent != Path.cwd():
+            source = str(Path(source).absolute())  # a setup counts paths from its own directory
         slug = re.sub(r"[^a-z0-9]+", "-", chosen.name.casefold()).strip("-")[:64].strip("-")
         return replace(
             self, name=slug or chosen.audience_id, audience=chosen.audience_id, source=source, consent_column=consent

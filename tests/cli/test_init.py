@@ -211,7 +211,7 @@ def test_secrets_come_by_standard_input(person: Person, names: tuple[str, ...]) 
 @pytest.mark.parametrize(
     ("arguments", "text", "code", "words"),
     [
-        ((), "", 2, "`audiencekit init` asks for the service"),
+        ((), "", 2, "give --profile x for the public one"),
         (("--stdin",), "one\n", 2, "consumer key and consumer secret"),
         (("--audience", "dlzxk", "--create-audience", "New"), "", 2, "exclude each other"),
         (("--account", "18ce99zzz"), "", 2, "is not one of this login"),
@@ -223,7 +223,12 @@ def test_secrets_come_by_standard_input(person: Person, names: tuple[str, ...]) 
         (("--audience", "dlzxk", "--from", "contacts.csv", "--consent-column", "a=b"), "", 2, "no such column"),
         (("--audience", "Winter"), "", 2, "no audience is called"),
         (("--create-audience", "ada@example.com"), "", 3, "an email address"),
-        (("--ads-url", "https://ads.example", "--base-url", "https://ads.example"), "", 69, "no answer from ads.example"),
+        (
+            ("--ads-url", "https://ads.example", "--base-url", "https://ads.example"),
+            "",
+            69,
+            "no answer from ads.example",
+        ),
         (("--ads-url", "http://[", "--base-url", "https://ads.example"), "", 2, "not of the form"),
         (("--ads-url", "http://ads.example", "--base-url", "https://ads.example"), "", 3, "over https only"),
     ],
@@ -258,6 +263,10 @@ def test_a_setup_of_others_stays_as_it_is(person: Person) -> None:
     assert (done.returncode, person.setup.read_text()) == (2, changed)
     elsewhere = person.run(*arguments, "--from", "contacts.csv", "--setup", "other.toml", **env)
     assert elsewhere.stderr.endswith(" --setup other.toml\n"), elsewhere.stderr
+    (person.directory / "setups").mkdir()
+    for _ in range(2):
+        assert person.run(*arguments, "--from", "contacts.csv", "--setup", "setups/a.toml", **env).returncode == 0
+    assert person.run("run", "--all", "--setup", "setups/a.toml", **env).returncode == 0
 
 
 def test_a_link_in_the_place_of_the_settings_file_is_refused(person: Person) -> None:
