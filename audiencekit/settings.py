@@ -1,4 +1,5 @@
-"""Where credentials, addresses and state come from: environment, then `audiencekit.toml`, then defaults.
+"""Where credentials, addresses and state come from: options, then the environment, then `audiencekit.toml`, then the
+settings file of the user, then defaults.
 
 Credentials that the environment does not give are those that `login` keeps for the profile and its base address.
 
@@ -29,6 +30,7 @@ from audiencekit.limits import (
 from audiencekit.personal import Secret
 from audiencekit.process.programs import own_environment
 from audiencekit.profile import Profile, find_profile
+from audiencekit.settings_file import ADDRESSES, DEFAULT_PROFILE, fits_service, read_settings_file
 from audiencekit.state.credentials import APPLICATION, TOKEN, CredentialPlace, CredentialStore, StoredCredentials
 from audiencekit.state.directory import user_directory
 from audiencekit.state.files import read_file
@@ -39,7 +41,6 @@ SETTINGS_FILE: Final = "audiencekit.toml"
 FILE_KEYS: Final = frozenset({"requests_per_minute", "concurrency"})
 SETUP_TABLES: Final = frozenset({"accounts", "lists", "audiences"})  # of a setup, which only `run` reads
 CHOICES: Final = frozenset({"profile", "account_id", "state_dir"})  # of where data and credentials come from or go to
-ADDRESSES: Final = ("ads_url", "ads_sandbox_url", "base_url")
 MAX_FILE_BYTES: Final = 64_000
 NETWORK: Final = ("proxy", "ca_bundle")
 RULES: Final = ("allow_host", "limiter", "few_people", "retention", "grace_seconds")
@@ -55,6 +56,7 @@ VARIABLES: Final = frozenset(
     name.upper() for name in (*FILE_KEYS, *CHOICES, *ADDRESSES, *NETWORK, *RULES, *SECRET_NAMES, *_OTHERS)
 )  # behind the prefix
 
+_BEGIN: Final = "`audiencekit init` asks for the service and keeps it"
 _HERE: Final = Path()
 MOST_GRACE_SECONDS: Final = 3_600
 _MOST_DIGITS: Final = 9  # of a number: Python refuses to read many thousands
@@ -64,6 +66,7 @@ FewPeople: TypeAlias = Literal["tell", "refuse", "allow"]
 FEW_PEOPLE_RULES: Final[tuple[FewPeople, ...]] = ("tell", "refuse", "allow")
 Pair: TypeAlias = Literal["application", "token"]
 Origin: TypeAlias = Literal["environment"] | CredentialPlace
+SettingOrigin: TypeAlias = Literal["option", "environment", "setup", "settings file"]
 PAIRS: Final[Mapping[Pair, tuple[str, ...]]] = MappingProxyType({"application": APPLICATION, "token": TOKEN})
 
 
@@ -95,18 +98,20 @@ class Settings:
     has_own_account: bool = False  # the account was given for this command, and is not that of the environment
     account_name: str = ""  # that of the account in its setup, whose own credentials come before the common ones
     file_note: str = ""  # what was taken from a file in the working directory, for people; empty when nothing was
+    origins: Mapping[str, SettingOrigin] = field(default_factory=dict)  # of what was given, by the names of settings
 
     def require_account(self) -> str:
         """The account id. Raises CredentialsRefused when none was given."""
         if not self.account_id:
-            raise CredentialsRefused("no ads account was given", hint=f"set {PREFIX}ACCOUNT_ID")
+            hint = f"`audiencekit init` asks for it and keeps it; or set {PREFIX}ACCOUNT_ID"
+            raise CredentialsRefused("no ads account was given", hint=hint)
         return self.account_id
 
     def require_ads_url(self) -> str:
         """The address of the ads API. Raises UsageError when neither the settings nor the profile give one."""
         url = self.ads_url or self.profile.ads_url
         if not url:
-            hint = f"set {PREFIX}ADS_URL, or choose the public service with {PREFIX}PROFILE=x"
+            hint = f"{_BEGIN}; or set {PREFIX}ADS_URL, or choose the public service with {PREFIX}PROFILE=x"
             raise UsageError("the address of the ads API is not known", hint=hint)
         return url
 
@@ -119,7 +124,7 @@ class Settings:
         """The address where people log in. Raises UsageError when neither the settings nor the profile give one."""
         url = self.base_url or self.profile.base_url
         if not url:
-            hint = f"set {PREFIX}BASE_URL, or choose the public service with {PREFIX}PROFILE=x"
+            hint = f"{_BEGIN}; or set {PREFIX}BASE_URL, or choose the public service with {PREFIX}PROFILE=x"
             raise UsageError("the base address of the service is not known", hint=hint)
         return url.rstrip("/")
 
@@ -175,7 +180,7 @@ class Settings:
         found = self.find_credentials().secrets
         missing = [PREFIX + name.upper() for name in SECRET_NAMES if name not in found]
         if missing:
-            hint = "set them in the environment, or `audiencekit login`"
+            hint = "set them in the environment, or `audiencekit login`; `audiencekit init` sets up all of it"
             if self.account_name:
                 hint += f"; for this account alone {own_prefix(self.account_name)}…, or `login` with its name"
             raise CredentialsRefused(f"credentials are missing: {', '.join(missing)}", hint=hint)
@@ -234,12 +239,15 @@ def load_settings(
     *,
     directory: Path | None = _HERE,
     file: Path | None = None,
+    user_file: bool = True,
     **given: Any,
 ) -> Settings:
-    """The settings from `given` (flags), the environment and the toml file of `directory`, in this order.
+    """The settings from `given` (flags), the environment, the toml file of `directory` and the settings file of the
+    user, in this order.
 
-    The directory is the working directory; with None no file is read. A `file` that is named is read in its place.
-    Raises UsageError for values that are invalid, and for keys that the file must not hold.
+    The directory is the working directory; with None no file of it is read. A `file` that is named is read in its
+    place. Without `user_file` the settings file is not read. Raises UsageError for values that are invalid, and for
+    keys that a file must not hold; InputOutputFailed for a settings file that another user could have changed.
     """
     environment = own_environment() if environment is None else environment
     path = file or (None if directory is None else directory / SETTINGS_FILE)
@@ -252,11 +260,20 @@ def load_settings(
             found[name] = value
     if "state_dir" in found:
         found["state_dir"] = _read_state_dir(found["state_dir"])
-    found.update({name: value for name, value in given.items() if value is not None})
+    origins: dict[str, SettingOrigin] = dict.fromkeys(found, "environment")
+    flags = {name: value for name, value in given.items() if value is not None}
+    found.update(flags)
+    origins.update(dict.fromkeys(flags, "option"))
     taken = {name: in_file[name] for name in sorted(in_file) if name not in found}
     found.update(taken)
+    origins.update(dict.fromkeys(taken, "setup"))
+    kept = read_settings_file() if user_file else {}
+    if fits_service(kept, found):
+        kept = {name: value for name, value in kept.items() if name not in found}
+        found.update(kept)
+        origins.update(dict.fromkeys(kept, "settings file"))
     return Settings(
-        profile=find_profile(str(found.get("profile", "spec"))),
+        profile=find_profile(str(found.get("profile", DEFAULT_PROFILE))),
         ads_url=found.get("ads_url"),
         ads_sandbox_url=found.get("ads_sandbox_url"),
         base_url=found.get("base_url"),
@@ -277,6 +294,7 @@ def load_settings(
         ca_bundle=_read_bundle(found["ca_bundle"]) if "ca_bundle" in found else None,
         named_addresses=frozenset(str(found[name]) for name in ADDRESSES if name in found),
         file_note=_in_words(taken, path),
+        origins=origins,
     )
 
 

@@ -64,3 +64,11 @@ def option(name: str, value: Any = None) -> str:
     """The option `name` with `value`, which is shown as a literal; without one where it is None."""
     literal = "" if value is None else repr(value).replace("`", _BACKQUOTE)
     return f"`{name}={literal}`"
+
+
+def install_extra(name: str) -> str:
+    """The remedy where the packages of the extra `name` are missing.
+
+    It names the checkout, never a package of an index: until a release is there, a stranger could own that name.
+    """
+    return f"install the extra {name!r}, in the checkout: pip install '.[{name}]'"

@@ -122,6 +122,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, _states: Itera
     for name in [name for name in os.environ if name.startswith("AUDIENCEKIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AUDIENCEKIT_STATE_DIR", str(next(_states)))
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"{os.environ['AUDIENCEKIT_STATE_DIR']}-settings")
     monkeypatch.setenv("XDG_CACHE_HOME", str(_cache))
     monkeypatch.setenv("XDG_DATA_HOME", str(_cache.parent / "data"))
 

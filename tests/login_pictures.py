@@ -31,7 +31,7 @@ def take_pictures(directory: Path) -> None:
             browser.type("input[name=screen_name]", "local_ad_manager")
             (directory / QUESTION).write_bytes(browser.picture(WIDTH, HEIGHT))
             browser.press("button[value=approve]")
-            assert browser.shows("You can close this window")
+            assert browser.shows("You are logged in. You can close this tab.")
             (directory / DONE).write_bytes(browser.picture(WIDTH, HEIGHT))
         for button, words, name in (("approve", "Enter this PIN", PIN), ("deny", "was not given access", DENIED)):
             with _login(env, "--pin") as address:

@@ -32,7 +32,8 @@ MAX_NUMBER_BYTES = 32
 def environment(state_dir: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """That of this process without its settings, with a state directory, and `more`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUDIENCEKIT_")}
-    return {**kept, "AUDIENCEKIT_STATE_DIR": str(state_dir), "PYTHONPATH": str(ROOT), **(more or {})}
+    ours = {"AUDIENCEKIT_STATE_DIR": str(state_dir), "XDG_CONFIG_HOME": f"{state_dir}-settings"}
+    return {**kept, **ours, "PYTHONPATH": str(ROOT), **(more or {})}
 
 
 def default_signals() -> None:

@@ -287,6 +287,30 @@ def test_the_readme_sets_up_with_two_commands() -> None:
     assert block.splitlines() == SETUP
 
 
+INSTALLS = re.compile(
+    r"\b(?:pip3?|pipx|uv|uv pip|uv tool|uvx)\s+(?:install|run|add|upgrade)?\s*(?:-{1,2}\S+\s+)*['\"]?audiencekit\b"
+    r"|\baudiencekit\[\w+\]"
+)
+
+
+def test_no_install_line_names_a_package_of_an_index() -> None:
+    """No release is out: a stranger could own the name. Every line names the checkout, in pages and in messages."""
+    sources = [*(ROOT / "audiencekit").rglob("*.py"), *(ROOT / "samples").rglob("*.*"), ROOT / "action.yml"]
+    texts = {path: path.read_text("utf-8", "replace") for path in (*PAGES, *sources) if path.is_file()}
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}" for path, text in texts.items() for match in INSTALLS.finditer(text)
+    ]
+    assert found == []
+    caught = ["pip install audiencekit", "pipx install 'audiencekit'", "uv tool install audiencekit", "uvx audiencekit"]
+    caught += [
+        "pip install --no-deps audiencekit==1",
+        "pip install -U 'audiencekit[age]'",
+        "the extra audiencekit[age]",
+    ]
+    assert [line for line in caught if not INSTALLS.search(line)] == []
+    assert "uv tool install ." in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_the_first_command_enters_an_environment_of_its_own(tmp_path: Path) -> None:

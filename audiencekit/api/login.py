@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
@@ -266,12 +268,22 @@ _HEADERS: Final = (
     "Content-Type: text/html; charset=utf-8",
     "Cache-Control: no-store",
     "Referrer-Policy: no-referrer",
-    "Content-Security-Policy: default-src 'none'",
+    "Content-Security-Policy: default-src 'none'; style-src 'sha256-{style}'",
     "X-Content-Type-Options: nosniff",
     "Connection: close",
 )
-_DONE: Final = "audiencekit has its answer. You can close this window and go back to the terminal."
+_DONE: Final = "You are logged in. You can close this tab."
+_DECLINED: Final = "Access was not given. You can close this tab."
 _NOT_HERE: Final = "There is nothing here."
+_STYLE: Final = (
+    ":root{color-scheme:light dark}"
+    "body{margin:0;min-height:100vh;display:grid;place-items:center;font:1.25rem/1.5 system-ui,sans-serif;"
+    "background:#fff;color:#1b1f24}"
+    "main{margin:1rem;padding:2rem 2.5rem;max-width:26rem;border:1px solid #c9ced6;border-radius:.75rem}"
+    "h1{margin:0 0 .5rem;font-size:1rem;color:#57606a}p{margin:0}"
+    "@media(prefers-color-scheme:dark){body{background:#14171a;color:#e8eaed}main{border-color:#454c54}"
+    "h1{color:#a3abb5}}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +359,7 @@ class Callback:
                 answer = _read_answer(head, self._state, self._expected)
                 if answer is not None and not self._answer.done():
                     self._answer.set_result(answer.verifier)
-                writer.write(_page(_NOT_HERE, "404 Not Found") if answer is None else _page(_DONE, "200 OK"))
+                writer.write(_page_of(answer))
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             # A client that is no browser, or one that left: the one with the answer can still come.
@@ -380,13 +392,46 @@ def _is_same(given: str | None, expected: Secret) -> bool:
     return given is not None and hmac.compare_digest(given.encode(), expected.unwrap().encode())
 
 
+def _page_of(answer: _Answer | None) -> bytes:
+    if answer is None:
+        return _page(_NOT_HERE, "404 Not Found")
+    return _page(_DECLINED if answer.verifier is None else _DONE, "200 OK")
+
+
 def _page(words: str, status: str) -> bytes:
-    page = f'<!doctype html><html lang="en"><title>audiencekit</title><body><p>{words}</p></body></html>'.encode()
-    lines = (f"HTTP/1.1 {status}", *_HEADERS, f"Content-Length: {len(page)}")
+    page = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>audiencekit</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>{_STYLE}</style></head><body><main><h1>audiencekit</h1><p>{words}</p></main></body></html>"
+    ).encode()
+    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()  # the page may use this style alone
+    headers = [header.format(style=digest) for header in _HEADERS]
+    lines = (f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(page)}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + page
 
 
-# --- The identity of the caller: the origin of the credentials, their user, and the permissions ---
+# --- The identity of the caller: the origin of the credentials, their user, the accounts, and the permissions ---
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdsAccount:
+    """An ads account that the token can use; the service may leave its `name` out."""
+
+    account_id: str
+    name: str
+
+
+async def list_ads_accounts(settings: Settings) -> tuple[AdsAccount, ...]:
+    """Ask the service for the ads accounts of the credentials. Raises as `who_am_i` does."""
+    settings.require_ads_url()
+    async with open_calls(settings) as client:
+        return await _ads_accounts(client)
+
+
+async def _ads_accounts(client: AdsClient) -> tuple[AdsAccount, ...]:
+    pages = [require_list(page, named=True) async for page in client.pages("list_accounts")]
+    found = [account for page in pages for account in page.data]
+    return tuple(AdsAccount(account_id=each["id"], name=str(each.get("name") or "")) for each in found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -417,7 +462,7 @@ async def who_am_i(settings: Settings) -> Identity:
     ads_url, secrets = settings.require_ads_url(), settings.require_secrets()
     found = settings.find_credentials()
     async with open_calls(settings, Credentials(**secrets)) as client:
-        pages = [require_list(page, named=True) async for page in client.pages("list_accounts")]
+        accounts = await _ads_accounts(client)
         access = await _ask_access(client, settings)
     return Identity(
         profile=settings.profile.name,
@@ -428,7 +473,7 @@ async def who_am_i(settings: Settings) -> Identity:
         user_id=access.get("user_id") or found.user_id or None,
         account_id=settings.account_id,
         permissions=tuple(access["permissions"]) if "permissions" in access else None,
-        accounts=tuple(account["id"] for page in pages for account in page.data),
+        accounts=tuple(account.account_id for account in accounts),
     )
 
 

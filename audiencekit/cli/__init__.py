@@ -37,6 +37,7 @@ SECTIONS: Final = {
     "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "sync", "expiry": "sync"},
     "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "runs"},
     "Account and keys": {
+        "init": "init",
         "login": "login",
         "logout": "login",
         "whoami": "login",

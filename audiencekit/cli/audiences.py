@@ -10,7 +10,7 @@ from audiencekit.cli.client import with_client
 from audiencekit.cli.command_help import CommandGroup
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import allow_name_option, dry_run_option, json_option
-from audiencekit.cli.output import leave_with, print_json, print_told, say, tell, terminal_width
+from audiencekit.cli.output import leave_with, print_json, print_told, say, suggest, tell, terminal_width
 from audiencekit.cli.settings import audience_argument, audience_id_of, confirm, note_audiences, require_terminal
 from audiencekit.errors import AudiencekitError, PlanRefused, UsageError
 from audiencekit.text import shown
@@ -77,9 +77,10 @@ def create_audience(name: str, description: str | None, allow_name: bool, dry_ru
     A name that holds an address or a phone number is refused.
     """
     from audiencekit.destinations.audience_names import check_name
+    from audiencekit.destinations.known_audiences import create_audience
 
     async def ask(client: Any) -> dict[str, Any]:
-        return dict((await client.create_custom_audience(name=name, description=description)).data)
+        return await create_audience(client, name, description)
 
     try:
         notes = check_name(name, description, allow=allow_name)
@@ -88,6 +89,7 @@ def create_audience(name: str, description: str | None, allow_name: bool, dry_ru
     for note in notes:
         tell(f"note: {note}")
     _print(with_client(ask, as_json=as_json, dry_run=dry_run), as_json)
+    suggest("upload LIST --audience", name)
 
 
 @audiences.command("wait", examples=("audiences wait h1ab2", "audiences wait h1ab2 --timeout 8h --interval 10m"))

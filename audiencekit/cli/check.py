@@ -21,7 +21,7 @@ from audiencekit.cli.options import (
     source_options,
     suppression_options,
 )
-from audiencekit.cli.output import complain, leave_with, print_told, say, say_document, spelled, tell
+from audiencekit.cli.output import complain, leave_with, print_told, say, say_document, spelled, suggest
 from audiencekit.cli.web_pages import html_option, write_plan_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -71,9 +71,6 @@ def _read_line(line: bytes, number: int) -> str:
     return value
 
 
-_DOCTOR_FIRST = "; before it --doctor says what would save those who are lost, and --rejections FILE lists them"
-
-
 @click.command(cls=Command, examples=("check list.csv --country DE", "check list.csv --doctor"))
 @source_options
 @plan_options
@@ -119,7 +116,7 @@ def check(
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
         is_lossy = plan.rows.rejected and not doctor
-        tell("Next: the same with `audiencekit upload` and --audience NAME" + (_DOCTOR_FIRST if is_lossy else ""))
+        suggest("check LIST --doctor --rejections FILE" if is_lossy else "upload LIST --audience NAME")
     sys.exit(plan.exit_code)
 
 

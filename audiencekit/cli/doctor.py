@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,7 +16,7 @@ from audiencekit.cli.options import json_option
 from audiencekit.cli.output import COMPILE, NOT_IN_USE, kernels_warning, print_told, say_document
 from audiencekit.cli.sending_commands import service_options
 from audiencekit.errors import AudiencekitError
-from audiencekit.text import shown
+from audiencekit.text import install_extra, shown
 
 if TYPE_CHECKING:
     from audiencekit.settings import Settings
@@ -25,6 +26,9 @@ FREE_BYTES: Final = 2_000_000_000  # on the disk of the state directory: a spool
 CLOSE_SECONDS: Final = 30  # of our clock to that of the service
 FAR_SECONDS: Final = 300  # from here on signatures are refused
 _CREDENTIALS: Final = 77
+_ALWAYS: Final = ("profile", "ads_url", "base_url", "account_id", "state_dir", "requests_per_minute", "concurrency")
+_ATTRIBUTES: Final = {"allow_host": "allowed_hosts"}
+_SECRETS: Final = frozenset({"limiter", "proxy"})  # their addresses may hold a password
 # The name of each form, the package that it needs, and the extra that installs it.
 OPTIONAL_FORMS: Final = (
     ("lists encrypted with age", "pyrage", "age"),
@@ -58,12 +62,15 @@ def doctor(as_json: bool, **given: Any) -> None:
 
     It says what to do about each problem.
     """
-    checks = list(_checks(given))
+    origins: list[SettingFound] = []
+    checks = list(_checks(given, origins))
     if as_json:
         shown_checks = [{name: value for name, value in asdict(one).items() if name != "exit_code"} for one in checks]
-        print_told({"checks": shown_checks, "verdict": _verdict(checks)})
+        found = [{"name": one.name, "value": one.value, "from": one.origin} for one in origins]
+        print_told({"checks": shown_checks, "settings": found, "verdict": _verdict(checks)})
     else:
-        say_document("\n".join([*map(_line, checks), "", f"verdict: {_verdict(checks)}"]))
+        lines = [*map(_line, checks), "", "settings and where they are from", *_table(origins)]
+        say_document("\n".join([*lines, "", f"verdict: {_verdict(checks)}"]))
     sys.exit(next((one.exit_code for one in checks if one.exit_code), 0))
 
 
@@ -78,7 +85,13 @@ def _line(one: DoctorCheck) -> str:
     return shown(f"{start}; {one.remedy}" if one.remedy else start)
 
 
-def _checks(given: dict[str, Any]) -> Iterator[DoctorCheck]:
+def _table(origins: list[SettingFound]) -> Iterator[str]:
+    widths = [max((len(shown(getattr(one, name))) for one in origins), default=0) for name in ("name", "value")]
+    for one in origins:
+        yield f"  {one.name:<{widths[0]}}  {shown(one.value or 'none'):<{widths[1]}}  {one.origin}"
+
+
+def _checks(given: dict[str, Any], origins: list[SettingFound]) -> Iterator[DoctorCheck]:
     yield _kernels()
     yield from _lists()
     try:
@@ -86,6 +99,8 @@ def _checks(given: dict[str, Any]) -> Iterator[DoctorCheck]:
     except AudiencekitError as error:
         yield _failed("settings", error)
         return
+    origins += _settings_found(settings)
+    yield _settings_file(settings)
     yield DoctorCheck("settings", "ok", f"profile {settings.profile.name}, account {settings.account_id or 'none'}")
     yield from _state(settings)
     yield from _service(settings)
@@ -93,6 +108,50 @@ def _checks(given: dict[str, Any]) -> Iterator[DoctorCheck]:
 
 def _failed(name: str, error: AudiencekitError) -> DoctorCheck:
     return DoctorCheck(name, "problem", str(error), error.hint or None, error.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFound:
+    """A setting, its value as it may be shown, and where that is from; None for no value."""
+
+    name: str
+    value: str | None
+    origin: str
+
+
+def _settings_found(settings: Settings) -> Iterator[SettingFound]:
+    """The settings that every run has, others where they were given, and the two pairs of credentials."""
+    from audiencekit.settings import PAIRS
+    from audiencekit.settings_file import ADDRESSES
+
+    for name in (*_ALWAYS, *(one for one in sorted(settings.origins) if one not in _ALWAYS)):
+        origin: str = settings.origins.get(name, "default")
+        value = getattr(settings, _ATTRIBUTES.get(name, name), None)
+        if name == "profile":
+            value = settings.profile.name
+        elif name in ADDRESSES and value is None:
+            value, origin = getattr(settings.profile, name), f"profile {settings.profile.name}"
+        if name in _SECRETS:
+            value = "set"
+        elif isinstance(value, frozenset):
+            value = ", ".join(sorted(value))
+        yield SettingFound(name, None if value is None else str(value), origin)
+    with contextlib.suppress(AudiencekitError):  # which the check of the credentials tells
+        places = settings.find_credentials().origins
+        for pair in PAIRS:
+            yield SettingFound(pair, "set" if pair in places else None, str(places.get(pair, "nowhere")))
+
+
+def _settings_file(settings: Settings) -> DoctorCheck:
+    from audiencekit.settings_file import read_settings_file, settings_path
+
+    path = settings_path()
+    kept = read_settings_file()
+    if not kept or path is None:
+        return DoctorCheck("settings file", "ok", "none: `audiencekit init` writes it")
+    if "settings file" in settings.origins.values() or all(name in settings.origins for name in kept):
+        return DoctorCheck("settings file", "ok", shown(path))
+    return DoctorCheck("settings file", "ok", f"{shown(path)} is not used: another service is named before it")
 
 
 def _kernels() -> DoctorCheck:
@@ -116,7 +175,7 @@ def _lists() -> Iterator[DoctorCheck]:
         if find_spec(package) is not None:
             yield DoctorCheck(name, "ok", "available")
         else:
-            yield DoctorCheck(name, "ok", "not installed", f"pip install 'audiencekit[{extra}]'")
+            yield DoctorCheck(name, "ok", "not installed", install_extra(extra))
     for name, program, package in OPTIONAL_PROGRAMS:
         if find_program(program) is not None:
             yield DoctorCheck(name, "ok", "available")
@@ -169,7 +228,7 @@ async def _ask(settings: Settings) -> list[DoctorCheck]:
     found = [DoctorCheck("credentials", "ok", f"user {user} of {who.ads_url}")]
     if settings.account_id is None or who.permissions is None:
         accounts = ", ".join(who.accounts) or "none"
-        remedy = f"set AUDIENCEKIT_ACCOUNT_ID to one of: {accounts}"
+        remedy = f"`audiencekit init` keeps it; or set AUDIENCEKIT_ACCOUNT_ID, to one of: {accounts}"
         return [*found, DoctorCheck("permission", "problem", "no ads account is set", remedy, _CREDENTIALS)]
     if set(who.permissions) <= VIEWING:
         told = ", ".join(who.permissions) or "none"

@@ -14,7 +14,7 @@ import click
 
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.options import json_option
-from audiencekit.cli.output import kernels_warning, leave_with, print_report, tell
+from audiencekit.cli.output import kernels_warning, leave_with, print_report, suggest, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def demo(rows: int, faults: str | None, as_json: bool) -> None:
         except AudiencekitError as error:
             leave_with(error, as_json=as_json)
     print_report(report.to_json(), as_json=as_json)
+    suggest("check LIST")
     sys.exit(0)
 
 
@@ -78,7 +79,9 @@ async def _run(source: Path, state_dir: Path, faults: Sequence[Fault]) -> Report
     if faults:
         keywords["max_body_bytes"] = STORM_BODY_BYTES
     async with Emulator(EmulatorOptions(faults=tuple(faults))) as emulator:
-        settings = load_settings(emulator.env, directory=state_dir, state_dir=state_dir, concurrency=concurrency)
+        settings = load_settings(
+            emulator.env, directory=state_dir, user_file=False, state_dir=state_dir, concurrency=concurrency
+        )
         calm = asyncio.get_running_loop().call_later(STORM_SECONDS, emulator.faults.replace, ())
         try:
             with command_progress(every_seconds=0.0 if faults else None) as progress:

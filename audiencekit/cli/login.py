@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from audiencekit.cli.command_help import Command
 from audiencekit.cli.command_settings import command_settings
+from audiencekit.cli.kept_settings import keep_after_login
 from audiencekit.cli.options import dry_run_option, json_option
-from audiencekit.cli.output import insist, leave_with, print_json, say, tell
+from audiencekit.cli.output import insist, leave_with, print_json, say, suggest, tell
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.text import shown
 
 if TYPE_CHECKING:
-    from audiencekit.api.login import Grant
+    from audiencekit.api.login import Grant, Login
     from audiencekit.personal import Secret
     from audiencekit.settings import Settings
 
@@ -51,40 +53,70 @@ def login(
 
     The token is kept in the keyring, or in a file that only you can read.
     """
+    if pin and callback_port is not None:
+        raise UsageError("--callback-port and --pin exclude each other")
+    how = LoginManner(pin=pin, opens_browser=not no_browser, may_write=not read_only, port=callback_port, asks=not yes)
+    try:
+        settings = _settings(**whose)
+        done = log_in_here(settings, how)
+        kept_account = None if settings.account_name else keep_after_login(settings)
+    except AudiencekitError as error:
+        leave_with(error, as_json=as_json)
+    if as_json:
+        names = {"user_id": done.user_id, "screen_name": done.screen_name, "kept_in": done.kept_in}
+        print_json({**names, "account_id": kept_account})
+    else:
+        say(logged_in(done))
+    if not settings.account_name:
+        suggest("init" if kept_account is None else "audiences create NAME")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginManner:
+    """How a person logs in: by a PIN, or a browser that comes back to `port`; and what is asked."""
+
+    pin: bool = False
+    opens_browser: bool = True
+    may_write: bool = True
+    port: int | None = None
+    asks: bool = True
+
+
+def log_in_here(settings: Settings, how: LoginManner, *, application: tuple[Secret, Secret] | None = None) -> Login:
+    """Log a person in at this terminal, with their browser, and keep the token. Raises as `log_in`."""
+    import asyncio  # which would take a third of the time of `--help`
     import sys
 
     from audiencekit.api.login import Callback, log_in
     from audiencekit.cli.browser import Browser
 
-    if pin and callback_port is not None:
-        raise UsageError("--callback-port and --pin exclude each other")
     with Browser() as browser:
 
         def show(page: str) -> None:
             insist(f"open this address in a browser, and allow access: {page}", level=None)  # it holds a token
-            if not no_browser and not browser.open(page):
+            if how.opens_browser and not browser.open(page):
                 tell("no browser could be opened here")
 
-        done = _run(
-            lambda settings: log_in(
+        done = asyncio.run(
+            log_in(
                 settings,
                 show=show,
-                ask_pin=_ask_pin if pin else None,
-                confirm=None if yes or not sys.stdin.isatty() else _is_right,
-                may_write=not read_only,
-                application=_ask_application(settings),
-                callback=Callback(port=callback_port or 0),
-            ),
-            as_json,
-            **whose,
+                ask_pin=_ask_pin if how.pin else None,
+                confirm=_is_right if how.asks and sys.stdin.isatty() else None,
+                may_write=how.may_write,
+                application=application or _ask_application(settings),
+                callback=Callback(port=how.port or 0),
+            )
         )
     if done.is_overruled:
         tell("note: the token in the environment is used before this one")
-    if as_json:
-        print_json({"user_id": done.user_id, "screen_name": done.screen_name, "kept_in": done.kept_in})
-    else:
-        who = f"{shown(done.screen_name)} ({shown(done.user_id)})"
-        say(f"logged in as {who}; the token is kept in the {_named(done.kept_in)}")
+    return done
+
+
+def logged_in(done: Login) -> str:
+    """A sentence on who logged in, and where the token is."""
+    who = f"{shown(done.screen_name)} ({shown(done.user_id)})"
+    return f"logged in as {who}; the token is kept in the {named_place(done.kept_in)}"
 
 
 @click.command(cls=Command, examples=("logout", "logout --json"))
@@ -110,7 +142,7 @@ def logout(dry_run: bool, as_json: bool, **whose: str | None) -> None:
     elif not done.removed_from:
         say("you were not logged in")
     else:
-        say(f"logged out; removed from the {' and the '.join(map(_named, done.removed_from))}")
+        say(f"logged out; removed from the {' and the '.join(map(named_place, done.removed_from))}")
 
 
 def _foresee_logout(as_json: bool, **whose: str | None) -> NoReturn:
@@ -122,7 +154,7 @@ def _foresee_logout(as_json: bool, **whose: str | None) -> NoReturn:
     if as_json:
         print_json({"dry_run": True, "would_remove_from": places})
     else:
-        kept = " and the ".join(map(_named, places))
+        kept = " and the ".join(map(named_place, places))
         say(f"would end the token, and remove it from the {kept}" if places else "you are not logged in")
     sys.exit(0)
 
@@ -148,8 +180,8 @@ def whoami(as_json: bool, **whose: str | None) -> None:
     name = f" ({shown(who.screen_name)})" if who.screen_name else ""
     say(f"user         {shown(who.user_id or 'unknown')}{name}")
     say(f"service      {who.ads_url} (profile {who.profile})")
-    say(f"application  from the {_named(who.application)}")
-    say(f"token        from the {_named(who.token)}")
+    say(f"application  from the {named_place(who.application)}")
+    say(f"token        from the {named_place(who.token)}")
     say(f"account      {who.account_id or 'none'}")
     say(f"permissions  {permissions}")
     say(f"accounts     {', '.join(map(shown, who.accounts)) or 'none'}")
@@ -169,7 +201,8 @@ def _run(work: Callable[[Settings], Coroutine[Any, Any, T]], as_json: bool, **wh
         leave_with(error, as_json=as_json)
 
 
-def _named(origin: str) -> str:
+def named_place(origin: str) -> str:
+    """The place of a pair of credentials in words."""
     return "file of the state directory" if origin == "file" else origin
 
 

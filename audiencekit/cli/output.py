@@ -101,6 +101,11 @@ def tell(text: str) -> None:
         _tell(text)
 
 
+def suggest(command: str, *words: str) -> None:
+    """Say in one line which command comes next; `words` are quoted as a shell takes them."""
+    tell(f"Next: audiencekit {' '.join([command, *(shlex.quote(shown(word)) for word in words)])}")
+
+
 def insist(text: str, *, level: str | None = "info") -> None:
     """The same of a quiet command, too: an error, or the matter of a question. It is logged unless `level` is None."""
     text = spelled(text)
@@ -293,7 +298,9 @@ def _failed(error: AudiencekitError) -> dict[str, Any]:
 
 
 NOT_IN_USE: Final = "not in use: lists are read several times slower"
-COMPILE: Final = "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps audiencekit`"
+COMPILE: Final = (
+    "install a Rust compiler, then `pip install --force-reinstall --no-cache-dir --no-deps .` in the checkout"
+)
 
 
 def say_version(context: click.Context, _option: click.Parameter, is_wanted: bool) -> None:

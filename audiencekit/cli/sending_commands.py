@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from audiencekit.cli.command_help import service_option
 from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import stacked
-from audiencekit.cli.output import leave_with, print_report, tell
+from audiencekit.cli.output import leave_with, print_report, suggest, tell
 from audiencekit.errors import AudiencekitError
 
 if TYPE_CHECKING:
@@ -76,5 +76,5 @@ def send(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     print_report(report.to_json(), as_json=as_json)
-    tell(f"Next: `audiencekit report {report.run_id} --html FILE` makes a page of it")
+    suggest(f"report {report.run_id} --html FILE")
     sys.exit(0)

@@ -23,15 +23,32 @@ F = TypeVar("F", bound=Callable[..., Any])
 PLACE: Final = "ID|NAME"
 
 
+class _Audience(click.ParamType[str]):
+    """The id or the name of an audience."""
+
+    name = "audience"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, which is not empty."""
+        if not value.strip():
+            self.fail("the name is empty: is a variable of the shell not set?", param, ctx)
+        return str(value)
+
+
+audience_type: Final = _Audience()
+
+
 def audience_option(help_text: str = "The custom audience.") -> Callable[[F], F]:
     """`--audience`, which is required."""
-    return plan_option("--audience", required=True, metavar=PLACE, help=help_text, shell_complete=audiences)
+    return plan_option(
+        "--audience", required=True, metavar=PLACE, type=audience_type, help=help_text, shell_complete=audiences
+    )
 
 
 audience_filter: Final = click.option(
-    "--audience", metavar=PLACE, shell_complete=audiences, help="Only those of this audience."
+    "--audience", metavar=PLACE, type=audience_type, shell_complete=audiences, help="Only those of this audience."
 )
-audience_argument: Final = click.argument("audience", metavar=PLACE, shell_complete=audiences)
+audience_argument: Final = click.argument("audience", metavar=PLACE, type=audience_type, shell_complete=audiences)
 
 
 async def audience_id_of(given: str, settings: Settings) -> str:

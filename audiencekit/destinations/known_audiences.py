@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from audiencekit.destinations.audience_look import as_run_error, call_if_offered
-from audiencekit.errors import AudiencekitError, ExchangeError, UsageError
+from audiencekit.errors import AudiencekitError, ExchangeError, Refused, RequestRefused, UsageError
+from audiencekit.limits import MAX_QUERY_LENGTH
 from audiencekit.service_words import is_service_id
 from audiencekit.state.directory import check_root, make_directory
 from audiencekit.state.files import decode_checked, encode_checked, read_file, replace_file
@@ -110,10 +111,13 @@ class AccountDocument:
 
 
 class NamedAudiences(Protocol):
-    """The method of AdsClient that is needed here."""
+    """The methods of AdsClient that are needed here."""
 
-    def iterate_custom_audiences(self, *, q: str | None = None) -> Any:
+    def iterate_custom_audiences(self, *, q: str | None = None, with_deleted: bool | None = None) -> Any:
         """Return pages of audiences whose names begin with `q`."""
+
+    async def create_custom_audience(self, *, name: str, description: str | None = None) -> Any:
+        """Create an audience."""
 
 
 async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPolicy, known: KnownAudiences) -> str:
@@ -136,3 +140,27 @@ async def find_audience_id(given: str, client: NamedAudiences, policy: RetryPoli
         raise as_run_error(error, "the audience was not looked up") from None
     known.note(names)
     return unique_id(given, names)
+
+
+# --- The creation of an audience: a name is given once in an account ---
+
+
+async def create_audience(client: NamedAudiences, name: str, description: str | None = None) -> dict[str, Any]:
+    """Create an audience, and return it as the service shows it.
+
+    Raises Refused for a name that another audience has, or had before it was deleted; an ExchangeError otherwise.
+    """
+    try:
+        return dict((await client.create_custom_audience(name=name, description=description)).data)
+    except RequestRefused as error:
+        refusal = error
+    async for page in client.iterate_custom_audiences(q=name[:MAX_QUERY_LENGTH], with_deleted=True):
+        for each in page.data:
+            if each.get("name") == name:
+                if each.get("deleted"):
+                    had = f"an audience named {name!r} was deleted ({each['id']}), and a name is not given twice"
+                    raise Refused(had, hint="choose another name")
+                raise Refused(
+                    f"an audience named {name!r} exists already ({each['id']})", hint="use it, or choose another name"
+                )
+    raise refusal

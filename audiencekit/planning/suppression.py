@@ -44,13 +44,15 @@ _MOST_NAMED: Final = 5  # unread cells that a message names
 class ReadList:
     """The facts of one suppression source: its columns, the number of its rows, and of the unread ones.
 
-    `unread` rows hold a value that cannot be read, or no usable identifier. `notes` are remarks on the source.
+    `unread` rows hold a value that cannot be read, or no usable identifier. In `placeholders` rows every cell of the
+    kinds is a placeholder: they name no person. `notes` are remarks on the source.
     """
 
     name: str
     columns: dict[str, list[str]]
     rows: int
     unread: int
+    placeholders: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -96,7 +98,13 @@ def notes_of(lists: tuple[ReadList, ...]) -> tuple[str, ...]:
         for one in lists
         if one.unread
     ]
-    return (*unread, *(f"suppression source {one.name}: {note}" for one in lists for note in one.notes))
+    placeholders = [
+        f"suppression source {one.name}: {one.placeholders:,} of {one.rows:,} rows have placeholders only, such as n/a,"
+        " and name no person"
+        for one in lists
+        if one.placeholders
+    ]
+    return (*unread, *placeholders, *(f"suppression source {one.name}: {note}" for one in lists for note in one.notes))
 
 
 def _batches(opened: Source) -> Iterator[TextBatch]:
@@ -129,13 +137,14 @@ def _read_list(
         hint = "name one with `suppress_columns={'KIND': 'COLUMN'}`" + "".join(f"; {note}" for note in opened.notes)
         raise MappingRefused(f"suppression source {opened.name}: no column with identifiers was recognised", hint=hint)
     forms = list(forms_of_batch(opened.mapping, options.lists.country))
-    rows, usable_rows, unread = 0, 0, _Unread()
+    rows, usable_rows, placeholder_rows, unread = 0, 0, 0, _Unread()
     reading = ReadingProgress(progress, opened, f"reading {opened.name}")
     for batch in in_order(lambda batch: read_forms(batch, forms, keysets), _batches(opened), workers=cores()):
         for tagged in batch.tagged:
             keysets.suppress(tagged)
         on_records(batch.chunks)
         rows, usable_rows = rows + batch.rows, usable_rows + batch.usable_rows
+        placeholder_rows += batch.placeholder_rows
         unread.add(batch.unread)
         reading.step(rows)
     if not usable_rows:
@@ -145,7 +154,10 @@ def _read_list(
         )
     _refuse_unread(opened.name, rows, unread, options.unread_share)
     columns = opened.mapping.names_by_kind()
-    return ReadList(name=opened.name, columns=columns, rows=rows, unread=unread.rows, notes=opened.later_notes)
+    return ReadList(
+        name=opened.name, columns=columns, rows=rows, unread=unread.rows, placeholders=placeholder_rows,
+        notes=opened.later_notes,
+    )  # fmt: skip
 
 
 def _refuse_unread(name: str, rows: int, unread: _Unread, allowed_share: float) -> None:
@@ -186,13 +198,15 @@ class SuppressionForm:
 class SuppressionBatch:
     """The contents of one batch: tags and records of each form, the number of its rows, and of the usable ones.
 
-    `unread` says why some were not read completely (REJECTION_SCHEMA).
+    `placeholder_rows` have a placeholder in every cell of the kinds. `unread` says why some were not read
+    completely (REJECTION_SCHEMA).
     """
 
     tagged: list[OrderedTags | None] = field(repr=False)
     chunks: list[RecordChunk]
     rows: int
     usable_rows: int
+    placeholder_rows: int
     unread: pa.RecordBatch
 
 
@@ -210,13 +224,15 @@ def forms_of_batch(mapping: ColumnMapping, country: str | None) -> Iterator[Supp
 def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets) -> SuppressionBatch:
     """Return the people of `batch` in each of `forms`. For any thread."""
     prepared = [prepare_batch(batch, form.mapping, rules=form.rules, operation_type=UPDATE) for form in forms]
-    usable = _usable_rows([each.records for each in prepared])
+    usable, rejections = _usable_rows([each.records for each in prepared]), prepared[0].rejections
+    placeholders = _placeholder_rows(rejections, len(forms[0].mapping.columns))
     return SuppressionBatch(
         tagged=[keysets.tag_suppressed(each.records) for each in prepared],
         chunks=[to_chunk(each.records) for each in prepared],
         rows=prepared[0].tally.rows_read,
         usable_rows=len(usable),
-        unread=_unread(prepared[0].rejections, usable),
+        placeholder_rows=len(placeholders),
+        unread=_unread(rejections.filter(pc.invert(pc.is_in(rejections.column("row"), placeholders))), usable),
     )
 
 
@@ -224,6 +240,20 @@ def read_forms(batch: TextBatch, forms: list[SuppressionForm], keysets: KeySets)
 def _usable_rows(of_forms: list[HashedRecords]) -> Indices:
     """Return the rows in which any value qualified, in any form."""
     return np.unique(np.concatenate([records.unwrap().column(ROW).to_numpy() for records in of_forms]))
+
+
+def _placeholder_rows(rejections: pa.RecordBatch, columns: int) -> pa.Array[Any]:
+    """Return the rows in which each of so many `columns` has a placeholder, and nothing else."""
+    facts = {
+        "row": rejections.column("row"),
+        "column": rejections.column("column"),
+        "is_placeholder": pc.equal(rejections.column("reason"), Reason.PLACEHOLDER.value),
+    }
+    rows = pa.table(facts).group_by("row").aggregate([("is_placeholder", "all"), ("column", "count_distinct")])
+    is_without_person = pc.and_(
+        rows.column("is_placeholder_all"), pc.equal(rows.column("column_count_distinct"), columns)
+    )
+    return rows.filter(is_without_person).column("row").combine_chunks()
 
 
 def _unread(rejections: pa.RecordBatch, usable_rows: Indices) -> pa.RecordBatch:

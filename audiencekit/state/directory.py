@@ -1,7 +1,8 @@
 """The state directory, and the directories in it: made for their owner alone, and believed only when they are.
 
 A user who may write in it can take away the memory of erasures, or put other credentials there. Every directory of ours
-is made by `make_directory`, and everything that decides from what it finds looks with `check_root` first.
+is made by `make_directory`, and everything that decides from what it finds looks with `check_root` first. So does the
+directory of the settings file, which chooses where data go.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import secrets
 import shlex
 import stat
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -31,7 +34,22 @@ from audiencekit.state.files import (
 )
 
 _WRITABLE: Final = 0o022  # by group or others
-_ELSEWHERE: Final = "or name another directory with AUDIENCEKIT_STATE_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A directory that only its owner may change, in words: its name, and the variable that names another one."""
+
+    name: str
+    variable: str
+
+    @property
+    def elsewhere(self) -> str:
+        """The end of a remedy."""
+        return f"or name another directory with {self.variable}"
+
+
+STATE: Final = Root("state directory", "AUDIENCEKIT_STATE_DIR")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 _PLACE: Final = 4  # the field of the place where it is mounted (proc(5)), with odd characters as \040
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
@@ -75,39 +93,39 @@ def make_missing(directory: Path) -> None:
             one.mkdir(mode=0o700)
 
 
-def check_root(root: Path) -> None:
+def check_root(root: Path, what: Root = STATE) -> None:
     """Returns when `root` is ours alone, or not there. Raises InputOutputFailed with the command that mends it."""
-    with explained("the state directory cannot be looked at", root):
+    with explained(f"the {what.name} cannot be looked at", root):
         if not os.path.lexists(root):
             return
         for one in (root, *root.parents):
-            _check_link(one, root)
+            _check_link(one, root, what)
         real = root.resolve()
         status = os.stat(real)
         if not stat.S_ISDIR(status.st_mode):
             raise InputOutputFailed(
-                f"the state directory {str(root)!r} is no directory", hint=f"remove it, {_ELSEWHERE}"
+                f"the {what.name} {str(root)!r} is no directory", hint=f"remove it, {what.elsewhere}"
             )
         if not lies_in_profile(real):
             raise InputOutputFailed(
-                f"the state directory {str(root)!r} is not in your profile directory, which alone is closed to others",
-                hint=f"move it to {str(Path.home())!r}, {_ELSEWHERE}",
+                f"the {what.name} {str(root)!r} is not in your profile directory, which alone is closed to others",
+                hint=f"move it to {str(Path.home())!r}, {what.elsewhere}",
             )
         if not is_ours(status):
             raise InputOutputFailed(
-                f"the state directory {str(root)!r} belongs to another user (uid {status.st_uid}), who could change"
+                f"the {what.name} {str(root)!r} belongs to another user (uid {status.st_uid}), who could change"
                 " what is kept there",
-                hint=_below(real)
-                or f"`chown -R {own_user()} {shlex.quote(str(real))}` as its owner or root, {_ELSEWHERE}",
+                hint=_below(real, what)
+                or f"`chown -R {own_user()} {shlex.quote(str(real))}` as its owner or root, {what.elsewhere}",
             )
         if others_may(status, _WRITABLE):
             raise InputOutputFailed(
-                f"others may write in the state directory {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
-                hint=_below(real)
-                or f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {_ELSEWHERE}",
+                f"others may write in the {what.name} {str(root)!r} (mode {stat.S_IMODE(status.st_mode):04o})",
+                hint=_below(real, what)
+                or f"`chmod 700 {shlex.quote(str(real))}` if no other user has been there, {what.elsewhere}",
             )
         for above in real.parents:
-            _check_above(above, root)
+            _check_above(above, root, what)
 
 
 def safe_child(directory: Path, name: str) -> Path:
@@ -118,18 +136,18 @@ def safe_child(directory: Path, name: str) -> Path:
     return directory / name
 
 
-def _check_link(one: Path, root: Path) -> None:
+def _check_link(one: Path, root: Path, what: Root) -> None:
     status = os.lstat(one)
     if stat.S_ISLNK(status.st_mode) and not is_ours(status, or_of_root=True):
         raise InputOutputFailed(
-            f"the state directory {str(root)!r} is found through a link of another user (uid {status.st_uid}):"
+            f"the {what.name} {str(root)!r} is found through a link of another user (uid {status.st_uid}):"
             f" {str(one)!r}",
-            hint=f"remove the link, {_ELSEWHERE}",
+            hint=f"remove the link, {what.elsewhere}",
         )
 
 
-def _check_above(above: Path, root: Path) -> None:
-    """Where all users may rename files of others, any user may put another state directory in its place.
+def _check_above(above: Path, root: Path, what: Root) -> None:
+    """Where all users may rename files of others, any user may put another directory in its place.
 
     A volume that root mounted is exempt: containers get theirs open to all, and all there is one user.
     """
@@ -137,9 +155,9 @@ def _check_above(above: Path, root: Path) -> None:
     mode = status.st_mode
     if others_may(status, stat.S_IWOTH) and not mode & stat.S_ISVTX and not (status.st_uid == 0 and is_volume(above)):
         raise InputOutputFailed(
-            f"any user may put another directory in the place of the state directory {str(root)!r}: all users may write"
+            f"any user may put another directory in the place of the {what.name} {str(root)!r}: all users may write"
             f" in {str(above)!r} (mode {stat.S_IMODE(mode):04o})",
-            hint=f"`chmod o-w {shlex.quote(str(above))}` or `chmod +t {shlex.quote(str(above))}`, {_ELSEWHERE}",
+            hint=f"`chmod o-w {shlex.quote(str(above))}` or `chmod +t {shlex.quote(str(above))}`, {what.elsewhere}",
         )
 
 
@@ -155,12 +173,12 @@ def is_volume(directory: Path) -> bool:
     return str(directory) in (_ESCAPED.sub(lambda found: chr(int(found[1], 8)), place) for place in places)
 
 
-def _below(volume: Path) -> str:
+def _below(volume: Path, what: Root) -> str:
     """The remedy without root for a volume that is not ours alone: a directory below it, which is made for us."""
     if not is_volume(volume):
         return ""
     return (
-        f"this is a volume: set AUDIENCEKIT_STATE_DIR to a directory below it, such as {str(volume / 'audiencekit')!r},"
+        f"this is a volume: set {what.variable} to a directory below it, such as {str(volume / 'audiencekit')!r},"
         " which is made; a pod needs the same `runAsUser` each time"
     )
 
@@ -221,17 +239,20 @@ def _is_ours(status: os.stat_result, form: int) -> bool:
     return stat.S_IFMT(status.st_mode) == form and is_ours(status) and not others_may(status)
 
 
-def user_directory(kind: Literal["state", "cache", "data"]) -> Path | None:
+def user_directory(kind: Literal["state", "cache", "data", "configuration"]) -> Path | None:
     """Ours among the user's for things of this kind; None where there is no user with a home, or no absolute path."""
     import platformdirs
 
-    find = {
+    find: dict[str, Callable[..., Path]] = {
         "state": platformdirs.user_state_path,
         "cache": platformdirs.user_cache_path,
         "data": platformdirs.user_data_path,
-    }[kind]
+        "configuration": platformdirs.user_config_path,
+    }
+    # On Windows the settings of a person may follow them to other machines (%APPDATA%); what runs keep stays.
+    roaming = {"roaming": True} if kind == "configuration" else {}
     try:
-        path = find("audiencekit", appauthor=False)
+        path = find[kind]("audiencekit", appauthor=False, **roaming)
     except RuntimeError:  # of a user without a home, by later versions of the library
         return None
     # Earlier ones give a path below the working directory then, and where a variable names a relative one.

@@ -30,6 +30,7 @@ from audiencekit.state.keys import (
     parse_key,
     write_key_file,
 )
+from audiencekit.text import install_extra
 
 KeyPlace: TypeAlias = Literal["environment", "command", "keyring", "file"]
 _FINGERPRINT_DIGITS: Final = 8
@@ -102,7 +103,7 @@ def _key_of_keyring(state_dir: Path) -> StateKey | None:
 
 def _to_keyring(directory: Path, key: StateKey) -> None:
     if not write_entry(directory, key.in_hex()):
-        hint = "pip install 'audiencekit[keyring]', or give the key by AUDIENCEKIT_KEY_COMMAND"
+        hint = f"{install_extra('keyring')}; or give the key by AUDIENCEKIT_KEY_COMMAND"
         raise UsageError("this machine has no keyring: nothing was changed", hint=hint)
 
 

@@ -193,7 +193,7 @@ async def test_a_browser_brings_a_token_that_works(person: Person, tmp_path: Pat
     assert token.unwrap() in person.emulator.store.tokens.access
     assert token.unwrap() != person.emulator.env["AUDIENCEKIT_ACCESS_TOKEN"]
     (page,) = person.pages
-    assert "close this window" in page
+    assert "You are logged in. You can close this tab." in page
     assert not any(secret.unwrap() in page for secret in person.settings().require_secrets().values())
     async with open_client(person.settings()) as client:
         assert (await client.get_account()).data["id"] == person.emulator.account_id
@@ -222,6 +222,7 @@ async def test_a_user_who_says_no_is_not_logged_in(person: Person, tmp_path: Pat
     """Nor asked for anything more."""
     with pytest.raises(CredentialsRefused, match="access was not given"):
         await _log_in(person, "deny")
+    assert "Access was not given. You can close this tab." in person.pages[0]
     assert not _file(tmp_path).exists()
 
 

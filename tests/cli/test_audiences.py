@@ -7,18 +7,23 @@ import json
 import os
 import pty
 
+import pytest
+
 from tests.cli.conftest import Run, Service
 
 
 def test_audiences_live_and_die(run: Run, service: Service) -> None:
     """Create, list, show, delete; a deleted one is gone."""
     env = service.ready["env"]
-    made = json.loads(run("audiences", "create", "Autumn", "--description", "People of autumn", "--json", **env).stdout)
-    assert made["name"] == "Autumn"
+    done = run("audiences", "create", "Autumn days", "--description", "People of autumn", "--json", **env)
+    made = json.loads(done.stdout)
+    assert made["name"] == "Autumn days"
+    assert done.stderr == "Next: audiencekit upload LIST --audience 'Autumn days'\n"
     assert made["id"] in run("audiences", "list", **env).stdout
     assert json.loads(run("audiences", "show", made["id"], "--json", **env).stdout)["description"] == "People of autumn"
-    again = run("audiences", "create", "Autumn", **env)
-    assert (again.returncode, "the service says: A Custom Audience with this name exists" in again.stderr) == (3, True)
+    again = run("audiences", "create", "Autumn days", **env)
+    assert (again.returncode, again.stdout) == (3, "")
+    assert f"error: an audience named 'Autumn days' exists already ({made['id']})" in again.stderr
     waited = run("audiences", "wait", made["id"], "--timeout", "0s", **env)
     assert waited.returncode == 75
     assert "fewer than 100 people" in waited.stderr
@@ -27,8 +32,20 @@ def test_audiences_live_and_die(run: Run, service: Service) -> None:
     gone = run("audiences", "show", made["id"], **env)
     assert (gone.returncode, f"account {env['AUDIENCEKIT_ACCOUNT_ID']}" in gone.stderr) == (3, True)
     assert "audiences list" in gone.stderr
+    again = run("audiences", "create", "Autumn days", **env)
+    assert (again.returncode, f"was deleted ({made['id']})" in again.stderr) == (3, True)
     listed = json.loads(run("audiences", "list", "--with-deleted", "--json", **env).stdout)
     assert made["id"] in {audience["id"] for audience in listed if audience["deleted"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("upload", "list.csv", "--audience", ""), ("sync", "list.csv", "--audience", " "), ("audiences", "show", "")],
+)
+def test_an_audience_without_a_name_is_no_audience(run: Run, arguments: tuple[str, ...]) -> None:
+    """As of a variable that is not set: said before anything is asked."""
+    done = run(*arguments)
+    assert (done.returncode, "is a variable of the shell not set?" in done.stderr) == (2, True)
 
 
 def test_any_endpoint_is_called_by_its_name(run: Run, service: Service) -> None:

@@ -33,6 +33,7 @@ def test_all_is_well(run: Run, service: Service) -> None:
             "queries to BigQuery",
             "queries to Flight SQL",
             "lists encrypted with PGP",
+            "settings file",
             "settings",
             "state directory",
             "credentials",
@@ -69,6 +70,36 @@ def test_a_fault_has_its_exit_code_and_its_remedy(
     (problem,) = [check for check in json.loads(done.stdout)["checks"] if check["status"] == "problem"]
     assert problem["name"] == name
     assert words in f"{problem['message']}; {problem['remedy']}"
+
+
+def test_each_setting_is_told_with_its_origin(run: Run, service: Service, tmp_path: Path) -> None:
+    """Option, environment, the file here, the settings file, profile, default; what may hold a secret is only `set`."""
+    env = service.env
+    of_file = {"profile": "spec", "ads_url": env["AUDIENCEKIT_ADS_URL"], "base_url": env["AUDIENCEKIT_BASE_URL"]}
+    path = tmp_path / "state-settings" / "audiencekit" / "settings.toml"
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_text("form = 1\n" + "".join(f"{name} = '{value}'\n" for name, value in of_file.items()))
+    path.chmod(0o600)
+    (tmp_path / "audiencekit.toml").write_text("requests_per_minute = 60\n")
+    secrets = {name: value for name, value in env.items() if name.endswith(("KEY", "SECRET", "TOKEN"))}
+    given = {**secrets, "AUDIENCEKIT_FEW_PEOPLE": "allow", "AUDIENCEKIT_PROXY": "http://ann:hidden@127.0.0.1:9"}
+    done = run("doctor", "--json", "--account", env["AUDIENCEKIT_ACCOUNT_ID"], **given)
+    found = {one["name"]: (one["value"], one["from"]) for one in json.loads(done.stdout)["settings"]}
+    assert found == {
+        **{name: (value, "settings file") for name, value in of_file.items()},
+        "account_id": (env["AUDIENCEKIT_ACCOUNT_ID"], "option"),
+        "state_dir": (str(tmp_path / "state"), "environment"),
+        "requests_per_minute": ("60", "setup"),
+        "concurrency": (found["concurrency"][0], "default"),
+        "few_people": ("allow", "environment"),
+        "proxy": ("set", "environment"),
+        "application": ("set", "environment"),
+        "token": ("set", "environment"),
+    }
+    told = run("doctor", AUDIENCEKIT_PROFILE="x", AUDIENCEKIT_LIMITER="redis://:hidden@127.0.0.1:9", **secrets).stdout
+    assert "is not used: another service is named before it" in told
+    assert any(line.split() == ["ads_url", "https://ads-api.x.com", "profile", "x"] for line in told.splitlines())
+    assert "hidden" not in told + done.stdout + done.stderr
 
 
 def test_a_state_directory_that_others_may_write(run: Run, service: Service, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def test_the_demo_closes(run: Run) -> None:
     rows = json.loads(done.stdout)["rows"]
     assert rows.pop("read") == 300 == sum(rows.values())
     assert rows["sent"] > 200
+    assert done.stderr.endswith("Next: audiencekit check LIST\n")
 
 
 def test_the_demo_says_that_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def test_a_person_logs_in_is_known_and_logs_out(machine: Machine) -> None:
     """By a browser; commands use the token until it is ended; nothing that is printed has a secret in it."""
     assert machine.run("whoami").returncode == 77
     process, page = machine.begin("login", "--no-browser", "--json")
-    assert "close this window" in machine.approve(page)
+    assert "You are logged in. You can close this tab." in machine.approve(page)
     code, stdout, _ = machine.end(process)
     assert (code, json.loads(stdout)["kept_in"]) == (0, "file")
     secrets = machine.secrets()

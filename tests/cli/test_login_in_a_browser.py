@@ -58,7 +58,7 @@ def test_a_person_sees_types_and_says_yes(machine: Machine, browser: Browser) ->
     assert browser.address.startswith(f"{machine.ready['base_url']}/oauth/authorize?oauth_token=")
     browser.type("input[name=screen_name]", "local_user")
     browser.press(AUTHORIZE)
-    assert browser.shows("You can close this window")
+    assert browser.shows("You are logged in. You can close this tab.")
     address = urlsplit(browser.address)
     assert (address.hostname, address.path) == ("127.0.0.1", "/callback")
     code, stdout, _ = machine.end(process)
@@ -74,7 +74,7 @@ def test_a_person_says_no(machine: Machine, browser: Browser) -> None:
     process, file = _begin(machine)
     browser.open(file)
     browser.press(CANCEL)
-    assert browser.shows("You can close this window")
+    assert browser.shows("Access was not given. You can close this tab.")
     code, _, stderr = machine.end(process)
     assert (code, "access was not given" in stderr) == (77, True)
     assert machine.run("whoami").returncode == 77

@@ -17,11 +17,11 @@ _NAME: Final = re.compile(r"\.?[a-z0-9][a-zA-Z0-9._-]{0,99}", re.ASCII)  # of al
 
 class Machine:
     """Its home, working directory and place for temporary files, none of which is written to; and those that are: its
-    state, and what it remembers of it elsewhere (`data`)."""
+    state, its settings, and what it remembers of it elsewhere (`data`)."""
 
     def __init__(self, root: Path, commands: Commands, service: Service) -> None:
         self.root, self._commands, self._service = root, commands, service
-        self.own = root / "state", root / "data"
+        self.own = root / "state", root / "state-settings", root / "data"
         for name in ("home", "work", "temporary", "data"):
             (root / name).mkdir(parents=True, mode=0o700)
         (self.work / "list.csv").write_text("email\n" + "".join(f"{person}\n" for person in PEOPLE))

@@ -90,7 +90,7 @@ def test_a_prepared_list_says_what_its_columns_are(tmp_path: Path, source: Path)
     [
         ("email\n", PlanRefused, "0 of 0 rows hold no usable identifier"),
         ("email\nnull\nn/a\n", PlanRefused, "2 of 2 rows hold no usable identifier"),
-        ("email\nada@example.com\nnull\nn/a\n", PlanRefused, "2 of 3 rows have a value that cannot be read"),
+        ('email\nada@example.com\nnull\n""\n', PlanRefused, "1 of 3 rows has a value that cannot be read"),
         ("colour,size\nred,1\nblue,2\n", MappingRefused, "no column with identifiers"),
         ('email\nada@example.com\n"bob@example.com\n', SourceRefused, "suppression source: optouts.csv"),
         (None, AudiencekitError, "suppression source: optouts.csv"),
@@ -135,7 +135,7 @@ def test_a_row_that_cannot_be_read_refuses_the_run(tmp_path: Path, source: Path,
     (read,) = plan.suppression
     assert read == {
         "name": "optouts.csv", "columns": {"email": ["email"], "phone_number": ["phone"]}, "rows": 10, "unread": 1,
-        "notes": (),
+        "placeholders": 0, "notes": (),
     }  # fmt: skip
     assert any("1 of 10 rows could not be read" in note for note in plan.notes)
 
@@ -145,6 +145,31 @@ def test_blank_cells_beside_an_identifier_are_no_obstacle(tmp_path: Path, source
     """They mean no person."""
     listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", row)
     assert checked(tmp_path, source, suppress=listed).suppression[0]["unread"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (("n/a,n/a",), 1),
+        (("n/a,none", "#N/A,null"), 2),
+        (("n/a,",), None),
+        ((",",), None),
+        (("n/a,eva",), None),
+        (("n/a,n/a", "eva@example,n/a"), None),
+    ],
+)
+def test_a_row_of_placeholders_alone_names_no_person(
+    tmp_path: Path, source: Path, rows: tuple[str, ...], found: int | None
+) -> None:
+    """It passes with a note, as in exports of bounced addresses; a blank or wrong cell among them refuses the run."""
+    listed = write(tmp_path / "optouts.csv", "email,phone", "ada@example.com,+12015550101", *rows)
+    if found is None:
+        with pytest.raises(PlanRefused, match="cannot be read to their end"):
+            checked(tmp_path, source, suppress=listed)
+        return
+    plan = checked(tmp_path, source, suppress=listed, ignore="marketing")
+    assert (plan.suppression[0]["placeholders"], plan.suppression[0]["unread"], plan.verdict) == (found, 0, "ready")
+    assert any(f"{found} of {1 + found} rows have placeholders only" in note for note in plan.notes)
 
 
 def test_findings_of_the_pass_over_a_list_are_told(tmp_path: Path, source: Path) -> None:

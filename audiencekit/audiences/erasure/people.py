@@ -28,7 +28,7 @@ from audiencekit.errors import (
     UsageError,
 )
 from audiencekit.identifiers.countries import find_country
-from audiencekit.identifiers.kind_table import likely_kind
+from audiencekit.identifiers.kind_table import is_phone_shaped, likely_kind
 from audiencekit.identifiers.kinds import Kind, Reason, looks_hashed
 from audiencekit.identifiers.texts import trim
 from audiencekit.limits import MAX_ERASURE_KEYS, MAX_LINE_BYTES
@@ -146,7 +146,10 @@ class Asked:
     def check(self, *, what: str, skip_rejected: bool) -> None:
         """Raise PlanRefused when there is no person, or when a line cannot be read and that is not allowed."""
         if self.rejected and not skip_rejected:
-            hint = f"correct such {what}s, or leave them out with `skip_rejected=True`"
+            # Never to leave a person out: someone has asked to be erased.
+            hint = f"correct such {what}s, so that none is missed"
+            if any(one.reason == Reason.NO_COUNTRY for one in self.rejected):
+                hint = f"say the country of numbers that name none, such as `country='DE'`; {hint}"
             raise PlanRefused(f"{self.rejections_in_words(what)}: nothing was sent", hint=hint)
         if not self._keys:
             raise PlanRefused(
@@ -298,7 +301,8 @@ def _read_line(line: str, country: str | None) -> tuple[Kind | None, Forms | Rea
     if kind is None:
         kind, value = likely_kind(line, country=country), line
     if kind is None:
-        return None, Reason.NO_IDENTIFIER
+        is_national = country is None and is_phone_shaped(value)
+        return None, Reason.NO_COUNTRY if is_national else Reason.NO_IDENTIFIER
     if kind.is_hashed and looks_hashed(trim(value)):
         return kind, keys_of_hash(value)
     return kind, keys_of(kind, value, default_country=country)

@@ -37,7 +37,6 @@ from audiencekit.planning.plan_inputs import PlanTerms
 from audiencekit.profile import SPEC
 from audiencekit.service_words import is_service_id
 from audiencekit.settings import (
-    ADDRESSES,
     AGE_IDENTITY,
     CHOICES,
     FILE_KEYS,
@@ -49,6 +48,7 @@ from audiencekit.settings import (
     SETUP_TABLES,
     variable_part,
 )
+from audiencekit.settings_file import ADDRESSES
 from audiencekit.sources.files import FilePath
 from audiencekit.sources.remote.addresses import is_address, is_stored_whole, stored_address
 

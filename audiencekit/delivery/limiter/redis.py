@@ -29,6 +29,7 @@ from audiencekit.limits import (
 )
 from audiencekit.personal import Secret
 from audiencekit.process.event_loop import to_its_end
+from audiencekit.text import install_extra
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -240,7 +241,7 @@ def _connect(address: Secret) -> Redis:
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
     except ImportError:
-        raise UsageError("the limiter needs the package redis", hint="pip install 'audiencekit[redis]'") from None
+        raise UsageError("the limiter needs the package redis", hint=install_extra("redis")) from None
     options: dict[str, Any] = {
         "socket_timeout": REDIS_TIMEOUT_SECONDS,
         "socket_connect_timeout": REDIS_TIMEOUT_SECONDS,

@@ -53,6 +53,6 @@ def settings_from(
         hint = "give all four in the connection, or none there and all in the worker's environment"
         raise UsageError(f"connection {conn_id!r} lacks {', '.join(missing)}", hint=hint)
     named = environment | {PREFIX + name.upper(): value for name, value in given.items()}
-    settings = load_settings(named, directory=None)
+    settings = load_settings(named, directory=None, user_file=False)  # of no user: a task has its connection
     # Not by way of the environment, which alone may name a port of loopback.
     return replace(settings, ads_url=host.strip()) if host else settings

@@ -16,7 +16,7 @@ from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Picture
 from audiencekit.reporting.page.parts import calendar_parts, change_parts, history_parts, list_parts, sending_part
 from audiencekit.reporting.page.privacy import masked
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
-from audiencekit.text import shown
+from audiencekit.text import install_extra, shown
 
 # --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
 
@@ -84,7 +84,7 @@ def _page(
     document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Section]
 ) -> str:
     if not draws():
-        raise UsageError("a page needs the extra `html`", hint="pip install 'audiencekit[html]'")
+        raise UsageError("a page needs the extra `html`", hint=install_extra("html"))
     notes = items((_printable(note), None) for note in document["notes"])
     body = problems(document, _printable) + sections(parts, draw)
     template = files("audiencekit.reporting.page").joinpath("page.html").read_text("utf-8")

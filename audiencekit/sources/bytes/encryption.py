@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from audiencekit.errors import AudiencekitError, InputOutputFailed, SourceRefused, UsageError
 from audiencekit.process.programs import own_environment
 from audiencekit.sources.bytes.files import ByteReader, Identity, RawFile
+from audiencekit.text import install_extra
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -80,9 +81,7 @@ class AgeFile(EncryptedFile):
 
     def __init__(self, file: RawFile) -> None:
         if importlib.util.find_spec("pyrage") is None:
-            raise UsageError(
-                "a list encrypted with age needs the package pyrage", hint="pip install 'audiencekit[age]'"
-            )
+            raise UsageError("a list encrypted with age needs the package pyrage", hint=install_extra("age"))
         super().__init__(file)
         self._identities = _read_identities()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, Self, TypeAlias, TypeVar
 
@@ -100,13 +101,37 @@ class RegularFile:
             missing = isinstance(error, FileNotFoundError | NotADirectoryError | ValueError)
             failure = getattr(error, "strerror", None) or "not a path"
         if missing:
-            raise SourceRefused("there is no such file")
+            raise SourceRefused("there is no such file", hint=_near_in_words(self.path))
         if failure is not None:
             raise InputOutputFailed(f"cannot be read: {failure}")
         if not stat.S_ISREG(status.st_mode):
             what, instead = _what(status.st_mode)
             raise SourceRefused(f"this is {what}, not a regular file", hint=instead)
         return status
+
+
+_MOST_LOOKED_AT: Final = 10_000  # entries of a directory
+_LIKENESS: Final = 0.75  # of the letters are the same, in the same order
+
+
+def _near_in_words(path: str) -> str:
+    """A hint at the file that is meant; empty when none in its directory has a name like that of `path`."""
+    from difflib import get_close_matches  # for a file that is missing
+
+    directory, name = os.path.split(path)
+    try:
+        with os.scandir(directory or os.curdir) as entries:
+            names = sorted(entry.name for entry in islice(entries, _MOST_LOOKED_AT))
+    except (OSError, ValueError):
+        return ""
+    if not name:
+        return ""
+    # A shell makes two words of a name with a space.
+    if whole := next((one for one in names if one.startswith(f"{name} ") or one.endswith(f" {name}")), None):
+        return f"did you mean {shown_path(whole)!r}? Put quotes around a name with a space"
+    by_folded = {one.casefold(): one for one in names}
+    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=_LIKENESS)
+    return f"did you mean {shown_path(by_folded[near[0]])}?" if near else ""
 
 
 def _what(mode: int) -> tuple[str, str]:

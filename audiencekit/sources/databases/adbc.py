@@ -13,7 +13,7 @@ from typing import Any, Final
 from audiencekit.errors import InputOutputFailed, UsageError
 from audiencekit.sources.databases.databases import SECRETS, DatabaseUrl, LongWork, query_failure
 from audiencekit.sources.frames import BatchReader
-from audiencekit.text import shown
+from audiencekit.text import install_extra, shown
 
 _SHOWN_LENGTH: Final = 200  # letters of what a driver says of a connection
 
@@ -33,7 +33,7 @@ def read_by_adbc(connecting: Connecting, url: DatabaseUrl, sql: str) -> BatchRea
     if importlib.util.find_spec(connecting.driver) is None:
         raise UsageError(
             f"a query to {url.database} needs the package {connecting.driver.replace('_', '-')}",
-            hint=f"pip install 'audiencekit[{url.database}]'",
+            hint=install_extra(url.database),
         )
     with ExitStack() as stack:
         connection = stack.enter_context(_closing(_connected(connecting, url)))

@@ -21,6 +21,7 @@ from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_PIECE_SECONDS, RE
 from audiencekit.settings import load_settings
 from audiencekit.sources.remote.addresses import SourceAddress, is_loopback
 from audiencekit.sources.remote.remote_file import Lost, Version, changed, missing
+from audiencekit.text import install_extra
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -138,7 +139,7 @@ def open_bucket(address: SourceAddress) -> ObjectStore:
     are no credentials.
     """
     if importlib.util.find_spec("obstore") is None:
-        raise UsageError("a list in a bucket needs the package obstore", hint="pip install 'audiencekit[cloud]'")
+        raise UsageError("a list in a bucket needs the package obstore", hint=install_extra("cloud"))
     from obstore import store as stores
 
     cloud = CLOUDS[address.scheme]

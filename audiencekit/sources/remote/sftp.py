@@ -21,6 +21,7 @@ from audiencekit.limits import CONNECT_TIMEOUT_SECONDS, REMOTE_SILENCE_SECONDS
 from audiencekit.process.programs import own_environment, without_path
 from audiencekit.sources.remote.addresses import SourceAddress
 from audiencekit.sources.remote.remote_file import Lost, Version, missing
+from audiencekit.text import install_extra
 
 if TYPE_CHECKING:
     from asyncssh import SFTPAttrs, SFTPClient, SSHClientConnection, SSHClientConnectionOptions
@@ -38,7 +39,7 @@ class SftpConnection:
 
     def __init__(self, address: SourceAddress) -> None:
         if importlib.util.find_spec("asyncssh") is None:
-            raise UsageError("a list behind SFTP needs the package asyncssh", hint="pip install 'audiencekit[sftp]'")
+            raise UsageError("a list behind SFTP needs the package asyncssh", hint=install_extra("sftp"))
         with without_path():
             importlib.import_module("asyncssh")
         self._address = address

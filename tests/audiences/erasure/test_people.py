@@ -210,6 +210,8 @@ def test_a_line_that_is_no_text_is_refused_by_its_number(other: object) -> None:
         (HASH, "no_identifier"),
         ("Ada Lovelace", "no_identifier"),
         ("phone_number=015112345678", "no_country"),
+        ("0151 12345678", "no_country"),
+        ("(201) 555-0101", "no_country"),
         ("email=ada@", "invalid_syntax"),
         ("partner_user_id=ada@example.org", "looks_personal"),
     ],
@@ -221,6 +223,8 @@ def test_an_unreadable_value_is_told_by_its_line(line: str, reason: str) -> None
     with pytest.raises(PlanRefused, match="line 2: ") as refused:
         asked.check(what="line", skip_rejected=False)
     assert line not in str(refused.value)
+    assert ("`country='DE'`" in refused.value.hint) is (reason == "no_country")
+    assert "skip_rejected" not in refused.value.hint, "an erasure never advises to leave a person out"
 
 
 def test_a_list_with_every_line_left_out_is_refused() -> None:

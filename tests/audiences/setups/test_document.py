@@ -10,7 +10,8 @@ import pytest
 from audiencekit.audiences.setups.document import read_setup
 from audiencekit.audiences.setups.setup import Setup
 from audiencekit.errors import DefinitionRefused, InputOutputFailed
-from audiencekit.settings import ADDRESSES, KEY_NAME, NETWORK, SECRET_NAMES
+from audiencekit.settings import KEY_NAME, NETWORK, SECRET_NAMES
+from audiencekit.settings_file import ADDRESSES
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 WHOLE = """

@@ -53,7 +53,7 @@ async def test_requests_that_are_counted_apart_have_each_their_pace(tmp_path: Pa
 
 async def test_redis_is_chosen_by_its_address(tmp_path: Path, clock: Clock) -> None:
     """Nothing is kept on the host then."""
-    pytest.importorskip("redis", reason="the package redis is not installed: pip install 'audiencekit[redis]'")
+    pytest.importorskip("redis", reason="the package redis is not installed: pip install '.[redis]'")
     settings = settings_in(tmp_path, AUDIENCEKIT_LIMITER="redis://127.0.0.1:1/0")
     async with open_limiter(settings, "users", clock=clock) as limiter:
         assert isinstance(limiter, RedisLimiter)

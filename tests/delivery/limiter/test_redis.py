@@ -54,7 +54,7 @@ def test_an_address_that_cannot_be_is_refused_and_not_shown(address: str) -> Non
 
 
 def needs_redis() -> None:
-    pytest.importorskip("redis", reason="the package redis is not installed: pip install 'audiencekit[redis]'")
+    pytest.importorskip("redis", reason="the package redis is not installed: pip install '.[redis]'")
     if shutil.which("redis-server") is None:
         pytest.skip("redis-server is not installed: apt-get install redis-server")
 

@@ -323,3 +323,23 @@ def test_the_answer_ends_the_wait() -> None:
     with pytest.raises(KeyboardInterrupt):
         result_of(coming, wait_on)
     assert not coming.done()
+
+
+@pytest.mark.parametrize(
+    ("missing", "hint"),
+    [
+        ("mailchimp.cvs", "did you mean mailchimp.csv?"),
+        ("Mailchimp.CSV", "did you mean mailchimp.csv?"),
+        ("my", "did you mean 'my list.csv'? Put quotes around a name with a space"),
+        ("list.csv", "did you mean 'my list.csv'? Put quotes around a name with a space"),
+        ("orders.xlsx", ""),
+        ("nowhere/mailchimp.csv", ""),
+    ],
+)
+def test_a_missing_file_is_answered_with_the_one_that_is_meant(tmp_path: Path, missing: str, hint: str) -> None:
+    """By the names in its directory; a name of two words was not put between quotes."""
+    for name in ("mailchimp.csv", "my list.csv", "notes"):
+        tmp_path.joinpath(name).write_text("email\n")
+    with pytest.raises(SourceRefused, match="there is no such file") as caught:
+        RegularFile(tmp_path / missing)
+    assert caught.value.hint == hint

@@ -163,7 +163,7 @@ def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="adbc-driver-postgresql") as caught:
         open_source(from_sql("postgresql://host/shop", "SELECT 1"), SourceOptions())
-    assert "audiencekit[postgresql]" in caught.value.hint
+    assert "pip install '.[postgresql]'" in caught.value.hint
 
 
 @pytest.mark.services

@@ -292,4 +292,4 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="obstore") as caught:
         open_address(SourceAddress.read("s3://exports/people.csv"))
-    assert "audiencekit[cloud]" in caught.value.hint
+    assert "pip install '.[cloud]'" in caught.value.hint

@@ -268,4 +268,4 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="asyncssh") as caught:
         open_address(SourceAddress.read("sftp://example.com/people.csv"))
-    assert "audiencekit[sftp]" in caught.value.hint
+    assert "pip install '.[sftp]'" in caught.value.hint
