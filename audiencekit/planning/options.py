@@ -259,6 +259,8 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         columns=_read_columns(given["columns"]),
         country=given["country"],
         country_column=given["country_column"],
+        country_code_column=given["country_code_column"],
+        area_code_column=given["area_code_column"],
         operation_column=given["operation_column"],
         consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in _hashed_kinds(given)),

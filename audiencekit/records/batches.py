@@ -41,7 +41,8 @@ class MappedColumn:
     from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
-    divides the values of a cell, where the sampled cells show that they hold several.
+    divides the values of a cell, where the sampled cells show that they hold several. `area` is the position of the
+    column with the area codes of its numbers, called `area_name`.
     """
 
     kind: Kind
@@ -50,11 +51,16 @@ class MappedColumn:
     hashed: bool = False
     is_guess: bool = False
     separator: str | None = None
+    area: int | None = None
+    area_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
-    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it."""
+    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
+
+    `are_calling_codes` says that the cells of the country column are calling codes, with a plus or without.
+    """
 
     columns: tuple[MappedColumn, ...]
     country: int | None = None
@@ -63,6 +69,13 @@ class ColumnMapping:
     operation_name: str | None = None
     consent: int | None = None
     consent_name: str | None = None
+    are_calling_codes: bool = False
+
+    @property
+    def words(self) -> dict[int, str | None]:
+        """The columns that hold no identifier, and one text a row: positions and shown names."""
+        areas = {column.area: column.area_name for column in self.columns if column.area is not None}
+        return areas | dict(self.single.values())
 
     @property
     def single(self) -> dict[str, tuple[int, str | None]]:

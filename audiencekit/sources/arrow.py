@@ -27,7 +27,8 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, SHA256_BYTES
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.records.batches import ROW, ColumnMapping, TextBatch
+from audiencekit.records.area_codes import calling_codes_of, with_areas
+from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, TextBatch
 from audiencekit.records.chunks import value_counts
 from audiencekit.records.columns.arrays import (
     HASH_TYPE,
@@ -372,13 +373,13 @@ _MAY_BE_WHITE_SPACE: Final = np.array([byte <= 0x20 or byte in _WHITE_SPACE for 
 
 def used_positions(mapping: ColumnMapping) -> list[int]:
     """The columns of the source that are read at all, in source order."""
-    return sorted({column.position for column in mapping.columns} | {place for place, _ in mapping.single.values()})
+    return sorted({column.position for column in mapping.columns} | mapping.words.keys())
 
 
 def column_names(mapping: ColumnMapping) -> dict[int, str]:
     """The name shown for each used column."""
     names = {column.position: column.name for column in mapping.columns}
-    for place, name in mapping.single.values():
+    for place, name in mapping.words.items():
         if name is not None:
             names.setdefault(place, name)
     return names
@@ -387,9 +388,11 @@ def column_names(mapping: ColumnMapping) -> dict[int, str]:
 def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: ColumnMapping) -> pa.RecordBatch:
     """The RecordBatch of a TextBatch: row numbers, country, operation and consent where mapped, the mapped columns."""
     fields = {ROW: rows} | {field: arrays[place] for field, (place, _) in mapping.single.items()}
-    fields |= {
-        mapping.field_name(column): divided(arrays[column.position], column.separator) for column in mapping.columns
-    }
+    if mapping.are_calling_codes:
+        fields[COUNTRY] = calling_codes_of(fields[COUNTRY])
+    for column in mapping.columns:
+        cells = divided(arrays[column.position], column.separator)
+        fields[mapping.field_name(column)] = cells if column.area is None else with_areas(arrays[column.area], cells)
     return pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
 
 
@@ -494,7 +497,7 @@ class TypedColumns:
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text."""
         names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
+        single = mapping.words
         for place in used_positions(mapping):
             why = None if place in self.whole else refusal_of(self.types[place])
             if why is not None and not (place in single and pt.is_boolean(self.types[place])):

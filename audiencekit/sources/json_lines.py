@@ -273,7 +273,7 @@ class RowReader:
 
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping, split_cells: str | None) -> None:
         names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
+        single = mapping.words
         self._split_cells = split_cells
         self._identifiers = {column.position for column in mapping.columns}
         self._places = used_positions(mapping)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from audiencekit.identifiers.countries import find_countries, is_calling_code
+from audiencekit.identifiers.countries import find_countries, find_country, is_calling_code
+from audiencekit.records.area_codes import calling_code_of, digits_of
+from audiencekit.sources.columns.codes_apart import MOST_CALLING_DIGITS, Codes, names_calling_codes, sort_of
 from audiencekit.sources.columns.header import Header, names_country, names_country_in_short, names_part_of_country
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
@@ -20,13 +22,17 @@ _CODE_LETTERS: Final = (2, 3)
 
 @dataclass(slots=True)
 class CountryColumn:
-    """Finds the country among the columns at `places`. `notes` say what was found and why; they hold no cell."""
+    """Finds the country among the columns at `places`. `notes` say what was found and why; they hold no cell.
+
+    `are_calling_codes` says that its cells are calling codes, which may be without a plus.
+    """
 
     header: Header
     sample: Sample
     options: SourceOptions
     places: Sequence[int]
     notes: list[str] = field(default_factory=list)
+    are_calling_codes: bool = False
 
     def find(self) -> int | None:
         """The column of countries: the given one, else of those that are named so and hold some the one with most.
@@ -34,11 +40,14 @@ class CountryColumn:
         Most cells, not the largest share: a shop may know where to deliver of a few people, and of all where they live.
         Raises MappingRefused when the given one is missing.
         """
+        if self.options.country_code_column is not None:
+            return self._by_codes(self.header.find(self.options.country_code_column), "as `country_code_column=` says")
         if self.options.country_column is not None:
             found = self.header.find(self.options.country_column)
             self._note_unknown(found, self._countries(found))
             return found
-        countries = {place: self._countries(place) for place in self.places if self._is_named_so(place)}
+        named = [place for place in self.places if self._is_named_so(place)]
+        countries = {place: self._countries(place) for place in named if not self._are_bare_codes(place)}
         for place, number in list(countries.items()):
             if number == 0 or number < MIN_COUNTRY_SHARE * len(self.sample.filled(place)):
                 self._leave(place, number)
@@ -47,10 +56,34 @@ class CountryColumn:
         why = "by name and content"
         if best is None and (best := self._calling_codes()) is not None:
             countries[best], why = self._countries(best), "by the calling codes in its cells"
+        bare = [place for place in self.places if self._are_bare_codes(place)]
+        if best is None and len(bare) == 1:
+            return self._by_codes(bare[0], "by its name and the calling codes in its cells")
         if best is not None:
             self.notes.append(f"{self.header.shown(best)}: the country of each row, {why}")
             self._note_unknown(best, countries[best])
         return best
+
+    def _by_codes(self, place: int, why: str) -> int:
+        """The column of calling codes at `place`, which is told of."""
+        self.are_calling_codes = True
+        self.notes.append(f"{self.header.shown(place)}: the country of each row, {why}")
+        filled = self.sample.filled(place)
+        self._note_unknown(place, sum(find_country(calling_code_of(cell) or cell) is not None for cell in filled))
+        return place
+
+    def _are_bare_codes(self, place: int) -> bool:
+        """Whether cells are calling codes without a plus, beyond doubt.
+
+        Three digits are codes of countries in ISO 3166, too: so they must be named calling codes and nothing else.
+        """
+        name, filled = self._name(place), self.sample.filled(place)
+        if not filled or sort_of(name, filled) is not Codes.CALLING:
+            return False
+        are_certain = names_calling_codes(name) or all(len(digits_of(cell)) <= MOST_CALLING_DIGITS for cell in filled)
+        codes = [calling_code_of(cell) for cell in filled]
+        found = sum(code is not None and find_country(code) is not None for code in codes)
+        return are_certain and found >= MIN_CODE_SHARE * len(filled)
 
     def note_codes(self, mapped: set[int | None]) -> None:
         """Note columns, but those that are `mapped`, whose cells are codes of countries while no name says so.

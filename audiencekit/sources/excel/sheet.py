@@ -148,8 +148,7 @@ class SheetTable:
         self._blank += int(gaps.sum())
 
     def _read(self, column: CellColumn | None, place: int, mapping: ColumnMapping) -> _PlacedCells:
-        words = {position for position, _ in mapping.single.values()}
-        use = Use.WORD if place in words else Use.IDENTIFIER
+        use = Use.WORD if place in mapping.words else Use.IDENTIFIER
         nothing = np.empty(0, dtype=np.int64)
         if column is None:
             return _PlacedCells(place, "", use, nothing, ReadCells(pa.array([], pa.string()), ()))
