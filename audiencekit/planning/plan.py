@@ -310,7 +310,7 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
 
 def _lost_rows(tally: Tally) -> tuple[str, ...]:
     """Return a note on rows that another encoding would save."""
-    count = tally.reasons["encoding"]
+    count = tally.of_rows("encoding")
     if not count:
         return ()
     rows = "1 row is" if count == 1 else f"{count:,} rows are"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -31,6 +31,17 @@ REJECTION_SCHEMA: Final = pa.schema(
         pa.field("reason", pa.string(), nullable=False),
     ]
 )
+
+
+# A cell that could not be read, of the mapped column at `position`; the row may have others that could.
+CELL_FAULT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+NO_CELL_FAULTS: Final = pa.RecordBatch.from_pylist([], schema=CELL_FAULT_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +117,13 @@ class TextBatch:
     `columns` wraps a RecordBatch: `row` int64 (1 = first data row, ascending over all batches, blank records not
     counted); `country`, `operation` and `consent` string, present when mapped; then one field `c<position>` per mapped
     column, string or list<string> (cells divided by a separator, native lists). Cells are exactly as they stood;
-    null means a missing cell. Rows that could not be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
+    null means a missing cell, or one of `cell_faults` (CELL_FAULT_SCHEMA), which could not be read. Rows that could not
+    be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
     """
 
     columns: RawColumns
     faults: pa.RecordBatch
+    cell_faults: pa.RecordBatch = field(default_factory=lambda: NO_CELL_FAULTS)
 
 
 def resolve_countries(texts: Any) -> Any:

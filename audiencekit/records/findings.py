@@ -43,14 +43,12 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
     Empty unless values were examined.
     """
     found: list[Finding] = []
-    of_values: set[str] = set()
     for column in mapping.columns:
         seen = tally.columns.get(column.position, ColumnTally())
         if seen.trials is None:
             return ()
         found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
-        of_values |= set(seen.reasons)
-    found += _of_rows(tally, of_values)
+    found += _of_rows(tally)
     return tuple(sorted(found, key=lambda finding: (-finding.people, -finding.count)))
 
 
@@ -103,9 +101,9 @@ def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterato
         yield Finding(code=code, column=column.name, count=count, share=count / seen.present, message=message)
 
 
-def _of_rows(tally: Tally, of_values: set[str]) -> Iterator[Finding]:
-    for reason, count in tally.reasons.items():
-        if reason not in of_values:
+def _of_rows(tally: Tally) -> Iterator[Finding]:
+    for reason in tally.reasons:
+        if count := tally.of_rows(reason):
             message, remedy = (
                 describe_loss(Reason(reason), None, count, tally.rows_read),
                 remedy_of(Reason(reason), None),

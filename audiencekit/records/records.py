@@ -124,6 +124,8 @@ def prepare_batch(
         present[result.rejected_rows] = True
     for _, result in results:
         result.count_people(~qualified)
+    if batch.cell_faults.num_rows:
+        _count_cell_faults(batch, rows, results, rejections, (qualified, present))
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, Reason.NO_IDENTIFIER)
     lists = [
@@ -136,6 +138,34 @@ def prepare_batch(
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     tally = _tally(batch, results, records.num_rows, rejections.counts(), kinds)
     return PreparedBatch(HashedRecords(records), rejections.to_batch(), tally, refusing)
+
+
+def _count_cell_faults(
+    batch: TextBatch,
+    rows: Any,
+    results: list[tuple[Any, ColumnResult]],
+    rejections: Rejections,
+    state: tuple[Bools, Bools],
+) -> None:
+    """Count the cells that could not be read as rejected values of their columns. `state`: see `prepare_batch`."""
+    (qualified, present), numbers = state, rows.to_numpy()
+    order = np.argsort(numbers, kind="stable")
+    wanted, positions = (batch.cell_faults.column(place).to_numpy() for place in (0, 1))
+    codes = np.array([code_of(Reason(word)) for word in batch.cell_faults.column(2).to_pylist()])
+    found = np.searchsorted(numbers, wanted, sorter=order)
+    found = order[np.minimum(found, len(order) - 1)] if len(order) else np.zeros(0, dtype=np.int64)
+    is_there = numbers[found] == wanted if len(order) else np.zeros(len(wanted), dtype=bool)
+    for column, result in results if is_there.any() else ():
+        is_own = is_there & (positions == column.position)
+        own, reasons = found[is_own], codes[is_own]
+        rejections.add(rows, own, column.name, reasons)
+        present[own] = True
+        words = Counter(str(REASONS[code]) for code in reasons.tolist())
+        result.tally.present += len(own)
+        result.tally.reasons.update(words)
+        if result.tally.trials is not None:
+            lost = Counter(str(REASONS[code]) for code in reasons[~qualified[own]].tolist())
+            result.tally.trials.people.update(lost)
 
 
 def fold_consent(text: str) -> str:

@@ -49,6 +49,7 @@ WRONG_KIND: Final = frozenset(
         Reason.NOT_INTEGER,
         Reason.WRONG_HASH,
         Reason.TOO_LONG,
+        Reason.NOT_TEXT,
     }
 )
 LOOK: Final = "read the rejections (`rejections=FILE`)"
@@ -60,6 +61,8 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.ENCODING: "give the right encoding, for example `encoding='cp1252'`",
     Reason.RAGGED: "repair the rows (NDJSON: one flat object a line), or give `delimiter=` if the columns were split"
     " wrongly",
+    Reason.NOT_TEXT: "write the values as text in the program that the list comes from; a spreadsheet program computes"
+    " formulas when it opens and saves a workbook",
     Reason.ALREADY_HASHED: "give `hashed=KIND` if the whole column is SHA-256",
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet, or read it as text in "
@@ -172,6 +175,8 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
     (main, _), *_ = (item for item in seen.reasons.most_common() if item[0] in WRONG_KIND)
     if main in (Reason.NOT_VALID, Reason.NOT_POSSIBLE):
         return _COUNTRY
+    if main == Reason.NOT_TEXT:
+        return REMEDIES[Reason.NOT_TEXT]
     return "map the right column with `columns={'KIND': 'COLUMN'}`; say `split_cells=` if its cells hold several values"
 
 

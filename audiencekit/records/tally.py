@@ -155,6 +155,10 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
     combinations: Counter[int] = field(default_factory=Counter)
 
+    def of_rows(self, reason: str) -> int:
+        """How many rows were rejected for `reason` as a whole, and not one of their values."""
+        return self.reasons[reason] - sum(column.reasons[reason] for column in self.columns.values())
+
     def add(self, other: Tally) -> None:
         """Count `other` in."""
         self.rows_read += other.rows_read

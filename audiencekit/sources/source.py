@@ -224,6 +224,7 @@ class JoinedTable:
     def __init__(self, files: Sequence[Source], joined: JoinedMapping) -> None:
         self._files, self._joined = files, joined
         self._begun = 0  # files of this pass
+        self._last_rows: list[int] = []  # of each file that was read to its end
 
     @property
     def rows_read(self) -> int:
@@ -242,7 +243,7 @@ class JoinedTable:
         for place, file in enumerate(self._files):
             rows = file.rows_read if place < self._begun else 0
             parts.append(SourcePart(file.name, file.repeatable, first_row, rows, file.description))
-            first_row += rows
+            first_row += self._last_rows[place] if place < len(self._last_rows) else rows
         return tuple(parts)
 
     @property
@@ -257,12 +258,21 @@ class JoinedTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first of the first file. Refusals name the file and the row in that file."""
         self._begun = before = 0
+        self._last_rows.clear()
         for file, fields in zip(self._files, self._joined.fields, strict=True):
             self._begun += 1
             batches = file.batches()
+            last = 0  # blank rows of a sheet are numbered and not counted
             while (batch := _counted(batches, before)) is not None:
+                last = max(last, _last_row(batch))
                 yield _laid_over(batch, fields, mapping, before)
-            before += file.rows_read
+            self._last_rows.append(max(last, file.rows_read))
+            before += self._last_rows[-1]
+
+
+def _last_row(batch: TextBatch) -> int:
+    rows = (batch.columns.unwrap().column(ROW), batch.faults.column(0))
+    return max((numbers[-1].as_py() for numbers in rows if len(numbers)), default=0)
 
 
 def _counted(batches: Iterator[TextBatch], before: int) -> TextBatch | None:
@@ -291,7 +301,18 @@ def _laid_over(batch: TextBatch, fields: dict[int, int], mapping: ColumnMapping,
     faults = batch.faults
     if faults.num_rows:
         faults = faults.set_column(0, faults.schema.field(ROW), pc.add(faults.column(ROW), before))
-    return TextBatch(RawColumns(pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))), faults)
+    columns = pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+    return TextBatch(RawColumns(columns), faults, _cells_laid_over(batch.cell_faults, fields, before))
+
+
+def _cells_laid_over(cells: pa.RecordBatch, fields: dict[int, int], before: int) -> pa.RecordBatch:
+    if not cells.num_rows:
+        return cells
+    joined = {own: position for position, own in fields.items()}
+    positions = pa.array([joined[own] for own in cells.column(1).to_pylist()], pa.int64())
+    return pa.RecordBatch.from_arrays(
+        [pc.add(cells.column(0), before), positions, cells.column(2)], schema=cells.schema
+    )
 
 
 def _keyed(mapping: ColumnMapping) -> dict[Key, MappedColumn]:
