@@ -103,7 +103,7 @@ def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterato
 
 def _of_rows(tally: Tally) -> Iterator[Finding]:
     for reason in tally.reasons:
-        if count := tally.of_rows(reason):
+        if reason != Reason.SHARED and (count := tally.of_rows(reason)) > 0:
             message, remedy = (
                 describe_loss(Reason(reason), None, count, tally.rows_read),
                 remedy_of(Reason(reason), None),
