@@ -162,6 +162,13 @@ def reading_options(function: F) -> F:
             help="Column with the area codes of phone numbers.",
         ),
         reading_option(
+            "--fill-down",
+            metavar="COLUMN",
+            multiple=True,
+            shell_complete=columns,
+            help="Column whose blank cells are as the ones above; repeatable.",
+        ),
+        reading_option(
             "--hashed", type=KINDS, multiple=True, help="Kind whose columns hold SHA-256 hashes; repeatable."
         ),
         reading_option(

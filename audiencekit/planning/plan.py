@@ -302,9 +302,8 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
         seen = tally.columns.get(column.position)
         if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"
-            found.append(
-                f"{count:,} {what} without a country in column {column.name}: give `country=` or `country_column=`"
-            )
+            remedy = column.country_remedy or "give `country=` or `country_column=`"
+            found.append(f"{count:,} {what} without a country in column {column.name}: {remedy}")
     return tuple(found)
 
 
@@ -346,7 +345,7 @@ def unknown_consent(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
     return (f"no row has the VALUE of `consent_column=` in column {name}, which has {others} other {values}",)
 
 
-def no_records_left(selection: Selection, options: Options, consent: tuple[str, ...]) -> list[Refused]:
+def no_records_left(selection: Selection, options: Options, consent: tuple[str, ...] = ()) -> list[Refused]:
     """Refuse a source if all its records are suppressed: this is probably a mistake. `consent`: `unknown_consent`."""
     if not selection.suppressed or selection.chosen.count() or options.bounds.allow_empty:
         return []

@@ -21,6 +21,7 @@ ROW: Final = "row"
 COUNTRY: Final = "country"
 OPERATION: Final = "operation"
 CONSENT: Final = "consent"
+GROUP: Final = "group"
 IS_DELETE: Final = "is_delete"
 
 # A rejection: never a value. `column` is a name that may be shown, null when the whole row is meant.
@@ -53,7 +54,8 @@ class MappedColumn:
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
     divides the values of a cell, where the sampled cells show that they hold several. `area` is the position of the
-    column with the area codes of its numbers, called `area_name`.
+    column with the area codes of its numbers, called `area_name`. `country_remedy` is what would say the country of
+    numbers that name none, where another column may say it.
     """
 
     kind: Kind
@@ -64,13 +66,15 @@ class MappedColumn:
     separator: str | None = None
     area: int | None = None
     area_name: str = ""
+    country_remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
     """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
 
-    `are_calling_codes` says that the cells of the country column are calling codes, with a plus or without.
+    `are_calling_codes` says that the cells of the country column are calling codes, with a plus or without. Blank cells
+    of the fields `filled_down` are as those above them, up to a row with a cell in the column `group`.
     """
 
     columns: tuple[MappedColumn, ...]
@@ -81,6 +85,8 @@ class ColumnMapping:
     consent: int | None = None
     consent_name: str | None = None
     are_calling_codes: bool = False
+    filled_down: tuple[str, ...] = ()
+    group: int | None = None
 
     @property
     def words(self) -> dict[int, str | None]:
@@ -95,6 +101,7 @@ class ColumnMapping:
             COUNTRY: (self.country, self.country_name),
             OPERATION: (self.operation, self.operation_name),
             CONSENT: (self.consent, self.consent_name),
+            GROUP: (self.group, None if self.group is None else f"column{self.group + 1}"),
         }
         return {field: (position, name) for field, (position, name) in fields.items() if position is not None}
 

@@ -55,6 +55,8 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
 def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
     for reason, count in seen.reasons.items():
         option, saves, hint = _best(trials, Reason(reason), count)
+        if reason == Reason.NO_COUNTRY and column.country_remedy is not None:
+            option, saves, hint = None, 0, column.country_remedy
         if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
             option, saves, hint = None, 0, _APART
         yield Finding(

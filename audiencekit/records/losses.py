@@ -104,6 +104,8 @@ def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
     """An act that would save values lost for `reason`, in words; None where nothing is known."""
     if reason is Reason.ALREADY_HASHED and column is not None:
         return f"say {option('hashed', [column.kind.value])} if the whole column is SHA-256"
+    if reason is Reason.NO_COUNTRY and column is not None and column.country_remedy is not None:
+        return column.country_remedy
     if reason is Reason.INVALID_SYNTAX and column is not None and column.separator is not None:
         return LOOK
     return REMEDIES.get(reason)

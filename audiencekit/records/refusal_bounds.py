@@ -101,16 +101,16 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
     if not bounds.confirm_partner_ids:
         seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
         problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
-    return problems + _judge_rows(tally, bounds)
+    return problems + _judge_rows(tally, mapping, bounds)
 
 
-def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
+def _judge_rows(tally: Tally, mapping: ColumnMapping, bounds: Bounds) -> list[Refused]:
     if tally.rows_read == 0:
         empty = PlanRefused("the source has no rows", hint="give `allow_empty=True` if that is expected")
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected:,} of {tally.rows_read:,} rows were rejected ({_most_common(tally)})"
-        remedy = _remedy(tally)
+        remedy = _remedy(tally, mapping)
         allow = "if they are right, allow more with `max_rejected_share=`"
         if remedy is None or LOOK not in remedy:
             allow = f"{LOOK}; {allow}"
@@ -118,7 +118,7 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
         whole = f"every one of {tally.rows_read:,} rows was rejected ({_most_common(tally)})"
-        return [PlanRefused(whole, hint=_remedy(tally) or LOOK)]
+        return [PlanRefused(whole, hint=_remedy(tally, mapping) or LOOK)]
     return []
 
 
@@ -180,9 +180,11 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
     return "map the right column with `columns={'KIND': 'COLUMN'}`; say `split_cells=` if its cells hold several values"
 
 
-def _remedy(tally: Tally) -> str | None:
+def _remedy(tally: Tally, mapping: ColumnMapping) -> str | None:
     """The remedy for the most frequent reason that has one; None where none has."""
-    found = (REMEDIES[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in REMEDIES)
+    of_country = next((column.country_remedy for column in mapping.columns if column.country_remedy), None)
+    remedies = REMEDIES if of_country is None else {**REMEDIES, Reason.NO_COUNTRY: of_country}
+    found = (remedies[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in remedies)
     return next(found, None)
 
 

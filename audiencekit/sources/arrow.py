@@ -505,7 +505,8 @@ class TypedColumns:
         names = column_names(mapping)
         single = mapping.words
         for place in used_positions(mapping):
-            why = None if place in self.whole else refusal_of(self.types[place])
+            is_read = place in self.whole or place == mapping.group
+            why = None if is_read else refusal_of(self.types[place])
             if why is not None and not (place in single and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
@@ -513,7 +514,7 @@ class TypedColumns:
                     hint=_WRITE_TEXT,
                 )
         for place in single:
-            if is_list(self.types[place]):
+            if is_list(self.types[place]) and place != mapping.group:
                 raise SourceRefused(f"the column {names[place]} holds several values a row", column=names[place])
 
     def to_text(
@@ -526,6 +527,8 @@ class TypedColumns:
         Bytes are text, but in columns that are hashed they are what the digits stand for. Raises SourceRefused for
         floating-point numbers that are not whole.
         """
+        if mapping.group is not None and not pt.is_string(arrays[mapping.group].type):
+            arrays = {**arrays, mapping.group: pc.if_else(arrays[mapping.group].is_valid(), "x", "")}
         arrays = {**arrays, **self._whole_numbers(arrays, column_names(mapping))}
         hashed = {column.position for column in mapping.columns if column.hashed}
         digits = {place: as_digits(arrays[place]) for place in hashed if is_bytes(arrays[place].type)}
@@ -568,7 +571,7 @@ class TypedColumns:
 
     def _whole_numbers(self, arrays: Mapping[int, pa.Array], names: Mapping[int, str]) -> dict[int, pa.Array]:
         found = {}
-        for place in self.whole & names.keys():
+        for place in (place for place in self.whole & names.keys() if pt.is_floating(arrays[place].type)):
             found[place] = whole_numbers(arrays[place])
             if found[place] is None:
                 raise SourceRefused(

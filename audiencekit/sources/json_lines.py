@@ -283,6 +283,7 @@ class RowReader:
         self._split_cells = split_cells
         self._identifiers = {column.position for column in mapping.columns}
         self._places = used_positions(mapping)
+        self._group_key = None if mapping.group is None else keys[mapping.group]
         self._wanted = [(keys[place], names[place], place in single) for place in self._places]
 
     def rows(self, numbers: npt.NDArray[np.int64], lines: list[bytes | None], faults: Faults) -> Iterator[Rows]:
@@ -342,6 +343,8 @@ class RowReader:
                 cells.append(str(found[key]).lower())  # as a consent may be written
                 continue
             cell = _read_cell(found, key, line)
+            if key == self._group_key:
+                cell = "x" if found.get(key) else None  # it is only asked whether there is a cell
             if is_single and isinstance(cell, list):
                 cell = Reason.NOT_TEXT
             if is_single and isinstance(cell, Reason):

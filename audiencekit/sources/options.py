@@ -45,7 +45,8 @@ class SourceOptions:
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
     or an English name and is kept as the code. `area_code_column` and `country_code_column` hold the area codes of
-    phone numbers and the calling codes of their countries. `hashed` are the kinds whose columns hold SHA-256 already.
+    phone numbers and the calling codes of their countries. `fill_down` names columns of which a blank cell is as the
+    one above it. `hashed` are the kinds whose columns hold SHA-256 already.
     `ignore` names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says
     that the first record is data, True that it is not, None that it is looked at. `header_row` is the line of the
     header, or its row in a sheet. `sheet` names a sheet of a workbook. `one_operation` True says that a prepared
@@ -66,6 +67,7 @@ class SourceOptions:
     area_code_column: str | None = None
     operation_column: str | None = None
     consent_column: str | None = None
+    fill_down: tuple[str, ...] = ()
     hashed: frozenset[Kind] = frozenset()
     ignore: tuple[str, ...] = ()
     every_form: bool = False
@@ -104,6 +106,8 @@ class SourceOptions:
             raise UsageError(
                 f"{option('header', self.header)} and `header_row=` were both given", hint="give one of them"
             )
+        if not all(name.strip() for name in self.fill_down):
+            raise UsageError("`fill_down=` names no column", hint="write `fill_down=['NAME']`")
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 
@@ -113,13 +117,13 @@ class SourceOptions:
         if self.every_form:
             return False
         singles = (*self._single_columns, self.split_cells)
-        several = self.columns or self.hashed or self.ignore
+        several = self.columns or self.hashed or self.ignore or self.fill_down
         return bool(several) or any(name is not None for name in singles)
 
     @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
-        others = (*self._single_columns, *self.ignore)
+        others = (*self._single_columns, *self.ignore, *self.fill_down)
         return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
 
     @property

@@ -15,9 +15,12 @@ from audiencekit.records.batches import ROW, ColumnMapping, MappedColumn, TextBa
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.mapping import Mapper, nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
+from audiencekit.sources.fill_down import FillDown
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.prepared import PREPARED
 from audiencekit.sources.table import Description, SourcePart, Table
+
+Fill = Callable[[TextBatch], TextBatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,15 @@ class Source:
         Raises SourceRefused, at the latest after the last batch: until then nothing that was read may be sent.
         """
         rows = self._table.batches(self.mapping)
-        step = guarded(lambda: self._next(rows))
+        fill = FillDown(self.mapping).fill if self.mapping.filled_down else None
+        step = guarded(lambda: self._next(rows, fill))
         while (batch := step()) is not None:
             yield batch
 
-    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
+    def _next(self, rows: Iterator[TextBatch], fill: Fill | None) -> TextBatch | None:
         with naming(self.name, lambda: self.rows_read):
-            return next(rows, None)
+            batch = next(rows, None)
+        return batch if batch is None or fill is None else fill(batch)
 
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
@@ -214,8 +219,8 @@ class JoinedSource(Source):
         """The files, in order, each with its rows of the pass so far."""
         return self._files.parts
 
-    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
-        return next(rows, None)  # the files name themselves
+    def _next(self, rows: Iterator[TextBatch], fill: Fill | None) -> TextBatch | None:
+        return next(rows, None)  # the files name themselves, and fill their own cells
 
 
 class JoinedTable:

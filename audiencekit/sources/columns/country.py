@@ -24,7 +24,8 @@ _CODE_LETTERS: Final = (2, 3)
 class CountryColumn:
     """Finds the country among the columns at `places`. `notes` say what was found and why; they hold no cell.
 
-    `are_calling_codes` says that its cells are calling codes, which may be without a plus.
+    `are_calling_codes` says that its cells are calling codes, which may be without a plus; `hint` is a column that may
+    be the country, and is not used.
     """
 
     header: Header
@@ -33,6 +34,7 @@ class CountryColumn:
     places: Sequence[int]
     notes: list[str] = field(default_factory=list)
     are_calling_codes: bool = False
+    hint: int | None = None
 
     def find(self) -> int | None:
         """The column of countries: the given one, else of those that are named so and hold some the one with most.
@@ -94,6 +96,7 @@ class CountryColumn:
             if place not in mapped and not names_part_of_country(self._name(place)) and self._holds_codes(place):
                 shown = self.header.shown(place)
                 given = option("country_column", shown)
+                self.hint = place
                 self.notes.append(f"{shown}: looks like the country of each row; not used, say {given} if it is")
 
     def _calling_codes(self) -> int | None:
@@ -132,6 +135,8 @@ class CountryColumn:
         if not self.sample.filled(place):
             return
         shown = self.header.shown(place)
+        if countries:
+            self.hint = place
         none = "most of its cells are none that is known" if countries else "its cells are none"
         given = f"; say {option('country_column', shown)} if it is one" if countries else ""
         # The number of a person elsewhere may be that of another at home.

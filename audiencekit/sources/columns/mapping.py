@@ -11,7 +11,7 @@ from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
 from audiencekit.records.area_codes import calling_code_of, digits_of, with_area
-from audiencekit.records.batches import ColumnMapping, MappedColumn
+from audiencekit.records.batches import CONSENT, COUNTRY, OPERATION, ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.codes_apart import (
     Codes,
@@ -35,6 +35,7 @@ from audiencekit.sources.columns.evidence import (
     plausible_share,
     refuse_contradiction,
 )
+from audiencekit.sources.columns.groups import find_group
 from audiencekit.sources.columns.header import (
     Header,
     compare_key,
@@ -154,6 +155,9 @@ class Mapper:
         columns = self._with_areas(columns, country, area)
         if country is None and self._has_phone_numbers(columns):
             countries.note_codes({operation, consent, *(column.position for column in columns)})
+        used = {OPERATION: operation, CONSENT: consent, COUNTRY: country}
+        group, filled = self._groups(columns, country, used)
+        columns = self._with_country_remedy(columns, countries, country, group, filled)
         if self.options.puts_in and consent is None:
             self._notice_consent(country, operation, *(column.position for column in columns))
         if operation is None:
@@ -169,6 +173,8 @@ class Mapper:
             consent=consent,
             consent_name=self._shown(consent),
             are_calling_codes=country is not None and countries.are_calling_codes,
+            filled_down=filled,
+            group=group if filled else None,
         )
 
     @property
@@ -424,6 +430,54 @@ class Mapper:
                 self.notes.append(
                     f"{self.header.shown(place)}: left out; a number with an extension is that of a switchboard"
                 )
+
+    def _groups(
+        self, columns: tuple[MappedColumn, ...], country: int | None, used: Mapping[str, int | None]
+    ) -> tuple[int | None, tuple[str, ...]]:
+        """The column that says where a group of rows begins, and the fields that are filled within it.
+
+        Raises MappingRefused for a column of `fill_down` that is used for nothing that is filled.
+        """
+        places = {self.header.find(name) for name in self.options.fill_down}
+        filled = tuple(field for field, place in used.items() if place in places)
+        if len(filled) < len(places):
+            raise MappingRefused(
+                "`fill_down=` names a column that is not the country, operation or consent of a row",
+                hint="only of these may a row have the words of the one above it; name the country with"
+                " `country_column=`",
+            )
+        group = None if country is None else find_group(self.header, self.sample, columns, country)
+        if group is None:
+            return None, filled
+        if group.is_certain and not filled and self.options.puts_in:
+            filled = (COUNTRY,)
+            shown = self.header.shown(group.column)
+            self.notes.append(
+                f"{self.header.shown(group.country)}: rows with a blank {shown} have the country of the row above them"
+            )
+        return group.column, filled
+
+    def _with_country_remedy(
+        self,
+        columns: tuple[MappedColumn, ...],
+        countries: CountryColumn,
+        country: int | None,
+        group: int | None,
+        filled: tuple[str, ...],
+    ) -> tuple[MappedColumn, ...]:
+        """`columns`, those of phone numbers with the option that names their country, if a column may say it."""
+        remedy = None
+        if country is not None and group is not None and COUNTRY not in filled:
+            given = option("fill_down", [self.header.shown(country)])
+            remedy = f"give {given} if rows below others belong to them, and are of their country"
+            self.notes.append(f"{self.header.shown(country)}: blank where {self.header.shown(group)} is; {remedy}")
+        elif country is None and countries.hint is not None:
+            given = option("country_column", self.header.shown(countries.hint))
+            remedy = f"give {given} if that column is the country of each row"
+        return tuple(
+            replace(column, country_remedy=remedy) if column.kind is Kind.PHONE_NUMBER else column
+            for column in columns
+        )  # fmt: skip
 
     def _notice_consent(self, *used: int | None) -> None:
         """Warn of people who say no in a column that no option names. Raises MappingRefused where all say only no."""

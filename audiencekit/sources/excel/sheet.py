@@ -153,6 +153,8 @@ class SheetTable:
 
     def _read(self, column: CellColumn | None, place: int, mapping: ColumnMapping) -> _PlacedCells:
         use = Use.WORD if place in mapping.words else Use.IDENTIFIER
+        if place == mapping.group:
+            use = Use.SAMPLE  # it is only asked whether there is a cell
         nothing = np.empty(0, dtype=np.int64)
         if column is None:
             return _PlacedCells(place, "", use, nothing, ReadCells(pa.array([], pa.string()), ()))
