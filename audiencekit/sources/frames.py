@@ -40,7 +40,7 @@ from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults, counts_cells
+from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults
 
 T = TypeVar("T")
 
@@ -328,7 +328,7 @@ class FrameTable:
 
     def __init__(self, columns: FrameColumns, options: SourceOptions, whole: frozenset[int], shown: str) -> None:
         self._columns, self._split_cells, self._whole = columns, options.split_cells, whole
-        self._counts_cells = counts_cells(options)
+        self._counts_cells = options.counts_cells
         self._format = shown
         self.rows_read = 0
 

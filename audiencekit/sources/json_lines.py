@@ -28,7 +28,7 @@ from audiencekit.sources.object_kernels import ObjectKernels
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import NO_VALUE, OBJECT_ROWS, SAMPLE_BYTES, Sample
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import Faults, FaultWords, counts_cells
+from audiencekit.sources.unreadable_rows import Faults, FaultWords
 
 NAMES: Final = (".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz")
 SNIFFED_LINES: Final = 10  # an object among these, when the first line begins like one
@@ -102,7 +102,7 @@ class JsonLinesTable:
 
     def __init__(self, stream: ByteStream, keys: tuple[str, ...], options: SourceOptions) -> None:
         self._stream, self._keys, self._split_cells = stream, keys, options.split_cells
-        self._counts_cells = counts_cells(options)
+        self._counts_cells = options.counts_cells
         self._known = frozenset(keys)
         self.rows_read = self._other_key_row = 0
 

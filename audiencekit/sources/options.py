@@ -121,6 +121,14 @@ class SourceOptions:
         return bool(several) or any(name is not None for name in singles)
 
     @property
+    def counts_cells(self) -> bool:
+        """Whether many unreadable cells refuse a list, as unreadable rows do: where people are kept or taken out.
+
+        There a person whose cell cannot be read would be missed. Of people who are put in, the other identifiers go on.
+        """
+        return not self.puts_in or self.operation_column is not None
+
+    @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
         others = (*self._single_columns, *self.ignore, *self.fill_down)

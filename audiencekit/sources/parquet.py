@@ -22,7 +22,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.prepared import as_prepared, is_prepared
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults, counts_cells
+from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults
 
 T = TypeVar("T")
 SAMPLE_CELLS: Final = 500_000
@@ -53,7 +53,7 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names), sampled_objects(pieces))
     prepared = not options.is_about_columns and is_prepared(schema)
     typed = TypedColumns(tuple(schema.types), options.split_cells, whole)
-    table = ParquetTable(file, schema, rows, typed, counts_cells(options))
+    table = ParquetTable(file, schema, rows, typed, options.counts_cells)
     look = Look(table, Header.of(names, len(names), options.wanted_names), sample)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 

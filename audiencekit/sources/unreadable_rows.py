@@ -15,7 +15,6 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import tolerated_fault_rows
 from audiencekit.records.batches import CELL_FAULT_SCHEMA, NO_CELL_FAULTS, REJECTION_SCHEMA
-from audiencekit.sources.options import SourceOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ TYPED_WORDS: Final[Mapping[Reason, FaultWords]] = {
 class Faults:
     """The faulty rows of one pass, and the faulty cells of others, handed out batch by batch.
 
-    With `counts_cells` a faulty cell counts as a faulty row: see `counts_cells`.
+    With `counts_cells` a faulty cell counts as a faulty row: see `SourceOptions.counts_cells`.
     """
 
     def __init__(self, words: Mapping[Reason, FaultWords] = DELIMITED_WORDS, *, counts_cells: bool = False) -> None:
@@ -129,11 +128,3 @@ class Faults:
             rows_read=rows,
             hint=self._words[reason].hint,
         )
-
-
-def counts_cells(options: SourceOptions) -> bool:
-    """Whether many unreadable cells refuse a list, as many unreadable rows do: where people are kept or taken out.
-
-    There a person whose cell cannot be read would be missed. Of people who are put in, the other identifiers go on.
-    """
-    return not options.puts_in or options.operation_column is not None

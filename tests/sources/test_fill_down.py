@@ -56,7 +56,7 @@ def test_fields_of_a_list_are_of_their_group(open_bytes: Open) -> None:
 
 
 def test_others_are_told_and_filled_on_demand(open_bytes: Open) -> None:
-    """Such rows may be of people of whom little is known."""
+    """Such rows may be of people without a known country."""
     names, country = FLAT, "Country"
     source = open_bytes(_lines(names, CHILDREN), puts_in=True)
     assert _countries(source) == [country for _, country, _ in CHILDREN]

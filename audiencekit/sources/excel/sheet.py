@@ -29,7 +29,7 @@ from audiencekit.sources.excel.xml_rows import SheetRowReader
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample, by_column
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import Faults, FaultWords, counts_cells
+from audiencekit.sources.unreadable_rows import Faults, FaultWords
 from audiencekit.text import option, shown
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class SheetTable:
 
     def __init__(self, file: RawFile, layout: SheetLayout, cells: CellReader, options: SourceOptions) -> None:
         self._file, self.layout, self._cells, self._split_cells = file, layout, cells, options.split_cells
-        self._counts_cells = counts_cells(options)
+        self._counts_cells = options.counts_cells
         self.rows_read = self.bytes_read = self._last_row = 0
         self._blank, self._first_blank, self._hidden = 0, 0, 0
 
