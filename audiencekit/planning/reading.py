@@ -332,7 +332,8 @@ class ReadSource:
         columns = tuple(MappedColumn(**{**column, "kind": Kind(column["kind"])}) for column in mapping.pop("columns"))
         parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
         warnings = tuple(Loss(**each) for each in facts.pop("warnings"))
-        mapped = ColumnMapping(columns=columns, **mapping)
+        filled_down = tuple(mapping.pop("filled_down"))
+        mapped = ColumnMapping(columns=columns, filled_down=filled_down, **mapping)
         return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, **facts)
 
 
