@@ -150,6 +150,25 @@ def reading_options(function: F) -> F:
             "--country-column", metavar="NAME", shell_complete=columns, help="Column with the country of each row."
         ),
         reading_option(
+            "--country-code-column",
+            metavar="NAME",
+            shell_complete=columns,
+            help="Column with the calling code of each row, such as 49.",
+        ),
+        reading_option(
+            "--area-code-column",
+            metavar="NAME",
+            shell_complete=columns,
+            help="Column with the area codes of phone numbers.",
+        ),
+        reading_option(
+            "--fill-down",
+            metavar="COLUMN",
+            multiple=True,
+            shell_complete=columns,
+            help="Column whose blank cells are as the ones above; repeatable.",
+        ),
+        reading_option(
             "--hashed", type=KINDS, multiple=True, help="Kind whose columns hold SHA-256 hashes; repeatable."
         ),
         reading_option(

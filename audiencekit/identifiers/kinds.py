@@ -79,6 +79,7 @@ class Reason(StrEnum):
     HASH_OF_PLACEHOLDER = "hash_of_placeholder"
     NOT_INTEGER = "not_integer"
     INVISIBLE_CHARACTER = "invisible_character"
+    NOT_TEXT = "not_text"
     RAGGED = "ragged"
     ENCODING = "encoding"
     TOO_LARGE = "too_large"

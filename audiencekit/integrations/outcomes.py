@@ -83,7 +83,8 @@ class PartitionWork:
         for piece in batches:
             columns, rows = self._rows_of(piece, before)
             before += len(rows)
-            yield TextBatch(RawColumns(self._text_of(columns, rows, faults)), faults.take())
+            text = RawColumns(self._text_of(columns, rows, faults))
+            yield TextBatch(text, faults.take(), faults.take_cells())
 
     @guarded
     def _rows_of(self, batch: RawColumns, before: int) -> tuple[RawColumns, npt.NDArray[np.int64]]:

@@ -40,7 +40,7 @@ PARTITION_ROWS: Final = 2**33
 # Options of files, of the moment of sending, or of the list as a whole.
 _NOT_HERE: Final = frozenset(
     {"encoding", "delimiter", "header", "header_row", "sheet", "expires_at", "ttl_days", "effective_at", "plan_time"}
-    | {"suppress", "consent_column"}
+    | {"suppress", "consent_column", "fill_down"}
 )
 
 # By the stage and the partition that they were counted in: a task that ran twice is counted once.

@@ -99,6 +99,9 @@ class SourceKeywords(TypedDict, total=False):
     columns: Columns | None
     country: str | None
     country_column: str | None
+    country_code_column: str | None
+    area_code_column: str | None
+    fill_down: str | Iterable[str] | None
     hashed: str | Iterable[str] | None
     ignore: str | Iterable[str] | None
     split_cells: str | None
@@ -158,6 +161,9 @@ ABOUT: Final[Mapping[str, Keyword]] = MappingProxyType(
         "columns": Keyword(None, "{kind: column}, or pairs of them; recognised by default."),
         "country": Keyword(None, "Country of phone numbers that do not name theirs: 'DE', or 'Germany'."),
         "country_column": Keyword(None, "Column with the country of each row."),
+        "country_code_column": Keyword(None, "Column with the calling code of each row, such as 49."),
+        "area_code_column": Keyword(None, "Column with the area codes of the phone numbers beside it."),
+        "fill_down": Keyword(None, "Columns whose blank cells are as the ones above them: the country of child rows."),
         "hashed": Keyword(None, "Kinds whose columns are SHA-256 already."),
         "ignore": Keyword(None, "Columns to ignore."),
         "split_cells": Keyword(None, "Separator of several values in one cell."),

@@ -106,6 +106,8 @@ def plain_keywords(keywords: SourceKeywords, *, few_people: FewPeople = "tell") 
     plain.setdefault("few_people", few_people)
     if ignore := _ignored_names(plain):
         plain["ignore"] = ignore
+    if filled := _filled_names(plain):
+        plain["fill_down"] = filled
     if suppress := _suppress_paths(plain.pop("suppress", None)):
         plain["suppress"] = [absolute_path(path) for path in suppress]
     return cast("Keywords", plain)
@@ -259,10 +261,13 @@ def _source_options(given: Mapping[str, Any], consent_column: str | None) -> Sou
         columns=_read_columns(given["columns"]),
         country=given["country"],
         country_column=given["country_column"],
+        country_code_column=given["country_code_column"],
+        area_code_column=given["area_code_column"],
         operation_column=given["operation_column"],
         consent_column=consent_column,
         hashed=frozenset(read_kind(kind) for kind in _hashed_kinds(given)),
         ignore=tuple(_ignored_names(given)),
+        fill_down=tuple(_filled_names(given)),
         split_cells=given["split_cells"],
         encoding=given["encoding"],
         delimiter=given["delimiter"],
@@ -305,6 +310,10 @@ def _hashed_kinds(given: Mapping[str, Any]) -> list[str]:
 
 def _ignored_names(given: Mapping[str, Any]) -> list[str]:
     return _texts(given.get("ignore"), wrong="ignore names columns", hint='for example ["Fax"]')
+
+
+def _filled_names(given: Mapping[str, Any]) -> list[str]:
+    return _texts(given.get("fill_down"), wrong="fill_down names columns", hint='for example ["Country"]')
 
 
 def _texts(given: Any, *, wrong: str, hint: str) -> list[str]:

@@ -32,7 +32,7 @@ from audiencekit.records.findings import find_causes
 from audiencekit.records.losses import Loss, find_losses
 from audiencekit.records.plan_times import PlanTimes, format_time
 from audiencekit.records.record_bits import Bools, Indices
-from audiencekit.records.tally import Tally
+from audiencekit.records.tally import MOST_CONSENTS, Tally
 from audiencekit.reporting.report import Plan, RowCounts, Verdict, combination_counts, identifier_counts
 from audiencekit.selection.selection import Selection, SelectionLayout
 from audiencekit.settings import Settings
@@ -303,15 +303,14 @@ def _lost_numbers(tally: Tally, mapping: ColumnMapping, warned: Container[str | 
         seen = tally.columns.get(column.position)
         if count := seen.reasons["no_country"] if seen else 0:
             what = "number" if count == 1 else "numbers"
-            found.append(
-                f"{count:,} {what} without a country in column {column.name}: give `country=` or `country_column=`"
-            )
+            remedy = column.country_remedy or "give `country=` or `country_column=`"
+            found.append(f"{count:,} {what} without a country in column {column.name}: {remedy}")
     return tuple(found)
 
 
 def _lost_rows(tally: Tally) -> tuple[str, ...]:
     """Return a note on rows that another encoding would save."""
-    count = tally.reasons["encoding"]
+    count = tally.of_rows("encoding")
     if not count:
         return ()
     rows = "1 row is" if count == 1 else f"{count:,} rows are"
@@ -337,15 +336,25 @@ def ignored_operation(source: ReadSource, options: Options, *, is_revised: bool)
     return [MappingRefused(what, hint=hint)]
 
 
-def no_records_left(selection: Selection, options: Options) -> list[Refused]:
-    """Refuse a source if all its records are suppressed: this is probably a mistake."""
+def unknown_consent(tally: Tally, mapping: ColumnMapping) -> tuple[str, ...]:
+    """Return a note that no row has the VALUE of `consent_column`; none if a row has it, or no option names one."""
+    if mapping.consent is None or not tally.rows_read or any(tally.consents.values()):
+        return ()
+    others = f"{len(tally.consents):,}" if len(tally.consents) < MOST_CONSENTS else f"at least {MOST_CONSENTS:,}"
+    values = "value" if len(tally.consents) == 1 else "values"
+    name = mapping.consent_name
+    return (f"no row has the VALUE of `consent_column=` in column {name}, which has {others} other {values}",)
+
+
+def no_records_left(selection: Selection, options: Options, consent: tuple[str, ...] = ()) -> list[Refused]:
+    """Refuse a source if all its records are suppressed: this is probably a mistake. `consent`: `unknown_consent`."""
     if not selection.suppressed or selection.chosen.count() or options.bounds.allow_empty:
         return []
     causes = "`suppress=` and `consent_column=`" if options.suppresses else "who was erased by `forget`"
     hint = f"look at {causes}; give `allow_empty=True` if that is expected"
-    return [
-        PlanRefused(f"all of {selection.suppressed:,} records are suppressed: no record is left to send", hint=hint)
-    ]
+    why = "".join(f" ({note})" for note in consent)
+    message = f"all of {selection.suppressed:,} records are suppressed: no record is left to send{why}"
+    return [PlanRefused(message, hint=hint)]
 
 
 def refuse_few(people: int, options: Options, destination: Destination) -> list[Refused]:

@@ -18,6 +18,7 @@ from audiencekit.planning.plan import (
     refuse_losses,
     refuse_shared_by_members,
     to_plan,
+    unknown_consent,
 )
 from audiencekit.planning.plan_inputs import PlanResources, PlanTerms
 from audiencekit.planning.reading import (
@@ -187,7 +188,8 @@ def assemble(
     """Return the plan of all that was gathered, without the `shared` values."""
     options, times = terms.options, terms.times
     selection = gathered.keysets.select()
-    alone = no_records_left(selection, options)  # of all that were read, not only of those to be sent
+    consent = unknown_consent(gathered.tally, source.mapping)
+    alone = no_records_left(selection, options, consent)  # of all that were read, not only of those to be sent
     if revise is not None:
         selection = revise(gathered, selection, times)
     layout, requests = gathered.plan(selection)
@@ -219,7 +221,7 @@ def assemble(
         shared=shared,
         people_changed=changed,
         suppression=lists,
-        suppression_notes=notes_of(lists) + _memory_notes(terms, selection),
+        suppression_notes=notes_of(lists) + _memory_notes(terms, selection) + consent,
     )
 
 

@@ -339,7 +339,8 @@ class ReadSource:
         parts, notes = tuple(SourcePart(**part) for part in facts.pop("parts")), tuple(facts.pop("notes"))
         warnings = tuple(Loss(**each) for each in facts.pop("warnings"))
         uses = tuple(ColumnUse(**each) for each in facts.pop("uses", ()))  # a spool that was kept before has none
-        mapped = ColumnMapping(columns=columns, **mapping)
+        filled_down = tuple(mapping.pop("filled_down"))
+        mapped = ColumnMapping(columns=columns, filled_down=filled_down, **mapping)
         return cls(mapping=mapped, parts=parts, notes=notes, warnings=warnings, uses=uses, **facts)
 
 

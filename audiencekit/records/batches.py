@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ ROW: Final = "row"
 COUNTRY: Final = "country"
 OPERATION: Final = "operation"
 CONSENT: Final = "consent"
+GROUP: Final = "group"
 IS_DELETE: Final = "is_delete"
 
 # A rejection: never a value. `column` is a name that may be shown, null when the whole row is meant.
@@ -33,6 +34,17 @@ REJECTION_SCHEMA: Final = pa.schema(
 )
 
 
+# A cell that could not be read, of the mapped column at `position`; the row may have others that could.
+CELL_FAULT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+NO_CELL_FAULTS: Final = pa.RecordBatch.from_pylist([], schema=CELL_FAULT_SCHEMA)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappedColumn:
     """One column of the source that carries identifiers of one kind.
@@ -41,7 +53,9 @@ class MappedColumn:
     from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
-    divides the values of a cell, where the sampled cells show that they hold several.
+    divides the values of a cell, where the sampled cells show that they hold several. `area` is the position of the
+    column with the area codes of its numbers, called `area_name`. `country_remedy` is what would say the country of
+    numbers that name none, where another column may say it.
     """
 
     kind: Kind
@@ -50,6 +64,9 @@ class MappedColumn:
     hashed: bool = False
     is_guess: bool = False
     separator: str | None = None
+    area: int | None = None
+    area_name: str = ""
+    country_remedy: str | None = None
 
     @property
     def use(self) -> str:
@@ -76,7 +93,11 @@ class ColumnUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMapping:
-    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it."""
+    """Which columns carry what. `country`, `operation` and `consent` are positions, None when no column says it.
+
+    `are_calling_codes` says that the cells of the country column are calling codes, with a plus or without. Blank cells
+    of the fields `filled_down` are as those above them, up to a row with a cell in the column `group`.
+    """
 
     columns: tuple[MappedColumn, ...]
     country: int | None = None
@@ -85,6 +106,15 @@ class ColumnMapping:
     operation_name: str | None = None
     consent: int | None = None
     consent_name: str | None = None
+    are_calling_codes: bool = False
+    filled_down: tuple[str, ...] = ()
+    group: int | None = None
+
+    @property
+    def words(self) -> dict[int, str | None]:
+        """The columns that hold no identifier, and one text a row: positions and shown names."""
+        areas = {column.area: column.area_name for column in self.columns if column.area is not None}
+        return areas | dict(self.single.values())
 
     @property
     def single(self) -> dict[str, tuple[int, str | None]]:
@@ -93,6 +123,7 @@ class ColumnMapping:
             COUNTRY: (self.country, self.country_name),
             OPERATION: (self.operation, self.operation_name),
             CONSENT: (self.consent, self.consent_name),
+            GROUP: (self.group, None if self.group is None else f"column{self.group + 1}"),
         }
         return {field: (position, name) for field, (position, name) in fields.items() if position is not None}
 
@@ -115,11 +146,13 @@ class TextBatch:
     `columns` wraps a RecordBatch: `row` int64 (1 = first data row, ascending over all batches, blank records not
     counted); `country`, `operation` and `consent` string, present when mapped; then one field `c<position>` per mapped
     column, string or list<string> (cells divided by a separator, native lists). Cells are exactly as they stood;
-    null means a missing cell. Rows that could not be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
+    null means a missing cell, or one of `cell_faults` (CELL_FAULT_SCHEMA), which could not be read. Rows that could not
+    be read stand in `faults` (REJECTION_SCHEMA) and nowhere else.
     """
 
     columns: RawColumns
     faults: pa.RecordBatch
+    cell_faults: pa.RecordBatch = field(default_factory=lambda: NO_CELL_FAULTS)
 
 
 def resolve_countries(texts: Any) -> Any:

@@ -43,20 +43,20 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
     Empty unless values were examined.
     """
     found: list[Finding] = []
-    of_values: set[str] = set()
     for column in mapping.columns:
         seen = tally.columns.get(column.position, ColumnTally())
         if seen.trials is None:
             return ()
         found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]
-        of_values |= set(seen.reasons)
-    found += _of_rows(tally, of_values)
+    found += _of_rows(tally)
     return tuple(sorted(found, key=lambda finding: (-finding.people, -finding.count)))
 
 
 def _lost(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterator[Finding]:
     for reason, count in seen.reasons.items():
         option, saves, hint = _best(trials, Reason(reason), count)
+        if reason == Reason.NO_COUNTRY and column.country_remedy is not None:
+            option, saves, hint = None, 0, column.country_remedy
         if reason == Reason.ALREADY_HASHED and seen.valid:  # the option would reject all others
             option, saves, hint = None, 0, _APART
         yield Finding(
@@ -103,9 +103,9 @@ def _dubious(column: MappedColumn, seen: ColumnTally, trials: Trials) -> Iterato
         yield Finding(code=code, column=column.name, count=count, share=count / seen.present, message=message)
 
 
-def _of_rows(tally: Tally, of_values: set[str]) -> Iterator[Finding]:
-    for reason, count in tally.reasons.items():
-        if reason not in of_values:
+def _of_rows(tally: Tally) -> Iterator[Finding]:
+    for reason in tally.reasons:
+        if reason != Reason.SHARED and (count := tally.of_rows(reason)) > 0:
             message, remedy = (
                 describe_loss(Reason(reason), None, count, tally.rows_read),
                 remedy_of(Reason(reason), None),

@@ -16,10 +16,11 @@ from audiencekit.text import option
 # No identifier was there to be lost.
 _NOTHING_LOST: Final = frozenset({Reason.EMPTY, Reason.PLACEHOLDER, Reason.ZEROED, Reason.HASH_OF_PLACEHOLDER})
 _OF_ROWS: Final = (
-    *(Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE),
+    *(Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE, Reason.NOT_TEXT),
     *(Reason.UNKNOWN_OPERATION, Reason.NO_IDENTIFIER),
 )
-_UNREAD: Final = frozenset({Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE})  # whole people, however few
+# However few: whole people, and cells that the owner of the list does not know of.
+_UNREAD: Final = frozenset({Reason.RAGGED, Reason.ENCODING, Reason.TOO_LARGE, Reason.NOT_TEXT})
 _WORDS: Final = {
     Reason.NO_COUNTRY: "no country",
     Reason.EXTENSION: "an extension",
@@ -27,7 +28,8 @@ _WORDS: Final = {
     Reason.NOT_VALID: "not an assigned number of its country",
     Reason.NOT_POSSIBLE: "too many or too few digits for the country",
     Reason.INVALID_SYNTAX: "not in the form of the kind",
-    Reason.RAGGED: "more or fewer cells than the header, or a cell that is no text, such as a date",
+    Reason.RAGGED: "more or fewer cells than the header, or no object",
+    Reason.NOT_TEXT: "a date, true or a formula that was never computed, and no text",
     Reason.ENCODING: "bytes that are not text in this encoding",
     Reason.TOO_LARGE: "a cell is too large",
     Reason.UNKNOWN_OPERATION: "no operation",
@@ -59,7 +61,7 @@ def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
     """The losses of columns and of rows that are large, the most values first."""
     found = [loss for column in mapping.columns for loss in _of_column(column, tally)]
     for reason in _OF_ROWS:
-        count = tally.reasons[reason]
+        count = tally.of_rows(reason)
         is_unread = reason in _UNREAD and count > WARNED_SHARE * tally.rows_read
         if is_unread or _is_large(count, tally.rows_read):
             found.append(_loss(reason, None, count, tally.rows_read))
@@ -71,7 +73,8 @@ def _of_column(column: MappedColumn, tally: Tally) -> Iterator[Loss]:
     seen = tally.columns.get(column.position, ColumnTally())
     lost = [(Reason(reason), count) for reason, count in seen.reasons.most_common() if reason not in _NOTHING_LOST]
     for place, (reason, count) in enumerate(lost):
-        if _is_large(count, seen.present) or (place == 0 and not seen.valid):
+        is_unread = reason in _UNREAD and count > WARNED_SHARE * seen.present
+        if is_unread or _is_large(count, seen.present) or (place == 0 and not seen.valid):
             yield _loss(reason, column, count, seen.present)
 
 
@@ -101,6 +104,8 @@ def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
     """An act that would save values lost for `reason`, in words; None where nothing is known."""
     if reason is Reason.ALREADY_HASHED and column is not None:
         return f"say {option('hashed', [column.kind.value])} if the whole column is SHA-256"
+    if reason is Reason.NO_COUNTRY and column is not None and column.country_remedy is not None:
+        return column.country_remedy
     if reason is Reason.INVALID_SYNTAX and column is not None and column.separator is not None:
         return LOOK
     return REMEDIES.get(reason)

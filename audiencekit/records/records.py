@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from hashlib import blake2b
+from itertools import compress, islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -48,7 +49,7 @@ from audiencekit.records.columns.arrays import (
 from audiencekit.records.columns.small_kinds import count_personal_shapes
 from audiencekit.records.columns.suspicions import count_bare_numbers, count_payment_numbers
 from audiencekit.records.deciding import VALUE_LOOPS
-from audiencekit.records.tally import ColumnTally, Tally
+from audiencekit.records.tally import MOST_CONSENTS, ColumnTally, Tally
 from audiencekit.records.tried_values import TriedValues, count_lookalikes
 
 UPDATE: Final = "Update"
@@ -124,18 +125,52 @@ def prepare_batch(
         present[result.rejected_rows] = True
     for _, result in results:
         result.count_people(~qualified)
+    if batch.cell_faults.num_rows:
+        _count_cell_faults(batch, rows, results, rejections, (qualified, present))
     silent = np.flatnonzero(~(qualified | present))
     rejections.add(rows, silent, None, Reason.NO_IDENTIFIER)
     lists = [
         _value_lists([result for column, result in results if column.kind is kind], qualified, value_type)
         for kind, value_type in VALUE_TYPES.items()
     ]
-    refusing = _refusing(columns.column(CONSENT), deletes, consent)[qualified] if mapping.consent is not None else None
+    refusing, consents = None, dict[str, bool]()
+    if mapping.consent is not None:
+        of_rows, consents = _refusing(columns.column(CONSENT), deletes, consent)
+        refusing = of_rows[qualified]
     if not qualified.all():
         rows, deletes = rows.filter(arrow_array(qualified)), deletes.filter(arrow_array(qualified))
     records = pa.record_batch([rows, deletes, *lists], schema=RECORD_SCHEMA)
     tally = _tally(batch, results, records.num_rows, rejections.counts(), kinds)
+    tally.add_consents(consents)
     return PreparedBatch(HashedRecords(records), rejections.to_batch(), tally, refusing)
+
+
+def _count_cell_faults(
+    batch: TextBatch,
+    rows: Any,
+    results: list[tuple[Any, ColumnResult]],
+    rejections: Rejections,
+    state: tuple[Bools, Bools],
+) -> None:
+    """Count the cells that could not be read as rejected values of their columns. `state`: see `prepare_batch`."""
+    (qualified, present), numbers = state, rows.to_numpy()
+    order = np.argsort(numbers, kind="stable")
+    wanted, positions = (batch.cell_faults.column(place).to_numpy() for place in (0, 1))
+    codes = np.array([code_of(Reason(word)) for word in batch.cell_faults.column(2).to_pylist()])
+    found = np.searchsorted(numbers, wanted, sorter=order)
+    found = order[np.minimum(found, len(order) - 1)] if len(order) else np.zeros(0, dtype=np.int64)
+    is_there = numbers[found] == wanted if len(order) else np.zeros(len(wanted), dtype=bool)
+    for column, result in results if is_there.any() else ():
+        is_own = is_there & (positions == column.position)
+        own, reasons = found[is_own], codes[is_own]
+        rejections.add(rows, own, column.name, reasons)
+        present[own] = True
+        words = Counter(str(REASONS[code]) for code in reasons.tolist())
+        result.tally.present += len(own)
+        result.tally.reasons.update(words)
+        if result.tally.trials is not None:
+            lost = Counter(str(REASONS[code]) for code in reasons[~qualified[own]].tolist())
+            result.tally.trials.people.update(lost)
 
 
 def fold_consent(text: str) -> str:
@@ -143,13 +178,15 @@ def fold_consent(text: str) -> str:
     return text.strip().casefold()
 
 
-def _refusing(words: Any, deletes: Any, consent: str | None) -> npt.NDArray[np.bool_]:
-    """Of each row whether it would be put in and says anything but `consent`, or nothing."""
+def _refusing(words: Any, deletes: Any, consent: str | None) -> tuple[npt.NDArray[np.bool_], dict[str, bool]]:
+    """Of each row whether it would be put in and says anything but `consent`, or nothing; and `Tally.consents`."""
     encoded = words.dictionary_encode()
-    agrees = pa.array([fold_consent(word) == consent for word in encoded.dictionary.to_pylist()], pa.bool_())
+    folded = list(map(fold_consent, encoded.dictionary.to_pylist()))
+    agrees = pa.array([word == consent for word in folded], pa.bool_())
     agreed = pc.fill_null(agrees.take(encoded.indices), False)
     refused: npt.NDArray[np.bool_] = pc.invert(pc.or_(agreed, deletes)).to_numpy(zero_copy_only=False)
-    return refused
+    told = [*islice(filter(None, folded), MOST_CONSENTS), *([consent] if consent in folded else [])]
+    return refused, {blake2b(word.encode(), digest_size=8).hexdigest(): word == consent for word in told}
 
 
 def _verbs(columns: Any, operation_type: str, mapping: ColumnMapping, rejections: Rejections) -> tuple[Any, Any]:

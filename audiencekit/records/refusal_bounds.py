@@ -49,6 +49,7 @@ WRONG_KIND: Final = frozenset(
         Reason.NOT_INTEGER,
         Reason.WRONG_HASH,
         Reason.TOO_LONG,
+        Reason.NOT_TEXT,
     }
 )
 LOOK: Final = "read the rejections (`rejections=FILE`)"
@@ -60,6 +61,8 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Reason.ENCODING: "give the right encoding, for example `encoding='cp1252'`",
     Reason.RAGGED: "repair the rows (NDJSON: one flat object a line), or give `delimiter=` if the columns were split"
     " wrongly",
+    Reason.NOT_TEXT: "write the values as text in the program that the list comes from; a spreadsheet program computes"
+    " formulas when it opens and saves a workbook",
     Reason.ALREADY_HASHED: "give `hashed=KIND` if the whole column is SHA-256",
     Reason.WRONG_HASH: "hash again from the source, as lower-case hex of SHA-256",
     Reason.EXCEL_MANGLED: "format the column as text in the spreadsheet, or read it as text in "
@@ -98,16 +101,16 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
     if not bounds.confirm_partner_ids:
         seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
         problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
-    return problems + _judge_rows(tally, bounds)
+    return problems + _judge_rows(tally, mapping, bounds)
 
 
-def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
+def _judge_rows(tally: Tally, mapping: ColumnMapping, bounds: Bounds) -> list[Refused]:
     if tally.rows_read == 0:
         empty = PlanRefused("the source has no rows", hint="give `allow_empty=True` if that is expected")
         return [] if bounds.allow_empty else [empty]
     if tally.rows_rejected > bounds.max_rejected_share * tally.rows_read:
         share = f"{tally.rows_rejected:,} of {tally.rows_read:,} rows were rejected ({_most_common(tally)})"
-        remedy = _remedy(tally)
+        remedy = _remedy(tally, mapping)
         allow = "if they are right, allow more with `max_rejected_share=`"
         if remedy is None or LOOK not in remedy:
             allow = f"{LOOK}; {allow}"
@@ -115,7 +118,7 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
         return [PlanRefused(f"{share}, more than the share of {bounds.max_rejected_share:g} allows", hint=hint)]
     if tally.records == 0:
         whole = f"every one of {tally.rows_read:,} rows was rejected ({_most_common(tally)})"
-        return [PlanRefused(whole, hint=_remedy(tally) or LOOK)]
+        return [PlanRefused(whole, hint=_remedy(tally, mapping) or LOOK)]
     return []
 
 
@@ -172,12 +175,16 @@ def _hint(kind: Kind, seen: ColumnTally) -> str:
     (main, _), *_ = (item for item in seen.reasons.most_common() if item[0] in WRONG_KIND)
     if main in (Reason.NOT_VALID, Reason.NOT_POSSIBLE):
         return _COUNTRY
+    if main == Reason.NOT_TEXT:
+        return REMEDIES[Reason.NOT_TEXT]
     return "map the right column with `columns={'KIND': 'COLUMN'}`; say `split_cells=` if its cells hold several values"
 
 
-def _remedy(tally: Tally) -> str | None:
+def _remedy(tally: Tally, mapping: ColumnMapping) -> str | None:
     """The remedy for the most frequent reason that has one; None where none has."""
-    found = (REMEDIES[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in REMEDIES)
+    of_country = next((column.country_remedy for column in mapping.columns if column.country_remedy), None)
+    remedies = REMEDIES if of_country is None else {**REMEDIES, Reason.NO_COUNTRY: of_country}
+    found = (remedies[Reason(reason)] for reason, _ in tally.reasons.most_common() if reason in remedies)
     return next(found, None)
 
 

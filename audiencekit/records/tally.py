@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from audiencekit.identifiers.kinds import Kind
+
+MOST_CONSENTS: Final = 1_000  # different words that are counted
 
 
 @dataclass(slots=True)
@@ -146,6 +150,8 @@ class Tally:
     """Counts over all batches so far. `rows_read` = `rows_rejected` + `records`.
 
     `combinations` counts the records by the kinds that they have, as bits: the first kind is 1, the second 2.
+    `consents` are digests of the different words in the column of consent, up to MOST_CONSENTS of them, and whether
+    each is the word that agrees.
     """
 
     rows_read: int = 0
@@ -154,6 +160,17 @@ class Tally:
     columns: dict[int, ColumnTally] = field(default_factory=dict)  # by position in the source
     reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
     combinations: Counter[int] = field(default_factory=Counter)
+    consents: dict[str, bool] = field(default_factory=dict)
+
+    def add_consents(self, consents: Mapping[str, bool]) -> None:
+        """Note words of the column of consent; beyond MOST_CONSENTS only the one that agrees."""
+        for digest, agrees in consents.items():
+            if agrees or len(self.consents) < MOST_CONSENTS:
+                self.consents[digest] = agrees
+
+    def of_rows(self, reason: str) -> int:
+        """How many rows were rejected for `reason` as a whole, and not one of their values."""
+        return self.reasons[reason] - sum(column.reasons[reason] for column in self.columns.values())
 
     def add(self, other: Tally) -> None:
         """Count `other` in."""
@@ -162,5 +179,6 @@ class Tally:
         self.records += other.records
         self.reasons.update(other.reasons)
         self.combinations.update(other.combinations)
+        self.add_consents(other.consents)
         for position, column in other.columns.items():
             self.columns.setdefault(position, ColumnTally()).add(column)

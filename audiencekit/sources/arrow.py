@@ -27,7 +27,8 @@ from audiencekit.errors import SourceRefused
 from audiencekit.identifiers.kinds import Reason
 from audiencekit.limits import BATCH_ROWS, MAX_CELL_BYTES, SHA256_BYTES
 from audiencekit.personal import RawColumns, guarded
-from audiencekit.records.batches import ROW, ColumnMapping, TextBatch
+from audiencekit.records.area_codes import calling_codes_of, with_areas
+from audiencekit.records.batches import COUNTRY, ROW, ColumnMapping, TextBatch
 from audiencekit.records.chunks import value_counts
 from audiencekit.records.columns.arrays import (
     HASH_TYPE,
@@ -41,9 +42,10 @@ from audiencekit.records.columns.arrays import (
 from audiencekit.records.columns.hashes import TEXT_LOOPS, to_hex
 from audiencekit.records.record_bits import Indices
 from audiencekit.sources.options import ONE_VALUE, SEMICOLON
-from audiencekit.sources.sampling import OBJECT_ROWS
+from audiencekit.sources.sampling import NO_VALUE, OBJECT_ROWS
 from audiencekit.sources.unreadable_rows import Faults
 
+NOT_TEXT: Final = "\uffff"  # in front of a text that is of no text: a character that is none, and that no list has
 UUID_EXTENSION: Final = "arrow.uuid"
 OPAQUE_EXTENSION: Final = "arrow.opaque"  # a type of a database that Arrow has not: NUMERIC of PostgreSQL, as text
 _ZEROS: Final = r"\.0+$"
@@ -318,7 +320,10 @@ def _size_of_columns(batch: RawColumns) -> Size:
 
 def _joined(batches: list[TextBatch]) -> TextBatch:
     columns = _joined_columns([batch.columns for batch in batches])
-    return TextBatch(columns, pa.concat_batches([batch.faults for batch in batches]))
+    faults, cell_faults = (
+        pa.concat_batches(each) for each in zip(*((b.faults, b.cell_faults) for b in batches), strict=True)
+    )
+    return TextBatch(columns, faults, cell_faults)
 
 
 @guarded
@@ -372,13 +377,13 @@ _MAY_BE_WHITE_SPACE: Final = np.array([byte <= 0x20 or byte in _WHITE_SPACE for 
 
 def used_positions(mapping: ColumnMapping) -> list[int]:
     """The columns of the source that are read at all, in source order."""
-    return sorted({column.position for column in mapping.columns} | {place for place, _ in mapping.single.values()})
+    return sorted({column.position for column in mapping.columns} | mapping.words.keys())
 
 
 def column_names(mapping: ColumnMapping) -> dict[int, str]:
     """The name shown for each used column."""
     names = {column.position: column.name for column in mapping.columns}
-    for place, name in mapping.single.values():
+    for place, name in mapping.words.items():
         if name is not None:
             names.setdefault(place, name)
     return names
@@ -387,9 +392,11 @@ def column_names(mapping: ColumnMapping) -> dict[int, str]:
 def text_columns(rows: pa.Array, arrays: Mapping[int, pa.Array], mapping: ColumnMapping) -> pa.RecordBatch:
     """The RecordBatch of a TextBatch: row numbers, country, operation and consent where mapped, the mapped columns."""
     fields = {ROW: rows} | {field: arrays[place] for field, (place, _) in mapping.single.items()}
-    fields |= {
-        mapping.field_name(column): divided(arrays[column.position], column.separator) for column in mapping.columns
-    }
+    if mapping.are_calling_codes:
+        fields[COUNTRY] = calling_codes_of(fields[COUNTRY])
+    for column in mapping.columns:
+        cells = divided(arrays[column.position], column.separator)
+        fields[mapping.field_name(column)] = cells if column.area is None else with_areas(arrays[column.area], cells)
     return pa.RecordBatch.from_arrays(list(fields.values()), names=list(fields))
 
 
@@ -485,18 +492,21 @@ class TypedColumns:
 
     `whole` are the positions of floating-point columns whose first cells are whole numbers: pandas makes such columns
     of integers with a gap. They are read unless a later cell is none; other floating-point columns are refused.
+    `marked` columns have NOT_TEXT in front of each text that is of a date, of true or of false.
     """
 
     types: tuple[pa.DataType, ...]
     split_cells: str | None
     whole: frozenset[int] = frozenset()
+    marked: bool = False
 
     def check(self, mapping: ColumnMapping) -> None:
         """Raises SourceRefused for mapped columns that are no text."""
         names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
+        single = mapping.words
         for place in used_positions(mapping):
-            why = None if place in self.whole else refusal_of(self.types[place])
+            is_read = place in self.whole or place == mapping.group
+            why = None if is_read else refusal_of(self.types[place])
             if why is not None and not (place in single and pt.is_boolean(self.types[place])):
                 raise SourceRefused(
                     f"the column {names[place]} {why}",
@@ -504,7 +514,7 @@ class TypedColumns:
                     hint=_WRITE_TEXT,
                 )
         for place in single:
-            if is_list(self.types[place]):
+            if is_list(self.types[place]) and place != mapping.group:
                 raise SourceRefused(f"the column {names[place]} holds several values a row", column=names[place])
 
     def to_text(
@@ -512,24 +522,56 @@ class TypedColumns:
     ) -> pa.RecordBatch:
         """The sound ones of `rows`, whose cells stand in `arrays` by position; the others are noted in `faults`.
 
+        So are unreadable cells of identifiers, which are null.
+
         Bytes are text, but in columns that are hashed they are what the digits stand for. Raises SourceRefused for
         floating-point numbers that are not whole.
         """
+        if mapping.group is not None and not pt.is_string(arrays[mapping.group].type):
+            arrays = {**arrays, mapping.group: pc.if_else(arrays[mapping.group].is_valid(), "x", "")}
         arrays = {**arrays, **self._whole_numbers(arrays, column_names(mapping))}
         hashed = {column.position for column in mapping.columns if column.hashed}
         digits = {place: as_digits(arrays[place]) for place in hashed if is_bytes(arrays[place].type)}
         read = {place: as_text(digits.get(place, arrays[place])) for place in used_positions(mapping)}
-        sound = _sound_rows(read, rows, column_names(mapping), faults)
-        texts = {place: column.array for place, column in read.items()}
+        words = {place: column for place, column in read.items() if place in mapping.words}
+        sound = _sound_rows(words, rows, column_names(mapping), faults)
+        texts = {
+            place: self._told(column, place, rows, sound, faults)
+            if place not in mapping.words
+            else self._unmarked(column.array)
+            for place, column in read.items()
+        }
         for place in {column.position for column in mapping.columns} if self.split_cells else ():
             if not is_list(texts[place].type):
                 texts[place] = split_texts(texts[place], self.split_cells or "")
         whole = text_columns(arrow_array(rows), texts, mapping)
         return whole if sound.all() else whole.filter(arrow_array(sound))
 
+    def _told(
+        self, column: TextColumn, place: int, rows: npt.NDArray[np.int64], sound: Bools, faults: Faults
+    ) -> pa.Array:
+        """The cells of identifiers, null for each that cannot be read; these are noted in `faults`."""
+        texts, bad = column.array, column.broken | column.too_large
+        faults.add_cells(rows[sound & column.broken], place, Reason.ENCODING)
+        faults.add_cells(rows[sound & column.too_large], place, Reason.TOO_LARGE)
+        if self.marked and pt.is_string(texts.type):
+            are_marked = pc.fill_null(pc.starts_with(texts, NOT_TEXT), False)
+            if pc.any(are_marked).as_py():
+                texts = pc.if_else(pc.equal(texts, NOT_TEXT + "false"), NO_VALUE, texts)
+                wrong = pc.fill_null(pc.starts_with(texts, NOT_TEXT), False).to_numpy(zero_copy_only=False)
+                faults.add_cells(rows[sound & wrong], place, Reason.NOT_TEXT)
+                bad = bad | wrong
+        return pc.if_else(arrow_array(bad), None, texts) if bad.any() else texts
+
+    def _unmarked(self, texts: pa.Array) -> pa.Array:
+        if not self.marked or not pt.is_string(texts.type):
+            return texts
+        are_marked = pc.fill_null(pc.starts_with(texts, NOT_TEXT), False)
+        return pc.if_else(are_marked, pc.utf8_slice_codeunits(texts, len(NOT_TEXT)), texts)
+
     def _whole_numbers(self, arrays: Mapping[int, pa.Array], names: Mapping[int, str]) -> dict[int, pa.Array]:
         found = {}
-        for place in self.whole & names.keys():
+        for place in (place for place in self.whole & names.keys() if pt.is_floating(arrays[place].type)):
             found[place] = whole_numbers(arrays[place])
             if found[place] is None:
                 raise SourceRefused(

@@ -10,10 +10,12 @@ import io
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, time
 from decimal import Decimal
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,7 @@ from audiencekit.limits import BATCH_ROWS, MAX_COLUMNS, SAMPLE_ROWS
 from audiencekit.personal import Personal, RawColumns, guarded, is_failure
 from audiencekit.records.batches import ColumnMapping, TextBatch
 from audiencekit.sources.arrow import (
+    NOT_TEXT,
     TypedColumns,
     column_names,
     gathered,
@@ -37,7 +40,7 @@ from audiencekit.sources.columns.header import Header
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import Faults
+from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults
 
 T = TypeVar("T")
 
@@ -257,14 +260,27 @@ def _reader_of(frame: Any) -> Any:
 
 
 def _convert(frame: Frame, place: int) -> Any:
-    """One column of a pandas frame as an Arrow array; None when its cells have no common type."""
+    """One column of a pandas frame as an Arrow array; None when cells are of types that are not read."""
     try:
         array = pa.array(frame.unwrap().iloc[:, place], from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
+        array = _texts_of_objects(frame.unwrap().iloc[:, place])
+        if array is None:
+            return None
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     refuse_unsound(whole)
     return whole
+
+
+def _texts_of_objects(series: Any) -> Any:
+    """Cells of several types as text; None when one is of a type that is not read."""
+    cells = [None if lacks else cell for cell, lacks in zip(series.tolist(), series.isna().tolist(), strict=True)]
+    plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+    if not all(cell is None or isinstance(cell, _SINGLE) for cell in plain):
+        return None
+    with contextlib.suppress(UnicodeDecodeError):
+        return pa.array(map(_text, plain), pa.string())
+    return None
 
 
 def _joined(column: Any) -> Any:
@@ -293,14 +309,14 @@ def open_frame(frame: Frame, options: SourceOptions) -> Look:
     objects = sampled_objects(column.chunks for column in head)
     sample = Sample(columns.names, tuple(column if column else ("",) * longest for column in cells), objects)
     header = Header.of(columns.names, len(columns.names), options.wanted_names)
-    table = FrameTable(columns, options.split_cells, whole_columns(column.chunks for column in head), frame.mark)
+    table = FrameTable(columns, options, whole_columns(column.chunks for column in head), frame.mark)
     return Look(table, header, sample, notes=notes_on_index(frame))
 
 
 def _sampled(column: Any) -> tuple[str, ...]:
     """The cells of a column for a sample; none of a type that Arrow itself cannot show."""
     try:
-        return tuple(text for chunk in column.chunks for text in sample_texts(chunk))
+        return tuple(text.removeprefix(NOT_TEXT) for chunk in column.chunks for text in sample_texts(chunk))
     except (pa.ArrowException, ValueError):
         return ()
 
@@ -310,8 +326,9 @@ class FrameTable:
 
     bytes_read = 0  # unknown how many there will be
 
-    def __init__(self, columns: FrameColumns, split_cells: str | None, whole: frozenset[int], shown: str) -> None:
-        self._columns, self._split_cells, self._whole = columns, split_cells, whole
+    def __init__(self, columns: FrameColumns, options: SourceOptions, whole: frozenset[int], shown: str) -> None:
+        self._columns, self._split_cells, self._whole = columns, options.split_cells, whole
+        self._counts_cells = options.counts_cells
         self._format = shown
         self.rows_read = 0
 
@@ -329,7 +346,7 @@ class FrameTable:
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
-        faults = Faults()
+        faults = Faults(TYPED_WORDS, counts_cells=self._counts_cells)
         self.rows_read = 0
         yield from gathered(self._batches(mapping, faults))
         faults.refuse_too_many(self.rows_read)
@@ -340,7 +357,7 @@ class FrameTable:
             rows = np.arange(self.rows_read + 1, self.rows_read + 1 + count, dtype=np.int64)
             self.rows_read += count
             text = attempt(partial(typed.to_text, arrays, rows, mapping, faults))
-            yield TextBatch(RawColumns(text), faults.take())
+            yield TextBatch(RawColumns(text), faults.take(), faults.take_cells())
 
     def _typed(self, mapping: ColumnMapping) -> TypedColumns:
         types = self._columns.types(used_positions(mapping))
@@ -348,17 +365,18 @@ class FrameTable:
             if kind is None:
                 name = column_names(mapping)[place]
                 raise SourceRefused(
-                    f"the cells of column {name} are of several types, or of one that is not read",
+                    f"the cells of column {name} are of a type that is not read",
                     column=name,
                     hint="make it a column of text, or map other columns",
                 )
-        return TypedColumns(types, self._split_cells, self._whole)
+        return TypedColumns(types, self._split_cells, self._whole, marked=True)
 
 
 # Of a column alone; `column1` is what the first column of a file without a header is called, too.
 UNNAMED: Final = "column1"
 _ARROW_READERS: Final = ("fetch_record_batch", "to_arrow_reader")  # of ADBC and DuckDB; of DuckDB from 2.0 on
 _SEVERAL: Final = (list, tuple, set, frozenset)  # values of one cell
+_SINGLE: Final = (str, bool, int, float, Decimal, bytes, UUID, date, time)  # of which a cell is read
 _WHOLE_FLOATS: Final = 2**53
 _PART_ROWS: Final = 100
 _FETCHED_BYTES: Final = 64_000_000
@@ -458,7 +476,8 @@ def _column(cells: list[Any]) -> Any:
     if not any(isinstance(cell, _SEVERAL) for cell in cells):
         return pa.array(map(_text, cells), pa.string())
     lists = (cell if isinstance(cell, _SEVERAL) else [cell] for cell in cells)
-    return pa.array(([_text(value) for value in each] for each in lists), pa.list_(pa.string()))
+    texts = ([None if text is None else text.removeprefix(NOT_TEXT) for text in map(_text, each)] for each in lists)
+    return pa.array(texts, pa.list_(pa.string()))
 
 
 def _open_file(source: Any) -> OpenFile:
@@ -532,11 +551,16 @@ def _texts(cells: tuple[Any, ...], place: int) -> Any:
 
 
 def _text(cell: Any) -> str | None:
-    """A cell of a driver as text. A float that may have lost digits is written as one, and qualifies for nothing."""
+    """A cell of a driver as text. A float that may have lost digits is written as one, and qualifies for nothing.
+
+    In front of a date, and of true and false, is NOT_TEXT.
+    """
     if cell is None or isinstance(cell, str):
         return cell
     if isinstance(cell, bool):
-        return "true" if cell else "false"
+        return NOT_TEXT + ("true" if cell else "false")
+    if isinstance(cell, date | time):
+        return NOT_TEXT + str(cell)
     if isinstance(cell, float):
         if cell != cell:  # NaN is a missing cell
             return None

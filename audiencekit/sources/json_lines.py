@@ -39,8 +39,11 @@ LOOKED_AT: Final = 32  # of so many lines one is looked at for keys that are not
 BATCH_BYTES: Final = 32_000_000  # of lines; a batch of long ones ends earlier
 WORDS: Final[Mapping[Reason, FaultWords]] = {
     Reason.RAGGED: FaultWords(
-        "are not one JSON object each, hold a key twice, or something other than text where an identifier belongs",
-        "write one object a line, with texts, numbers, or lists of them under the mapped keys, or `ignore=` a key",
+        "are not one JSON object each, or hold a key twice", "write one object a line, each key once"
+    ),
+    Reason.NOT_TEXT: FaultWords(
+        "hold true or an object where an identifier belongs",
+        "write texts, numbers, or lists of them under the mapped keys, or `ignore=` a key",
     ),
     Reason.ENCODING: FaultWords("hold bytes that are not UTF-8", "write the file as UTF-8"),
     Reason.TOO_LARGE: FaultWords(
@@ -85,7 +88,7 @@ def open_json_lines(stream: ByteStream, options: SourceOptions) -> Look:
     if len(keys) > MAX_COLUMNS:
         raise SourceRefused(f"the file has more than {MAX_COLUMNS:,} keys")
     cells = {key: tuple(_sample_text(found, key, line) for line, found in objects) for key in keys}
-    table = JsonLinesTable(stream, keys, options.split_cells)
+    table = JsonLinesTable(stream, keys, options)
     first = [found for _, found in objects[:OBJECT_ROWS]]
     values = {place: [found.get(key) for found in first] for place, key in enumerate(keys)}
     sample = Sample(keys, tuple(cells.values()), values)
@@ -97,8 +100,9 @@ class JsonLinesTable:
 
     words: ClassVar[Mapping[Reason, FaultWords]] = WORDS
 
-    def __init__(self, stream: ByteStream, keys: tuple[str, ...], split_cells: str | None) -> None:
-        self._stream, self._keys, self._split_cells = stream, keys, split_cells
+    def __init__(self, stream: ByteStream, keys: tuple[str, ...], options: SourceOptions) -> None:
+        self._stream, self._keys, self._split_cells = stream, keys, options.split_cells
+        self._counts_cells = options.counts_cells
         self._known = frozenset(keys)
         self.rows_read = self._other_key_row = 0
 
@@ -135,12 +139,12 @@ class JsonLinesTable:
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when the counter counts others, or too many are faulty."""
-        faults, counter = Faults(self.words), LineCounter()
+        faults, counter = Faults(self.words, counts_cells=self._counts_cells), LineCounter()
         reader = RowReader(self._keys, mapping, self._split_cells)
         self.rows_read = self._other_key_row = 0
         lines = non_blank_lines(self._stream.blocks(), counter)
         while pieces := list(self._pieces(lines, reader, faults)):
-            yield TextBatch(RawColumns(joined(pieces, mapping)), faults.take())
+            yield TextBatch(RawColumns(joined(pieces, mapping)), faults.take(), faults.take_cells())
         if counter.lines != self.rows_read:
             raise SourceRefused(f"the reader found {self.rows_read:,} rows and the counter {counter.lines:,}")
         faults.refuse_too_many(self.rows_read)
@@ -181,6 +185,8 @@ def _next_lines(lines: Iterator[bytes | None], most: int) -> list[bytes | None]:
 
 def _sample_text(found: dict[str, Any], key: str, line: bytes) -> str:
     """A cell for the sample: of several values the first, nothing for what is no text."""
+    if isinstance(found.get(key), bool):
+        return str(found[key]).lower()  # it may be a consent
     try:
         cell = texts_of(found, key, line)
     except NotText:
@@ -273,10 +279,11 @@ class RowReader:
 
     def __init__(self, keys: tuple[str, ...], mapping: ColumnMapping, split_cells: str | None) -> None:
         names = column_names(mapping)
-        single = {place for place, _ in mapping.single.values()}
+        single = mapping.words
         self._split_cells = split_cells
         self._identifiers = {column.position for column in mapping.columns}
         self._places = used_positions(mapping)
+        self._group_key = None if mapping.group is None else keys[mapping.group]
         self._wanted = [(keys[place], names[place], place in single) for place in self._places]
 
     def rows(self, numbers: npt.NDArray[np.int64], lines: list[bytes | None], faults: Faults) -> Iterator[Rows]:
@@ -298,10 +305,13 @@ class RowReader:
         kept: list[tuple[int, list[FieldTexts]]] = []
         for row, line in lines:
             cells = self._cells(line)
-            if isinstance(cells, list):
-                kept.append((row, cells))
-            else:
+            if not isinstance(cells, list):
                 faults.add(row, *cells)
+                continue
+            for at, cell in enumerate(cells):
+                if isinstance(cell, Reason):
+                    faults.add_cells(np.array([row]), self._places[at], cell)
+            kept.append((row, [None if isinstance(cell, Reason) else cell for cell in cells]))
         arrays = {
             place: _array([cells[at] for _, cells in kept], self._split_cells if place in self._identifiers else None)
             for at, place in enumerate(self._places)
@@ -317,28 +327,38 @@ class RowReader:
                 apart |= _are_too_large(cells)
         return dict(zip(self._places, arrays, strict=True)), apart
 
-    def _cells(self, line: bytes | None) -> list[FieldTexts] | tuple[Reason, str | None]:
-        """One cell for each used column, in their order; else a reason and the shown name of the column at fault."""
+    def _cells(self, line: bytes | None) -> list[FieldTexts | Reason] | tuple[Reason, str | None]:
+        """One cell for each used column, in their order; else a reason and the shown name of the column at fault.
+
+        An identifier that cannot be read is its reason.
+        """
         if line is None:
             return Reason.TOO_LARGE, None
         found = read_object(line)
         if isinstance(found, Reason):
             return found, None
-        cells: list[FieldTexts] = []
+        cells: list[FieldTexts | Reason] = []
         for key, name, is_single in self._wanted:
             if is_single and isinstance(found.get(key), bool):
                 cells.append(str(found[key]).lower())  # as a consent may be written
                 continue
-            try:
-                cell = texts_of(found, key, line)
-            except NotText:
-                return Reason.RAGGED, name
+            cell = _read_cell(found, key, line)
+            if key == self._group_key:
+                cell = "x" if found.get(key) else None  # it is only asked whether there is a cell
             if is_single and isinstance(cell, list):
-                return Reason.RAGGED, name
-            if cell is not None and _is_too_large(cell):
-                return Reason.TOO_LARGE, name
+                cell = Reason.NOT_TEXT
+            if is_single and isinstance(cell, Reason):
+                return cell, name
             cells.append(cell)
         return cells
+
+
+def _read_cell(found: dict[str, Any], key: str, line: bytes) -> FieldTexts | Reason:
+    try:
+        cell = texts_of(found, key, line)
+    except NotText:
+        return Reason.NOT_TEXT
+    return Reason.TOO_LARGE if cell is not None and _is_too_large(cell) else cell
 
 
 def joined(pieces: list[Rows], mapping: ColumnMapping) -> pa.RecordBatch:

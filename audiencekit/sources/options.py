@@ -44,11 +44,13 @@ class SourceOptions:
     """How to read a source, checked at construction. Raises UsageError for invalid options.
 
     `columns` pairs kinds with column names, and then no other identifier column is looked for. `country` is an ISO code
-    or an English name and is kept as the code. `hashed` are the kinds whose columns hold SHA-256 already. `ignore`
-    names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says that the
-    first record is data, True that it is not, None that it is looked at. `header_row` is the line of the header, or its
-    row in a sheet. `sheet` names a
-    sheet of a workbook. `one_operation` True says that a prepared file's operations are not looked at.
+    or an English name and is kept as the code. `area_code_column` and `country_code_column` hold the area codes of
+    phone numbers and the calling codes of their countries. `fill_down` names columns of which a blank cell is as the
+    one above it. `hashed` are the kinds whose columns hold SHA-256 already.
+    `ignore` names columns that are taken for nothing, neither for identifiers nor for the country. `header` False says
+    that the first record is data, True that it is not, None that it is looked at. `header_row` is the line of the
+    header, or its row in a sheet. `sheet` names a sheet of a workbook. `one_operation` True says that a prepared
+    file's operations are not looked at.
 
     `puts_in` says that the people of the list are put into an audience. What is not theirs beyond doubt is left out
     then; else each column of a kind counts, since a person who is missed would be reached.
@@ -61,8 +63,11 @@ class SourceOptions:
     columns: tuple[tuple[Kind, str], ...] = ()
     country: str | None = None
     country_column: str | None = None
+    country_code_column: str | None = None
+    area_code_column: str | None = None
     operation_column: str | None = None
     consent_column: str | None = None
+    fill_down: tuple[str, ...] = ()
     hashed: frozenset[Kind] = frozenset()
     ignore: tuple[str, ...] = ()
     every_form: bool = False
@@ -93,12 +98,16 @@ class SourceOptions:
                 "`columns=` names no column",
                 hint="write `columns={'email': 'NAME'}`, or `columns={'email': 'column3'}`",
             )
+        if self.country_column is not None and self.country_code_column is not None:
+            raise UsageError("`country_column=` and `country_code_column=` were both given", hint="give one of them")
         if self.sheet is not None and not (isinstance(self.sheet, str) and self.sheet.strip()):
             raise UsageError("`sheet=` names no sheet")
         if self.header_row is not None and self.header is not None:
             raise UsageError(
                 f"{option('header', self.header)} and `header_row=` were both given", hint="give one of them"
             )
+        if not all(name.strip() for name in self.fill_down):
+            raise UsageError("`fill_down=` names no column", hint="write `fill_down=['NAME']`")
         if not all(name.strip() for name in self.ignore):
             raise UsageError("`ignore=` names no column", hint="write `ignore=['NAME']`, or `ignore=['column3']`")
 
@@ -107,15 +116,28 @@ class SourceOptions:
         """Whether an option says something of columns or cells; what they are is then no longer the file's to say."""
         if self.every_form:
             return False
-        singles = (self.country_column, self.operation_column, self.consent_column, self.split_cells)
-        several = self.columns or self.hashed or self.ignore
+        singles = (*self._single_columns, self.split_cells)
+        several = self.columns or self.hashed or self.ignore or self.fill_down
         return bool(several) or any(name is not None for name in singles)
+
+    @property
+    def counts_cells(self) -> bool:
+        """Whether many unreadable cells refuse a list, as unreadable rows do: where people are kept or taken out.
+
+        There a person whose cell cannot be read would be missed. Of people who are put in, the other identifiers go on.
+        """
+        return not self.puts_in or self.operation_column is not None
 
     @property
     def wanted_names(self) -> tuple[str, ...]:
         """Every column name that the user gave."""
-        others = (self.country_column, self.operation_column, self.consent_column, *self.ignore)
+        others = (*self._single_columns, *self.ignore, *self.fill_down)
         return tuple(name for _, name in self.columns) + tuple(name for name in others if name is not None)
+
+    @property
+    def _single_columns(self) -> tuple[str | None, ...]:
+        codes = (self.country_code_column, self.area_code_column)
+        return (self.country_column, *codes, self.operation_column, self.consent_column)
 
 
 def _checked_country(country: str | None) -> str | None:

@@ -22,7 +22,7 @@ from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.prepared import as_prepared, is_prepared
 from audiencekit.sources.sampling import Sample
 from audiencekit.sources.table import Description, Look
-from audiencekit.sources.unreadable_rows import Faults
+from audiencekit.sources.unreadable_rows import TYPED_WORDS, Faults
 
 T = TypeVar("T")
 SAMPLE_CELLS: Final = 500_000
@@ -52,7 +52,8 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
     names = tuple(schema.names)
     sample = Sample(names, tuple(columns) if columns else tuple(() for _ in names), sampled_objects(pieces))
     prepared = not options.is_about_columns and is_prepared(schema)
-    table = ParquetTable(file, schema, rows, TypedColumns(tuple(schema.types), options.split_cells, whole))
+    typed = TypedColumns(tuple(schema.types), options.split_cells, whole)
+    table = ParquetTable(file, schema, rows, typed, options.counts_cells)
     look = Look(table, Header.of(names, len(names), options.wanted_names), sample)
     return as_prepared(look, schema, metadata, one_operation=options.one_operation) if prepared else look
 
@@ -60,8 +61,9 @@ def open_parquet(file: RawFile, options: SourceOptions) -> Look:
 class ParquetTable:
     """The rows of a Parquet file."""
 
-    def __init__(self, file: RawFile, schema: pa.Schema, rows: int, columns: TypedColumns) -> None:
+    def __init__(self, file: RawFile, schema: pa.Schema, rows: int, columns: TypedColumns, counts_cells: bool) -> None:
         self._file, self._schema, self._rows, self._columns = file, schema, rows, columns
+        self._counts_cells = counts_cells
         self.rows_read = 0
 
     def __repr__(self) -> str:
@@ -87,7 +89,7 @@ class ParquetTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
         wanted = [self._schema.names[place] for place in used_positions(mapping)]
-        faults = Faults()
+        faults = Faults(TYPED_WORDS, counts_cells=self._counts_cells)
         self.rows_read = 0
         with closing(self._file.open()) as handle:
             parquet = _opened(handle)
@@ -97,7 +99,8 @@ class ParquetTable:
             pieces = map(inflation.counted, parquet.iter_batches(rows, columns=wanted, use_threads=False))
             batches = pieces if rows == size else joined(pieces, size)
             while (batch := _from_arrow(lambda: next(batches, None))) is not None:
-                yield TextBatch(RawColumns(self._build(batch, mapping, faults)), faults.take())
+                columns = RawColumns(self._build(batch, mapping, faults))
+                yield TextBatch(columns, faults.take(), faults.take_cells())
             self._file.check_unchanged(handle)
         if self.rows_read != self._rows:
             raise SourceRefused(f"the file says that it has {self._rows:,} rows, and {self.rows_read:,} were read")

@@ -42,6 +42,11 @@ class Sample:
             self._filled[position] = list(filter(is_filled, self.columns[position]))
         return self._filled[position]
 
+    def with_cells(self, position: int, cells: Iterable[str]) -> Sample:
+        """The same sample, with other cells in the column at `position`."""
+        columns = (*self.columns[:position], tuple(cells), *self.columns[position + 1 :])
+        return Sample(self.names, columns, self.objects)
+
     def countries(self, position: int | None, default: str | None) -> list[str | None]:
         """The country of each sampled row: its cell in the column at `position`, else `default`."""
         rows = max((len(cells) for cells in self.columns), default=0)

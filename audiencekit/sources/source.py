@@ -15,9 +15,12 @@ from audiencekit.records.batches import ROW, ColumnMapping, ColumnUse, MappedCol
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.mapping import Mapper, nested_notes
 from audiencekit.sources.files import AnySource, Item, LookedAtFile, items_of, look_at_files, naming
+from audiencekit.sources.fill_down import FillDown
 from audiencekit.sources.options import SourceOptions
 from audiencekit.sources.prepared import PREPARED
 from audiencekit.sources.table import Description, SourcePart, Table
+
+Fill = Callable[[TextBatch], TextBatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +106,15 @@ class Source:
         Raises SourceRefused, at the latest after the last batch: until then nothing that was read may be sent.
         """
         rows = self._table.batches(self.mapping)
-        step = guarded(lambda: self._next(rows))
+        fill = FillDown(self.mapping).fill if self.mapping.filled_down else None
+        step = guarded(lambda: self._next(rows, fill))
         while (batch := step()) is not None:
             yield batch
 
-    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
+    def _next(self, rows: Iterator[TextBatch], fill: Fill | None) -> TextBatch | None:
         with naming(self.name, lambda: self.rows_read):
-            return next(rows, None)
+            batch = next(rows, None)
+        return batch if batch is None or fill is None else fill(batch)
 
 
 Key = tuple[str, str, int]  # kind, shown name, and which of those with the same two
@@ -157,7 +162,9 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
 
 def _as_one(columns: Sequence[MappedColumn], place: int) -> MappedColumn:
     """The column at `place` that lays `columns` of several files over each other."""
-    return replace(columns[0], position=place, is_guess=all(column.is_guess for column in columns))
+    return replace(
+        columns[0], position=place, is_guess=all(column.is_guess for column in columns), area=None, area_name=""
+    )
 
 
 def _refuse_unlike(files: Sequence[Source]) -> None:
@@ -228,8 +235,8 @@ class JoinedSource(Source):
         """The files, in order, each with its rows of the pass so far."""
         return self._files.parts
 
-    def _next(self, rows: Iterator[TextBatch]) -> TextBatch | None:
-        return next(rows, None)  # the files name themselves
+    def _next(self, rows: Iterator[TextBatch], fill: Fill | None) -> TextBatch | None:
+        return next(rows, None)  # the files name themselves, and fill their own cells
 
 
 class JoinedTable:
@@ -238,6 +245,7 @@ class JoinedTable:
     def __init__(self, files: Sequence[Source], joined: JoinedMapping) -> None:
         self._files, self._joined = files, joined
         self._begun = 0  # files of this pass
+        self._last_rows: list[int] = []  # of each file that was read to its end
 
     @property
     def rows_read(self) -> int:
@@ -256,7 +264,7 @@ class JoinedTable:
         for place, file in enumerate(self._files):
             rows = file.rows_read if place < self._begun else 0
             parts.append(SourcePart(file.name, file.repeatable, first_row, rows, file.description))
-            first_row += rows
+            first_row += self._last_rows[place] if place < len(self._last_rows) else rows
         return tuple(parts)
 
     @property
@@ -271,12 +279,21 @@ class JoinedTable:
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first of the first file. Refusals name the file and the row in that file."""
         self._begun = before = 0
+        self._last_rows.clear()
         for file, fields in zip(self._files, self._joined.fields, strict=True):
             self._begun += 1
             batches = file.batches()
+            last = 0  # blank rows of a sheet are numbered and not counted
             while (batch := _counted(batches, before)) is not None:
+                last = max(last, _last_row(batch))
                 yield _laid_over(batch, fields, mapping, before)
-            before += file.rows_read
+            self._last_rows.append(max(last, file.rows_read))
+            before += self._last_rows[-1]
+
+
+def _last_row(batch: TextBatch) -> int:
+    rows = (batch.columns.unwrap().column(ROW), batch.faults.column(0))
+    return max((numbers[-1].as_py() for numbers in rows if len(numbers)), default=0)
 
 
 def _counted(batches: Iterator[TextBatch], before: int) -> TextBatch | None:
@@ -305,7 +322,18 @@ def _laid_over(batch: TextBatch, fields: dict[int, int], mapping: ColumnMapping,
     faults = batch.faults
     if faults.num_rows:
         faults = faults.set_column(0, faults.schema.field(ROW), pc.add(faults.column(ROW), before))
-    return TextBatch(RawColumns(pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))), faults)
+    columns = pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+    return TextBatch(RawColumns(columns), faults, _cells_laid_over(batch.cell_faults, fields, before))
+
+
+def _cells_laid_over(cells: pa.RecordBatch, fields: dict[int, int], before: int) -> pa.RecordBatch:
+    if not cells.num_rows:
+        return cells
+    joined = {own: position for position, own in fields.items()}
+    positions = pa.array([joined[own] for own in cells.column(1).to_pylist()], pa.int64())
+    return pa.RecordBatch.from_arrays(
+        [pc.add(cells.column(0), before), positions, cells.column(2)], schema=cells.schema
+    )
 
 
 def _keyed(mapping: ColumnMapping) -> dict[Key, MappedColumn]:

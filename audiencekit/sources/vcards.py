@@ -57,7 +57,7 @@ def open_vcards(stream: ByteStream, options: SourceOptions) -> Look:
     objects = [found for line in taken.data.splitlines() if isinstance(found := read_object(line), dict)]
     cells = tuple(tuple(_first(found[key]) for found in objects) for key in KEYS)
     values = {place: [found[key] for found in objects] for place, key in enumerate(KEYS)}
-    table = VCardTable(cards, KEYS, options.split_cells)
+    table = VCardTable(cards, KEYS, options)
     return Look(table, Header.of(KEYS, len(KEYS), options.wanted_names), Sample(KEYS, cells, values))
 
 

@@ -107,3 +107,23 @@ def test_a_source_without_consent_is_refused(tmp_path: Path, source: Path) -> No
     assert "no record is left" in str(plan.refusals[0])
     assert "`consent_column=`" in plan.refusals[0].hint
     assert checked(tmp_path, source, consent_column="marketing=on", allow_empty=True).verdict == "empty"
+
+
+def test_a_word_that_no_row_has_is_told(tmp_path: Path) -> None:
+    """With the number of the others, and without one of them."""
+    rows = [f"p{n}@example.com,{word}" for n, word in enumerate(["ja", "nein", "JA", "", "offen"])]
+    path = write(tmp_path / "list.csv", "email,ok", *rows)
+    told = "no row has the VALUE of `consent_column=` in column ok, which has 3 other values"
+    plan = checked(tmp_path, path, consent_column="ok=yes", allow_empty=True)
+    assert told in plan.notes
+    (refusal,) = checked(tmp_path, path, consent_column="ok=yes").refusals
+    assert told in str(refusal)
+    assert not any("no row has" in note for note in checked(tmp_path, path, consent_column="ok=ja").notes)
+
+
+def test_many_words_are_counted_up_to_a_bound(tmp_path: Path) -> None:
+    """It is another column then; the word is found behind them."""
+    path = write(tmp_path / "list.csv", "email,ok", *(f"p{n}@example.com,w{n}" for n in range(2_000)))
+    plan = checked(tmp_path, path, consent_column="ok=yes", allow_empty=True)
+    assert any("which has at least 1,000 other values" in note for note in plan.notes)
+    assert checked(tmp_path, path, consent_column="ok=w1999").records == 1

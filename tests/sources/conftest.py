@@ -47,8 +47,14 @@ def _rows_of(source: Source) -> list[dict[str, Any]]:
 
 
 def _faults_of(source: Source) -> list[tuple[int, str | None, str]]:
-    faults = [fault for batch in source.batches() for fault in batch.faults.to_pylist()]
-    return [(fault["row"], fault["column"], fault["reason"]) for fault in faults]
+    names = {column.position: column.name for column in source.mapping.columns}
+    found: list[tuple[int, str | None, str]] = []
+    for batch in source.batches():
+        of_rows = [(fault["row"], fault["column"], fault["reason"]) for fault in batch.faults.to_pylist()]
+        cells = batch.cell_faults.to_pylist()
+        of_cells = [(fault["row"], names[fault["position"]], fault["reason"]) for fault in cells]
+        found += sorted(of_rows + of_cells, key=lambda fault: fault[0])
+    return found
 
 
 @pytest.fixture

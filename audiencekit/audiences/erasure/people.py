@@ -203,16 +203,26 @@ def _read_batch(batch: TextBatch, mapping: ColumnMapping, default_country: str |
     columns = batch.columns.unwrap()
     for fault in batch.faults.to_pylist():
         asked.reject(fault["row"], fault["column"], fault["reason"])
+    names = {column.position: column.name for column in mapping.columns}
+    unread = batch.cell_faults.to_pylist()
+    for fault in unread:
+        asked.reject(fault["row"], names[fault["position"]], fault["reason"])
+    are_unread = {fault["row"] for fault in unread}
     rows = columns.column(ROW).to_pylist()
     named = columns.column(COUNTRY).to_pylist() if mapping.country is not None else [None] * len(rows)
     cells = [(column, columns.column(mapping.field_name(column))) for column in mapping.columns]
     for place, (row, country) in enumerate(zip(rows, named, strict=True)):
-        _read_row(row, find_country(country or ""), default_country, [(one, each[place]) for one, each in cells], asked)
+        of_row = [(one, each[place]) for one, each in cells]
+        found, wrong = _read_row(row, find_country(country or ""), default_country, of_row, asked)
+        asked.rows += bool(found)
+        if not found and not wrong and row not in are_unread:
+            asked.reject(row, None, Reason.NO_IDENTIFIER)
 
 
 def _read_row(
     row: int, country: str | None, default_country: str | None, cells: list[tuple[MappedColumn, Any]], asked: Asked
-) -> None:
+) -> tuple[int, int]:
+    """Return how many of its values are identifiers, and how many are wrong."""
     found = wrong = 0
     for column, cell in cells:
         for text in _texts(cell):
@@ -223,9 +233,7 @@ def _read_row(
             elif forms not in _NO_PERSON:
                 wrong += 1
                 asked.reject(row, column.name, forms)
-    asked.rows += bool(found)
-    if not found and not wrong:
-        asked.reject(row, None, Reason.NO_IDENTIFIER)
+    return found, wrong
 
 
 def _forms(column: MappedColumn, text: str, country: str | None, default_country: str | None) -> Forms | Reason:

@@ -19,6 +19,7 @@ from audiencekit.sources.sampling import Sample, is_filled
 
 T = TypeVar("T")
 
+_FALSE: Final = "false"
 MIN_KIND_SHARE: Final = 0.8  # of the filled cells are of one kind: content alone maps the column
 JUDGED_CELLS: Final = 20_000  # of all columns together are asked for their kind
 MIN_JUDGED_CELLS: Final = 10  # of each column
@@ -45,16 +46,23 @@ class Evidence:
 
 def look_at(sample: Sample, position: int, countries: list[str | None]) -> Evidence:
     """The evidence in one column; `countries` are those of the sampled rows."""
-    filled = sample.filled(position)
+    filled = _valued(sample.filled(position))
     if not filled:
         return Evidence(0, 0.0, None)
     pairs = zip(sample.columns[position], countries, strict=True)
-    asked = _spread([pair for pair in pairs if is_filled(pair[0])], JUDGED_CELLS // len(sample.columns))
+    asked = _spread(
+        [pair for pair in pairs if is_filled(pair[0]) and pair[0] != _FALSE], JUDGED_CELLS // len(sample.columns)
+    )
     kinds = likely_kinds(asked)
     best = max(Kind, key=kinds.count)
     enough = kinds.count(best) >= MIN_KIND_SHARE * len(kinds)
     digits_share = _share(lambda cell: cell.strip().isdecimal(), filled)
     return Evidence(len(filled), _share(looks_hashed, filled), best if enough else None, digits_share)
+
+
+def _valued(filled: list[str]) -> list[str]:
+    """The cells but those that are false, as Odoo writes it where a value is missing."""
+    return [cell for cell in filled if cell != _FALSE]
 
 
 def _spread(cells: list[T], number: int) -> list[T]:
@@ -65,7 +73,7 @@ def _spread(cells: list[T], number: int) -> list[T]:
 def plausible_share(kind: Kind, filled: list[str]) -> float:
     """The share of cells that could be of `kind`, valid or not: a hash could be anything."""
     could_be = _COULD_BE.get(kind, partial(_is_in_form, kind))
-    return _share(lambda cell: looks_hashed(cell) or could_be(cell), filled)
+    return _share(lambda cell: looks_hashed(cell) or could_be(cell), _valued(filled))
 
 
 def _share(test: Callable[[str], bool], cells: list[str]) -> float:

@@ -7,11 +7,30 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn
 
 from audiencekit.errors import MappingRefused, UsageError
+from audiencekit.identifiers.countries import find_country
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
-from audiencekit.records.batches import LEFT_OUT, NOT_USED, ColumnMapping, ColumnUse, MappedColumn
+from audiencekit.records.area_codes import calling_code_of, digits_of, with_area
+from audiencekit.records.batches import (
+    CONSENT,
+    COUNTRY,
+    LEFT_OUT,
+    NOT_USED,
+    OPERATION,
+    ColumnMapping,
+    ColumnUse,
+    MappedColumn,
+)
 from audiencekit.records.losses import Loss
-from audiencekit.sources.columns.codes_apart import are_codes, names_phone_code, names_postal_code
+from audiencekit.sources.columns.codes_apart import (
+    Codes,
+    are_codes,
+    are_extensions,
+    are_whole,
+    names_phone_code,
+    names_postal_code,
+    sort_of,
+)
 from audiencekit.sources.columns.consent import find_consent
 from audiencekit.sources.columns.country import CountryColumn
 from audiencekit.sources.columns.evidence import (
@@ -25,6 +44,7 @@ from audiencekit.sources.columns.evidence import (
     plausible_share,
     refuse_contradiction,
 )
+from audiencekit.sources.columns.groups import find_group
 from audiencekit.sources.columns.header import (
     Header,
     compare_key,
@@ -136,15 +156,21 @@ class Mapper:
         self._ignore()
         countries = CountryColumn(self.header, self.sample, self.options, self._places(), self.notes, self._why_left)
         country, operation = countries.find(), self._given(self.options.operation_column)
+        if country is not None and countries.are_calling_codes:
+            codes = (calling_code_of(cell) or cell for cell in self.sample.columns[country])
+            self.sample = self.sample.with_cells(country, codes)
+        area = self._given(self.options.area_code_column)
         consent = self._given(self.options.consent_column)
-        columns = self._columns(country, operation, consent)
-        if self.options.country_column is None and country in [column.position for column in columns]:
+        columns = self._columns(country, area, operation, consent)
+        if not self._names_country and country in [column.position for column in columns]:
             country = None  # the user said what it is
-        self._refuse_two_uses(columns, country, operation, consent)
+        self._refuse_two_uses(columns, country, area, operation, consent)
+        columns = self._with_areas(columns, country, area)
         if country is None and self._has_phone_numbers(columns):
             countries.note_codes({operation, consent, *(column.position for column in columns)})
-        if self.options.puts_in:
-            self._refuse_codes_apart(columns, country)
+        used = {OPERATION: operation, CONSENT: consent, COUNTRY: country}
+        group, filled = self._groups(columns, country, used)
+        columns = self._with_country_remedy(columns, countries, country, group, filled)
         if self.options.puts_in and consent is None:
             self._notice_consent(country, operation, *(column.position for column in columns))
         if operation is None:
@@ -153,6 +179,11 @@ class Mapper:
             self.notes.append(f"the columns are: {self.header.listed()}")
         roles = {operation: ("operation", "as given"), consent: ("consent", "as given")}
         roles[country] = ("country", countries.why)
+        roles |= {
+            column.area: ("area code", f"of the numbers in {column.name}")
+            for column in columns
+            if column.area is not None
+        }
         self.uses = tuple(self._uses(columns, roles))
         return ColumnMapping(
             columns=columns,
@@ -162,7 +193,14 @@ class Mapper:
             operation_name=self._shown(operation),
             consent=consent,
             consent_name=self._shown(consent),
+            are_calling_codes=country is not None and countries.are_calling_codes,
+            filled_down=filled,
+            group=group if filled else None,
         )
+
+    @property
+    def _names_country(self) -> bool:
+        return self.options.country_column is not None or self.options.country_code_column is not None
 
     def _ignore(self) -> None:
         self._ignored = frozenset(self.header.find(name) for name in self.options.ignore)
@@ -345,25 +383,135 @@ class Mapper:
                 )
             )
 
-    def _refuse_codes_apart(self, columns: tuple[MappedColumn, ...], country: int | None) -> None:
-        """Raises MappingRefused for phone numbers whose area code or calling code is in a column beside them."""
-        mapped = {column.position for column in columns} | {country}
+    def _with_areas(
+        self, columns: tuple[MappedColumn, ...], country: int | None, area: int | None
+    ) -> tuple[MappedColumn, ...]:
+        """`columns`, those of phone numbers with the column of their area codes.
+
+        Raises MappingRefused for phone numbers whose codes are in a column beside them, unless it is beyond doubt that
+        these are area codes.
+        """
         phones = [column for column in columns if column.kind is Kind.PHONE_NUMBER and not column.hashed]
-        for place in self._places() if phones else ():
-            is_named = names_phone_code(self._name(place))
-            for phone in phones:
-                is_beside = place == phone.position - 1 and not names_postal_code(self._name(place))
-                if place in mapped or not (is_named or is_beside):
-                    continue
-                if are_codes(self.sample.columns[place], self.sample.columns[phone.position], is_named=is_named):
-                    shown = self.header.shown(place)
-                    raise MappingRefused(
-                        f"the numbers in column {phone.name} seem to be without the codes in column {shown}: so they"
-                        " would be numbers of other people",
-                        hint="write each number whole in one column, with a plus where it has a calling code; or give"
-                        f" {option('ignore', [phone.name])} to send no numbers, {option('ignore', [shown])} if the"
-                        " numbers are whole",
-                    )
+        if area is not None:
+            found = {self._nearest(phones, area): area}
+        else:
+            used = {column.position for column in columns} | {country}
+            places = [place for place in self._places() if place not in used]
+            found = {phone: place for phone in phones if (place := self._area_of(phone, places, country)) is not None}
+            self._note_extensions(phones, places)
+        return tuple(self._behind_area(column, found[column]) if column in found else column for column in columns)
+
+    def _nearest(self, phones: list[MappedColumn], area: int) -> MappedColumn:
+        """The column of phone numbers that follows `area`, else the one before it."""
+        if not phones:
+            raise MappingRefused(
+                f"column {self.header.shown(area)} has area codes, and no column has phone numbers in the clear",
+                hint="name the column of numbers with `columns={'phone_number': 'COLUMN'}`",
+            )
+        return min(phones, key=lambda phone: (phone.position < area, abs(phone.position - area)))
+
+    def _area_of(self, phone: MappedColumn, places: list[int], country: int | None) -> int | None:
+        """The column of its area codes, if any column has codes that the numbers are without."""
+        numbers = self.sample.columns[phone.position]
+        for place in places:
+            name, cells = self._name(place), self.sample.columns[place]
+            is_named, is_beside = names_phone_code(name), place == phone.position - 1
+            if not is_named and (not is_beside or names_postal_code(name)):
+                continue
+            if self._say_the_country(place, country) or not are_codes(cells, numbers, is_named=is_named):
+                continue
+            are_areas = is_named and sort_of(name, cells) is Codes.AREA
+            if are_areas and is_beside:
+                return place
+            if are_areas and are_whole(numbers):
+                continue  # they are the area codes of other numbers
+            if self.options.puts_in:
+                self._refuse_codes_apart(phone, place)
+        return None
+
+    def _say_the_country(self, place: int, country: int | None) -> bool:
+        """Whether most codes are the calling codes of the countries that another column says."""
+        if country is None:
+            return False
+        said = self.sample.countries(country, None)
+        codes = (f"+{digits_of(cell)}" for cell in self.sample.columns[place])
+        pairs = [(find_country(code), own) for code, own in zip(codes, said, strict=True) if len(code) > 1 and own]
+        return sum(code == own for code, own in pairs) > len(pairs) / 2
+
+    def _refuse_codes_apart(self, phone: MappedColumn, place: int) -> NoReturn:
+        shown = self.header.shown(place)
+        raise MappingRefused(
+            f"the numbers in column {phone.name} seem to be without the codes in column {shown}: so they would be"
+            " numbers of other people",
+            hint=f"give {option('area_code_column', shown)} if it has area codes,"
+            f" {option('country_code_column', shown)} if it has calling codes of countries,"
+            f" {option('ignore', [shown])} if the numbers are whole, or {option('ignore', [phone.name])} to send none",
+        )
+
+    def _behind_area(self, phone: MappedColumn, place: int) -> MappedColumn:
+        shown, numbers = self.header.shown(place), self.sample.columns[phone.position]
+        self.notes.append(
+            f"{shown}: the area codes of the numbers in {phone.name}; a short number without its area code, and one"
+            " that may have it already, is rejected as invalid_syntax"
+        )
+        pairs = zip(self.sample.columns[place], numbers, strict=True)
+        whole = (with_area(area, number) if number.strip() else number for area, number in pairs)
+        self.sample = self.sample.with_cells(phone.position, whole)
+        return replace(phone, area=place, area_name=shown)
+
+    def _note_extensions(self, phones: list[MappedColumn], places: list[int]) -> None:
+        for place in places if phones else ():
+            if are_extensions(self._name(place), self.sample.filled(place)):
+                self._why_left[place] = "a number with an extension is that of a switchboard"
+                self.notes.append(f"{self.header.shown(place)}: left out; {self._why_left[place]}")
+
+    def _groups(
+        self, columns: tuple[MappedColumn, ...], country: int | None, used: Mapping[str, int | None]
+    ) -> tuple[int | None, tuple[str, ...]]:
+        """The column that says where a group of rows begins, and the fields that are filled within it.
+
+        Raises MappingRefused for a column of `fill_down` that is used for nothing that is filled.
+        """
+        places = {self.header.find(name) for name in self.options.fill_down}
+        filled = tuple(field for field, place in used.items() if place in places)
+        if len(filled) < len(places):
+            raise MappingRefused(
+                "`fill_down=` names a column that is not the country, operation or consent of a row",
+                hint="only of these may a row have the words of the one above it; name the country with"
+                " `country_column=`",
+            )
+        group = None if country is None else find_group(self.header, self.sample, columns, country)
+        if group is None:
+            return None, filled
+        if group.is_certain and not filled and self.options.puts_in:
+            filled = (COUNTRY,)
+            shown = self.header.shown(group.column)
+            self.notes.append(
+                f"{self.header.shown(group.country)}: rows with a blank {shown} have the country of the row above them"
+            )
+        return group.column, filled
+
+    def _with_country_remedy(
+        self,
+        columns: tuple[MappedColumn, ...],
+        countries: CountryColumn,
+        country: int | None,
+        group: int | None,
+        filled: tuple[str, ...],
+    ) -> tuple[MappedColumn, ...]:
+        """`columns`, those of phone numbers with the option that names their country, if a column may say it."""
+        remedy = None
+        if country is not None and group is not None and COUNTRY not in filled:
+            given = option("fill_down", [self.header.shown(country)])
+            remedy = f"give {given} if rows below others belong to them, and are of their country"
+            self.notes.append(f"{self.header.shown(country)}: blank where {self.header.shown(group)} is; {remedy}")
+        elif country is None and countries.hint is not None:
+            given = option("country_column", self.header.shown(countries.hint))
+            remedy = f"give {given} if that column is the country of each row"
+        return tuple(
+            replace(column, country_remedy=remedy) if column.kind is Kind.PHONE_NUMBER else column
+            for column in columns
+        )  # fmt: skip
 
     def _notice_consent(self, *used: int | None) -> None:
         """Warn of people who say no in a column that no option names. Raises MappingRefused where all say only no."""

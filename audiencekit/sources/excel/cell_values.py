@@ -1,4 +1,4 @@
-"""Stored cells as text, by a rule for each type; a cell that is no identifier as it stands is a fault of its row.
+"""Stored cells as text, by a rule for each type; a cell that is no identifier as it stands is a fault.
 
 A number that is whole and below 2**53 is its digits: Excel shows and rounds larger ones. A date, a fraction, and true
 or false are no identifier, and would pass for one as digits. An error of a formula is the text that people see, which
@@ -38,6 +38,7 @@ _PLAIN_DIGITS: Final = 15  # so many are below it
 _DIGITS: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _DAY_ZERO: Final = datetime.date(1899, 12, 30)
+_DAY_ZERO_1904: Final = datetime.date(1904, 1, 1)
 _TRUTHS: Final = {"1": "true", "0": "false", "true": "true", "false": "false"}
 
 
@@ -59,15 +60,17 @@ class ReadCells:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellReader:
-    """Reads stored cells: `strings` are the shared texts, `dates` the styles that show dates."""
+    """Reads stored cells: `strings` are the shared texts, `dates` the styles that show dates, from `day_zero` on."""
 
     strings: Any
     dates: frozenset[int]
+    day_zero: datetime.date = _DAY_ZERO
 
     @classmethod
     def of(cls, container: Container, workbook: Workbook) -> Self:
         """A reader for the sheets of `workbook`."""
-        return cls(read_strings(container, workbook.strings), workbook.dates)
+        day_zero = _DAY_ZERO_1904 if workbook.counts_from_1904 else _DAY_ZERO
+        return cls(read_strings(container, workbook.strings), workbook.dates, day_zero)
 
     def read(self, column: CellColumn, use: Use) -> ReadCells:
         """The cells of `column` as text. Raises SourceRefused for those that are not sound."""
@@ -108,9 +111,9 @@ class CellReader:
             case CellType.ERROR:
                 return _one_by_one(texts, lambda text: _error(text, use))
             case CellType.UNCOMPUTED:
-                return _one_by_one(texts, lambda _: Reason.RAGGED)
+                return _one_by_one(texts, lambda _: Reason.NOT_TEXT)
             case _:
-                return _one_by_one(texts, lambda text: _date(text, use))
+                return _one_by_one(texts, lambda text: _date(text, use, self.day_zero))
 
     def _shared(self, texts: Any) -> Any:
         """The shared texts at the places that `texts` say."""
@@ -151,22 +154,22 @@ def _truth(text: str, use: Use) -> str | Reason:
     said = _TRUTHS.get(text.strip(), text)
     if use is not Use.IDENTIFIER:
         return said
-    return NO_VALUE if said == "false" else Reason.RAGGED
+    return NO_VALUE if said == "false" else Reason.NOT_TEXT
 
 
 def _error(text: str, use: Use) -> str | Reason:
-    return text if use is Use.SAMPLE or text.strip().lower() in WORDS else Reason.RAGGED
+    return text if use is Use.SAMPLE or text.strip().lower() in WORDS else Reason.NOT_TEXT
 
 
-def _date(text: str, use: Use) -> str | Reason:
-    """A date in ISO 8601, for a sample: its form counts there, and not the epoch of the workbook."""
+def _date(text: str, use: Use, day_zero: datetime.date) -> str | Reason:
+    """A date in ISO 8601, for a sample."""
     if use is not Use.SAMPLE:
-        return Reason.RAGGED
+        return Reason.NOT_TEXT
     number = _value_of(text)
     if number is None:
         return text  # ISO 8601 already
     try:
-        return (_DAY_ZERO + datetime.timedelta(days=number)).isoformat()
+        return (day_zero + datetime.timedelta(days=number)).isoformat()
     except OverflowError:
         return text
 

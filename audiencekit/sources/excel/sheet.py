@@ -36,7 +36,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 
 SPREADSHEET: Final = "spreadsheet"
 WORDS: Final = {
-    Reason.RAGGED: FaultWords(
+    Reason.NOT_TEXT: FaultWords(
         "hold a date, true, or a formula that was never computed, where an identifier belongs",
         "check the mapping with `columns=`; a spreadsheet program computes formulas when it opens and saves the file",
     ),
@@ -66,11 +66,12 @@ class SheetLayout:
 
 
 class SheetTable:
-    """The rows of a sheet below its header. Those that are blank count up to the last that is not."""
+    """The rows of a sheet below its header. Blank ones between them are numbered and not counted."""
 
-    def __init__(self, file: RawFile, layout: SheetLayout, cells: CellReader, split_cells: str | None) -> None:
-        self._file, self.layout, self._cells, self._split_cells = file, layout, cells, split_cells
-        self.rows_read = self.bytes_read = 0
+    def __init__(self, file: RawFile, layout: SheetLayout, cells: CellReader, options: SourceOptions) -> None:
+        self._file, self.layout, self._cells, self._split_cells = file, layout, cells, options.split_cells
+        self._counts_cells = options.counts_cells
+        self.rows_read = self.bytes_read = self._last_row = 0
         self._blank, self._first_blank, self._hidden = 0, 0, 0
 
     def __repr__(self) -> str:
@@ -105,8 +106,8 @@ class SheetTable:
 
     def batches(self, mapping: ColumnMapping) -> Iterator[TextBatch]:
         """All rows, from the first. Raises SourceRefused when they cannot be read, or too many are faulty."""
-        faults = Faults(WORDS)
-        self.rows_read = self.bytes_read = self._blank = self._hidden = 0
+        faults = Faults(WORDS, counts_cells=self._counts_cells)
+        self.rows_read = self.bytes_read = self._last_row = self._blank = self._hidden = 0
         yield from gathered(self._batches(mapping, faults))
         faults.refuse_too_many(self.rows_read)
 
@@ -124,32 +125,36 @@ class SheetTable:
         self.bytes_read = self._file.size_bytes
 
     def _in_batches(self, rows: SheetRows, mapping: ColumnMapping, faults: Faults) -> Iterator[TextBatch]:
-        """`rows` and those that are blank before them, a batch at a time."""
+        """`rows`, a batch at a time."""
         numbers = rows.numbers - self.layout.first_row + 1
         self._count_blank(numbers)
         cells = [self._read(rows.columns.get(place), place, mapping) for place in used_positions(mapping)]
         faulty = _faulty_rows(numbers, cells)
-        last = int(numbers[-1]) if len(numbers) else 0
-        while self.rows_read < last:
-            batch = np.arange(self.rows_read + 1, min(self.rows_read + BATCH_ROWS, last) + 1, dtype=np.int64)
-            self.rows_read = int(batch[-1])
-            arrays = {one.place: self._divided(one.laid_out(numbers, batch), one.use) for one in cells}
+        for start in range(0, len(numbers), BATCH_ROWS):
+            batch = numbers[start : start + BATCH_ROWS]
+            self.rows_read += len(batch)
+            arrays = {one.place: self._divided(one.laid_out(start, len(batch)), one.use) for one in cells}
             columns = text_columns(arrow_array(batch), arrays, mapping)
             sound = ~np.isin(batch, list(faulty))
             for row in batch[~sound].tolist():
                 faults.add(row, *faulty[row])
-            yield TextBatch(RawColumns(columns if sound.all() else columns.filter(arrow_array(sound))), faults.take())
+            for one in cells:
+                one.note_faults(numbers, batch[sound], faults)
+            kept = RawColumns(columns if sound.all() else columns.filter(arrow_array(sound)))
+            yield TextBatch(kept, faults.take(), faults.take_cells())
 
     def _count_blank(self, numbers: Numbers) -> None:
-        gaps = np.diff(numbers, prepend=self.rows_read) - 1
+        gaps = np.diff(numbers, prepend=self._last_row) - 1
         if gaps.any() and not self._blank:
             at = int(np.flatnonzero(gaps)[0])
             self._first_blank = self.layout.first_row - 1 + int(numbers[at] - gaps[at])
         self._blank += int(gaps.sum())
+        self._last_row = int(numbers[-1]) if len(numbers) else self._last_row
 
     def _read(self, column: CellColumn | None, place: int, mapping: ColumnMapping) -> _PlacedCells:
-        words = {position for position, _ in mapping.single.values()}
-        use = Use.WORD if place in words else Use.IDENTIFIER
+        use = Use.WORD if place in mapping.words else Use.IDENTIFIER
+        if place == mapping.group:
+            use = Use.SAMPLE  # it is only asked whether there is a cell
         nothing = np.empty(0, dtype=np.int64)
         if column is None:
             return _PlacedCells(place, "", use, nothing, ReadCells(pa.array([], pa.string()), ()))
@@ -185,24 +190,29 @@ class _PlacedCells:
     at: Numbers
     cells: ReadCells
 
-    def laid_out(self, numbers: Numbers, batch: Numbers) -> Any:
-        """The texts of the rows `batch`, null where there is none; the cells stand in the rows `numbers`."""
-        rows = numbers[self.at]
-        begin, end = np.searchsorted(rows, [batch[0], batch[-1] + 1])
-        if end - begin == len(batch):
+    def laid_out(self, start: int, count: int) -> Any:
+        """The texts of `count` rows from that at `start` on, null where there is none."""
+        begin, end = np.searchsorted(self.at, [start, start + count])
+        if end - begin == count:
             return self.cells.texts.slice(begin, end - begin)
-        places = np.zeros(len(batch), dtype=np.int64)
-        missing = np.ones(len(batch), dtype=bool)
-        places[rows[begin:end] - batch[0]] = np.arange(begin, end)
-        missing[rows[begin:end] - batch[0]] = False
+        places = np.zeros(count, dtype=np.int64)
+        missing = np.ones(count, dtype=bool)
+        places[self.at[begin:end] - start] = np.arange(begin, end)
+        missing[self.at[begin:end] - start] = False
         return self.cells.texts.take(pa.array(places, mask=missing))
+
+    def note_faults(self, numbers: Numbers, sound: Numbers, faults: Faults) -> None:
+        """Note the cells of identifiers that cannot be read in the `sound` rows; the cells stand in rows `numbers`."""
+        for reason in dict.fromkeys(reason for _, reason in self.cells.faults if self.use is Use.IDENTIFIER):
+            rows = numbers[self.at[[place for place, each in self.cells.faults if each is reason]]]
+            faults.add_cells(rows[np.isin(rows, sound)], self.place, reason)
 
 
 def _faulty_rows(numbers: Numbers, cells: Sequence[_PlacedCells]) -> dict[int, tuple[Reason, str]]:
-    """The rows with a fault, each with the first reason and its column."""
+    """The rows of which a word cannot be read, such as the country, each with the first reason and its column."""
     found: dict[int, tuple[Reason, str]] = {}
     for one in cells:
-        for place, reason in one.cells.faults:
+        for place, reason in one.cells.faults if one.use is Use.WORD else ():
             found.setdefault(int(numbers[one.at[place]]), (reason, one.name))
     return found
 
@@ -253,7 +263,7 @@ def open_sheet(file: RawFile, options: SourceOptions) -> Look:
         names = tuple(_filled_up(own, layout.width))
     notes += _notes_on_gaps(names, rows)
     notes.append(f"row 1 is row {layout.first_row:,} of the sheet '{shown(sheet.name)}'")
-    table = SheetTable(file, layout, cells, options.split_cells)
+    table = SheetTable(file, layout, cells, options)
     sample = Sample(names, by_column(rows, layout.width))
     header = Header.of(names, layout.width, options.wanted_names)
     return Look(table, header, sample, notes=tuple(notes), later_notes=lambda: table.notes)

@@ -39,11 +39,15 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Workbook:
-    """The parts of a workbook. `dates` are the numbers of the styles that show dates or times."""
+    """The parts of a workbook. `dates` are the numbers of the styles that show dates or times.
+
+    `counts_from_1904` says that its days are counted from the first of January 1904 (ISO 29500-1, 18.2.28).
+    """
 
     sheets: tuple[Sheet, ...]
     strings: str | None
     dates: frozenset[int]
+    counts_from_1904: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def read_workbook(container: Container) -> Workbook:
         sheets=tuple(sheet for sheet in sheets if sheet is not None),
         strings=_part_of(related, _STRINGS, container),
         dates=frozenset() if styles is None else _dates(elements(container.read(styles))),
+        counts_from_1904=any(name == "workbookPr" and given.get("date1904") in ("1", "true") for name, given in found),
     )
 
 

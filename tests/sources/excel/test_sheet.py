@@ -13,6 +13,7 @@ from typing import Any
 import fastexcel
 import openpyxl
 import pytest
+from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
 from audiencekit.errors import SourceRefused, UsageError
 from audiencekit.identifiers.kinds import Kind
@@ -99,16 +100,17 @@ def test_dates_and_truths_are_no_identifiers(tmp_path: Path, faults_of: Faults, 
     day = datetime.date(2024, 2, 3)
     path = _sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], [EMAIL, day], [EMAIL, True], [EMAIL, PHONE]])
     source = open_source(path, MAPPED)
-    assert faults_of(source) == [(2, "phone", "ragged"), (3, "phone", "ragged")]
-    assert [row["row"] for row in rows_of(source)] == [1, 4]
+    assert faults_of(source) == [(2, "phone", "not_text"), (3, "phone", "not_text")]
+    assert _cells(rows_of(source)) == [[EMAIL, PHONE], [EMAIL, None], [EMAIL, None], [EMAIL, PHONE]]
 
 
-def test_rows_that_are_lost_are_told_however_few(tmp_path: Path) -> None:
-    """Each is a whole person."""
+def test_cells_that_cannot_be_read_are_told_however_few(tmp_path: Path) -> None:
+    """Their rows go on."""
     day = datetime.date(2024, 2, 3)
     rows = [[f"p{n}@example.com", day if n < 3 else f"+1212234560{n}"] for n in range(10)]
     plan = check(_sheet(tmp_path, [["email", "phone"], *rows]), settings=load_settings({}, directory=tmp_path))
-    assert [(warning.code, warning.count) for warning in plan.warnings] == [("ragged", 3)]
+    assert [(warning.code, warning.column, warning.count) for warning in plan.warnings] == [("not_text", "phone", 3)]
+    assert (plan.records, plan.rejections) == (10, {"not_text": 3})
 
 
 def test_false_is_no_value(tmp_path: Path, faults_of: Faults, rows_of: Rows) -> None:
@@ -119,9 +121,11 @@ def test_false_is_no_value(tmp_path: Path, faults_of: Faults, rows_of: Rows) -> 
     assert _cells(rows_of(source)) == [[EMAIL, PHONE], [EMAIL, "n/a"], ["n/a", PHONE]]
 
 
-def test_many_of_them_refuse_the_list(tmp_path: Path, rows_of: Rows) -> None:
-    """It is the wrong column, and the message says what to do."""
+def test_many_of_them_refuse_a_list_of_people_to_keep_or_take_out(tmp_path: Path, rows_of: Rows) -> None:
+    """A person who cannot be read from it would be missed."""
     rows = [[EMAIL, datetime.date(2024, 2, 3)] for _ in range(30)]
+    lenient = open_source(_sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], *rows]), SourceOptions(puts_in=True))
+    assert len(rows_of(lenient)) == 31
     source = open_source(_sheet(tmp_path, [["email", "phone"], [EMAIL, PHONE], *rows]), SourceOptions())
     with pytest.raises(SourceRefused, match="30 of 31 rows hold a date") as caught:
         rows_of(source)
@@ -141,7 +145,7 @@ def test_a_formula_that_was_never_computed_is_a_fault(
 ) -> None:
     """Programs that write workbooks leave the value out. One that comes to an empty text has a blank cell."""
     path = build(HEADER + _row(2) + _row(3, phone=f'<c r="B3">{written}</c>'))
-    assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "ragged")]
+    assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "not_text")]
     path = build(HEADER + _row(2) + _row(3, phone=f'<c r="B3" t="str">{written}</c>'))
     assert _cells(rows_of(open_source(path, MAPPED)))[1] == [EMAIL, None]
 
@@ -157,16 +161,16 @@ def test_a_list_of_formulas_that_were_never_computed_is_refused(build: Build, ro
 def test_an_unknown_error_is_a_fault(build: Build, faults_of: Faults) -> None:
     """It could pass for an id."""
     path = build(HEADER + _row(2) + _row(3, phone='<c r="B3" t="e"><v>#BUSY!</v></c>'))
-    assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "ragged")]
+    assert faults_of(open_source(path, MAPPED)) == [(2, "phone", "not_text")]
 
 
-def test_blank_rows_between_others_count(build: Build, rows_of: Rows) -> None:
-    """So that a row has one distance from its number in the sheet; those at the end are none."""
+def test_blank_rows_between_others_are_numbered_and_not_counted(build: Build, rows_of: Rows) -> None:
+    """So a row has one distance from its number in the sheet."""
     path = build(HEADER + _row(2) + _row(3, email=None) + _row(6) + '<row r="7"><c r="A7" s="1"/></row><row r="9"/>')
     source = open_source(path, MAPPED)
     found = rows_of(source)
-    assert [(row["row"], row["c0"]) for row in found] == [(1, EMAIL), (2, None), (3, None), (4, None), (5, EMAIL)]
-    assert source.rows_read == 5
+    assert [(row["row"], row["c0"]) for row in found] == [(1, EMAIL), (5, EMAIL)]
+    assert source.rows_read == 2
     assert any("3 rows are blank between others, the first is row 3 of the sheet" in note for note in source.notes)
     assert "row 1 is row 2 of the sheet 'People'" in source.notes
 
@@ -242,7 +246,7 @@ def test_values_in_a_cell_are_divided(tmp_path: Path, rows_of: Rows) -> None:
     """As `split_cells=` says."""
     path = _sheet(tmp_path, [["email"], [f"{EMAIL}|bo@example.com"], [None], [EMAIL]])
     source = open_source(path, SourceOptions(split_cells="|"))
-    assert _cells(rows_of(source)) == [[[EMAIL, "bo@example.com"]], [None], [[EMAIL]]]
+    assert _cells(rows_of(source)) == [[[EMAIL, "bo@example.com"]], [[EMAIL]]]
 
 
 def test_a_sheet_is_read_again_and_again(tmp_path: Path, rows_of: Rows) -> None:
@@ -457,7 +461,41 @@ def test_a_stray_cell_costs_nothing(build: Build, rows_of: Rows) -> None:
     source = open_source(path, SourceOptions())
     assert source.mapping.names_by_kind() == {"email": ["email"]}
     assert sum(row["c0"] is not None for row in rows_of(source)) == 1
-    assert source.rows_read == 199_999
+    assert source.rows_read == 2
+
+
+def test_a_sheet_with_blank_rows_is_followed_by_another(build: Build, rows_of: Rows) -> None:
+    """No row has the number of one in another file."""
+    path = build(HEADER + _row(2) + _row(6))
+    other = path.with_name("other.xlsx")
+    other.write_bytes(path.read_bytes())
+    joined = open_source([path, other], MAPPED)
+    assert [row["row"] for row in rows_of(joined)] == [1, 5, 6, 10]
+    assert [(part.first_row, part.rows) for part in joined.parts] == [(1, 2), (6, 2)]
+    assert joined.rows_read == 4
+
+
+def test_a_stray_cell_far_below_refuses_nothing(tmp_path: Path) -> None:
+    """It is one row without an identifier."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in [["email", "name"], *([f"p{n}@example.com", "n"] for n in range(30))]:
+        sheet.append(row)
+    sheet["D9000"] = " "
+    workbook.save(tmp_path / "list.xlsx")
+    plan = check(tmp_path / "list.xlsx", settings=load_settings({}, directory=tmp_path))
+    assert (plan.verdict, plan.rows.read, plan.rejections) == ("ready", 31, {"no_identifier": 1})
+
+
+@pytest.mark.parametrize("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
+def test_a_date_counts_from_the_epoch_of_its_workbook(tmp_path: Path, epoch: datetime.datetime) -> None:
+    """It may name a column."""
+    workbook = openpyxl.Workbook()
+    workbook.epoch = epoch
+    workbook.active.append(["email", datetime.date(2024, 2, 3)])
+    workbook.active.append([EMAIL, "x"])
+    workbook.save(tmp_path / "list.xlsx")
+    assert open_source(tmp_path / "list.xlsx", SourceOptions(ignore=("2024-02-03",))).mapping.columns
 
 
 @pytest.mark.parametrize(
@@ -485,7 +523,7 @@ def test_styles_say_which_numbers_are_dates(build: Build, faults_of: Faults) -> 
         build(f'<row r="1"><c r="A1" t="str"><v>day</v></c></row>{rows}', styles=styles),
         SourceOptions(columns=((Kind.PARTNER_USER_ID, "day"),)),
     )
-    assert faults_of(source) == [(2, "day", "ragged"), (3, "day", "ragged")]
+    assert faults_of(source) == [(2, "day", "not_text"), (3, "day", "not_text")]
 
 
 def test_a_date_names_a_column_as_iso_8601(tmp_path: Path, rows_of: Rows) -> None:
