@@ -21,7 +21,7 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import complain, leave_with, print_told, say, say_document
-from audiencekit.cli.web_pages import html_option, write_plan_page
+from audiencekit.cli.web_pages import html_option, require_page, write_plan_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
 
@@ -79,7 +79,13 @@ def _read_line(line: bytes, number: int) -> str:
 @html_option
 @json_option
 def check(
-    source: tuple[str, ...], as_json: bool, rejections: str | None, doctor: bool, html: str | None, **given: Any
+    source: tuple[str, ...],
+    as_json: bool,
+    rejections: str | None,
+    doctor: bool,
+    html: str | None,
+    share: bool,
+    **given: Any,
 ) -> None:
     """Read a list and say what `upload` would send.
 
@@ -88,6 +94,7 @@ def check(
     from audiencekit.cli.command_progress import command_progress
     from audiencekit.pipeline import check as check_source
 
+    require_page(html, share=share)
     try:
         with command_progress() as progress:
             plan = check_source(
@@ -101,7 +108,7 @@ def check(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if html is not None:
-        write_plan_page(html, plan.to_json())
+        write_plan_page(html, plan.to_json(), share=share)
     leave_with_plan(plan, as_json=as_json)
 
 
