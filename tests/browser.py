@@ -140,6 +140,12 @@ class Browser:
         self._ask("POST", f"{self._session}/window/rect", {"width": width, "height": height})
         return base64.b64decode(self._ask("GET", f"{self._session}/screenshot"))
 
+    def resize(self, width: int, height: int) -> None:
+        """Give the page a window of exactly this size, also one that is narrower than a window can be."""
+        given = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        asked = {"cmd": "Emulation.setDeviceMetricsOverride", "params": given}
+        self._ask("POST", f"{self._session}/goog/cdp/execute", asked)
+
     def run(self, script: str) -> Any:
         """The result of a script, which may be a promise."""
         return self._ask("POST", f"{self._session}/execute/sync", {"script": script, "args": []})

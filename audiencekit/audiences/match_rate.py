@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, Self
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias
 
 from audiencekit.api.answers import Answer
 from audiencekit.audiences.erasure.receipt import ErasureStore
@@ -37,6 +37,7 @@ from audiencekit.text import shown
 # The service tells the first number. The second it does not: under sync the snapshot knows who is in the audience now;
 # else the runs of this machine bound it, since people who were sent twice are one, and others may have sent, too.
 
+Runs: TypeAlias = Iterable[Mapping[str, Any]]
 _DELETE: Final = "delete"
 _DELETING: Final = frozenset({_DELETE, "update and delete"})  # how many records of the second are Deletes is not known
 
@@ -125,15 +126,20 @@ def _span(least: str, most: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def count_provided(audience_id: str, settings: Settings, now: datetime | None = None) -> Provided | None:
-    """Return the records in the audience now; None if not known. Raises SnapshotRefused for a damaged snapshot."""
+def count_provided(
+    audience_id: str, settings: Settings, now: datetime | None = None, *, runs: Runs | None = None
+) -> Provided | None:
+    """Return the records in the audience now; None if not known. Raises SnapshotRefused for a damaged snapshot.
+
+    `runs` are those of this machine, if the caller has listed them.
+    """
     now = now or datetime.now(UTC)
     if is_under_sync(audience_id, settings):
         found = expiry(audience_id=audience_id, settings=settings, now=now)
         live = found.members - found.lapsed
         return Provided(least=live - found.doubtful, most=live, source="snapshot")
     put_in, largest, taken_out = [], 0, 0
-    for run in RunStore(settings.state_dir).list_runs():
+    for run in RunStore(settings.state_dir).list_runs() if runs is None else runs:
         if run.get("audience_id") != audience_id or "rows" not in run:
             continue
         sent, operation = int(run["rows"].get("sent", 0)), run.get("operation")
@@ -147,13 +153,13 @@ def count_provided(audience_id: str, settings: Settings, now: datetime | None = 
     return Provided(least=max(0, largest - taken_out), most=sum(put_in), source="runs")
 
 
-def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
+def size_history(audience_id: str, settings: Settings, *, runs: Runs | None = None) -> list[dict[str, Any]]:
     """Return the sizes that the service gave this machine, oldest first: `seen_at`, `audience_size`, `members`.
 
     `members` are the members after the last complete sync before that time, and `match_rate` is the size divided by
-    them; both are None without a sync on this machine.
+    them; both are None without a sync on this machine. `runs` are those of this machine, if the caller has listed them.
     """
-    left, found = _members_after_syncs(audience_id, settings), []
+    left, found = _members_after_syncs(audience_id, settings, runs), []
     for seen_at, size in AudienceSizes(settings.state_dir, settings.account_id).of(audience_id).items():
         members = next((count for finished_at, count in reversed(left) if finished_at <= seen_at), None)
         rate = round(min(size / members, 1.0), 4) if members else None
@@ -161,10 +167,10 @@ def size_history(audience_id: str, settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
-def _members_after_syncs(audience_id: str, settings: Settings) -> list[tuple[str, int]]:
+def _members_after_syncs(audience_id: str, settings: Settings, runs: Runs | None) -> list[tuple[str, int]]:
     """Return when each complete sync of the audience ended, and the members after it, oldest first."""
     store, found = RunStore(settings.state_dir), []
-    for run in store.list_runs():
+    for run in store.list_runs() if runs is None else runs:
         if run.get("audience_id") == audience_id and run["state"] == "complete" and run.get("finished_at"):
             with contextlib.suppress(AudiencekitError, OSError):
                 members = store.read(run["run_id"]).get("changes", {}).get("members_after")

@@ -35,7 +35,7 @@ SECTIONS: Final = {
         "prepare": "check",
     },
     "Audiences": {"audiences": "audiences", "flexible": "flexible", "renew": "sync", "expiry": "sync"},
-    "Runs": {"runs": "runs", "report": "runs", "resume": "upload", "purge": "runs"},
+    "Runs": {"runs": "runs", "report": "runs", "open": "runs:open_page", "resume": "upload", "purge": "runs"},
     "Account and keys": {
         "init": "init",
         "login": "login",

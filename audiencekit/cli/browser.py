@@ -37,17 +37,7 @@ class Browser:
         file = Path(self._directory.name) / "login.html"
         with os.fdopen(os.open(file, NEW_FILE, 0o600), "w", encoding="utf-8") as stream:
             stream.write(_LEADING_ON.format(page=html.escape(page)))
-        return self._opened_by_program(file.as_uri())
-
-    @staticmethod
-    def _opened_by_program(address: str) -> bool:
-        """Whether a browser was begun; none is found in the working directory, since it is another one there."""
-        root = Path(sys.executable).anchor
-        try:
-            with start_program([sys.executable, "-I", "-c", _BOOT, address], directory=Path(root)) as process:
-                return process.wait() == 0
-        except OSError:
-            return False
+        return open_address(file.as_uri())
 
     def close(self) -> None:
         """Remove the file."""
@@ -72,3 +62,16 @@ class Browser:
         self.close()
         signal.signal(ending, signal.SIG_DFL)
         os.kill(os.getpid(), ending)
+
+
+def open_address(address: str) -> bool:
+    """Whether a browser was begun with an address that other users of the machine may see.
+
+    None is found in the working directory, since it is another one there.
+    """
+    root = Path(sys.executable).anchor
+    try:
+        with start_program([sys.executable, "-I", "-c", _BOOT, address], directory=Path(root)) as process:
+            return process.wait() == 0
+    except OSError:
+        return False

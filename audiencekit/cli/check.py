@@ -22,7 +22,7 @@ from audiencekit.cli.options import (
     suppression_options,
 )
 from audiencekit.cli.output import complain, leave_with, print_told, say, say_document, spelled, suggest
-from audiencekit.cli.web_pages import html_option, write_plan_page
+from audiencekit.cli.web_pages import html_option, require_page, write_plan_page
 from audiencekit.errors import AudiencekitError, UsageError
 from audiencekit.identifiers.kinds import Kind
 
@@ -86,6 +86,7 @@ def check(
     rejections: str | None,
     doctor: bool,
     html: str | None,
+    share: bool,
     only_columns: bool,
     **given: Any,
 ) -> None:
@@ -99,6 +100,7 @@ def check(
     if only_columns:
         _show_columns(source, given, as_json=as_json)
         return
+    require_page(html, share=share)
     try:
         with command_progress() as progress:
             plan = check_source(
@@ -112,7 +114,7 @@ def check(
     except AudiencekitError as error:
         leave_with(error, as_json=as_json)
     if html is not None:
-        write_plan_page(html, plan.to_json())
+        write_plan_page(html, plan.to_json(), share=share)
     show_plan(plan, as_json=as_json)
     if not plan.refusals:
         is_lossy = plan.rows.rejected and not doctor

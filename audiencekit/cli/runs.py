@@ -11,8 +11,11 @@ from audiencekit.cli.command_settings import command_settings
 from audiencekit.cli.options import json_option, run_argument
 from audiencekit.cli.output import insist, leave_with, print_json, print_report, print_told, say, tell, terminal_width
 from audiencekit.cli.settings import audience_filter, confirm, known_audience_id, require_terminal
-from audiencekit.cli.web_pages import html_option, write_report_page
+from audiencekit.cli.web_pages import html_option, own_option, require_page, write_machine_page, write_report_page
 from audiencekit.errors import InputOutputFailed, UsageError
+
+LAST = "last"
+PAGE = "audiences.html"  # in the state directory
 
 
 @click.command(cls=Command, examples=("purge --older-than 30d --dry-run", "purge --older-than 30d --yes"))
@@ -80,11 +83,13 @@ def runs(audience: str | None, since: str | None, as_json: bool) -> None:
         say(render_runs(found, width=terminal_width()))
 
 
-@click.command(cls=Command, examples=("report", "report 20261122-21 --json"))
+@click.command(cls=Command, examples=("report 20261122-21 --json", "report --all --html audiences.html"))
 @run_argument
+@click.option("--all", "whole", is_flag=True, help="All audiences and runs of this machine, as one page.")
 @html_option
+@own_option
 @json_option
-def report(run: str, html: str | None, as_json: bool) -> None:
+def report(run: str, whole: bool, html: str | None, share: bool, own: bool, as_json: bool) -> None:
     """Show the report of a run, or the receipt of an erasure.
 
     RUN is an id, the beginning of one, or `last`.
@@ -93,7 +98,15 @@ def report(run: str, html: str | None, as_json: bool) -> None:
     from audiencekit.runs.reports import read_report
     from audiencekit.state.keys import known_state_key
 
+    require_page(html, share=share, own=own, all=whole)
+    if own and (share or not whole):
+        raise UsageError("--own is for a page of all runs that is not shared", hint="give --all, without --share")
     settings = command_settings()
+    if whole:
+        if run != LAST or as_json:
+            raise UsageError("--all is for a page, of all runs", hint="give neither RUN nor --json")
+        write_machine_page(str(html), settings, is_floored=not own)
+        return
     run_id, is_erasure = find_in_history(settings.state_dir, run)
     if is_erasure:
         if html is not None:
@@ -109,5 +122,23 @@ def report(run: str, html: str | None, as_json: bool) -> None:
             raise
         leave_with(error, as_json=as_json)
     if html is not None:
-        write_report_page(html, document, settings)
+        write_report_page(html, document, settings, share=share)
     print_report(document, as_json=as_json, details=True)
+
+
+@click.command("open", cls=Command, examples=("open", "open --no-browser --own"))
+@click.option("--no-browser", is_flag=True, help="Write the page, and open no browser.")
+@own_option
+def open_page(no_browser: bool, own: bool) -> None:
+    """Open a page of all audiences and runs of this machine.
+
+    It says what to do next. It is kept in the state directory, and asks no network.
+    """
+    from audiencekit.cli.browser import open_address
+    from audiencekit.state.directory import make_directory
+
+    settings = command_settings()
+    path = make_directory(settings.state_dir) / PAGE
+    write_machine_page(str(path), settings, is_floored=not own)
+    if not no_browser and not open_address(path.as_uri()):
+        tell("no browser could be opened here: open the file with one")

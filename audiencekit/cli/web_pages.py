@@ -1,4 +1,4 @@
-"""`--html FILE` of `check` and `report`: the page beside what is printed."""
+"""`--html FILE` of `check` and `report`: the page beside what is printed; and `open`, the page of this machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import click
 
 from audiencekit.cli.command_help import result_option
 from audiencekit.cli.options import OutputPath
-from audiencekit.cli.output import spelled_document, tell
+from audiencekit.cli.output import spelled, spelled_document, tell
 from audiencekit.errors import UsageError
 
 if TYPE_CHECKING:
+    from audiencekit.reporting.page.page_parts import View
     from audiencekit.settings import Settings
 
 
@@ -33,30 +34,62 @@ class PagePath(OutputPath):
 
 
 def html_option(function: F) -> F:
-    """Where the page goes."""
+    """Where the page goes, and whether it hides small counts: `html` and `share` of a command."""
     text = "Write a page for a browser to FILE: counts and pictures, no values."
-    return result_option("--html", metavar="FILE", type=PagePath(dir_okay=False), help=text)(function)
+    share = result_option("--share", is_flag=True, help="Hide counts below ten on the page, so that it can be shared.")
+    return result_option("--html", metavar="FILE", type=PagePath(dir_okay=False), help=text)(share(function))
 
 
-def write_plan_page(path: str, document: Mapping[str, Any]) -> None:
-    """The page of a plan. Raises UsageError without the extra `html`, InputOutputFailed when it cannot be written."""
+own_option: Final = click.option("--own", is_flag=True, help="Show counts below ten on the page of all runs, too.")
+
+
+def require_page(html: str | None, **options: bool) -> None:
+    """Raises UsageError for an option of the page, by its name, where there is no page."""
+    for name, is_given in options.items():
+        if is_given and html is None:
+            raise UsageError(f"--{name} is about the page", hint="give --html FILE")
+
+
+def write_plan_page(path: str, document: Mapping[str, Any], *, share: bool) -> None:
+    """The page of a plan. Raises InputOutputFailed when it cannot be written."""
     from audiencekit.reporting.page.page import plan_page
 
-    _write(path, plan_page(spelled_document(dict(document))))
+    _write(path, plan_page(spelled_document(dict(document)), _view(is_floored=share)))
 
 
-def write_report_page(path: str, document: Mapping[str, Any], settings: Settings) -> None:
+def write_report_page(path: str, document: Mapping[str, Any], settings: Settings, *, share: bool) -> None:
     """The page of a run; of an audience with its sizes, and under sync with the months in which members expire.
 
     Raises as the other.
     """
     from audiencekit.audiences.match_rate import size_history
     from audiencekit.reporting.page.page import report_page
+    from audiencekit.runs.reports import find_earlier_report
 
     audience_id = document.get("audience_id")
     history = [] if audience_id is None else size_history(audience_id, settings)
-    page = report_page({**spelled_document(dict(document)), "history": history}, expiry=_expiry(audience_id, settings))
+    page = report_page(
+        {**spelled_document(dict(document)), "history": history},
+        _view(is_floored=share),
+        expiry=_expiry(audience_id, settings),
+        last=find_earlier_report(settings.state_dir, document),
+    )
     _write(path, page)
+
+
+def write_machine_page(path: str, settings: Settings, *, is_floored: bool) -> None:
+    """The page over everything on this machine. Raises InputOutputFailed when the state cannot be read, or the file
+    not written."""
+    from audiencekit.audiences.machine import look_at_machine
+    from audiencekit.reporting.page.machine_page import machine_page
+
+    _write(path, machine_page(spelled_document(look_at_machine(settings)), _view(is_floored=is_floored)))
+
+
+def _view(*, is_floored: bool) -> View:
+    from audiencekit.reporting.page.page_parts import View
+
+    return View(is_floored=is_floored, spelled=spelled)
 
 
 def _expiry(audience_id: str | None, settings: Settings) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from audiencekit.destinations.known_audiences import AccountDocument
 from audiencekit.errors import AudiencekitError
+from audiencekit.service_words import is_service_id
 
 FILE: Final = "audience-sizes.json"
 _FORM: Final = "audiencekit-audience-sizes/1"
@@ -30,6 +31,19 @@ class AudienceSizes:
         with contextlib.suppress(AudiencekitError, OSError):
             return _plain(self._document.read().get(self._account_id, {}).get(audience_id))
         return {}
+
+    def audiences(self) -> list[str]:
+        """Return the ids of the audiences with a known size."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            return [one for one in self._document.read().get(self._account_id, {}) if is_service_id(one)]
+        return []
+
+    @staticmethod
+    def accounts(state_dir: Path) -> list[str]:
+        """Return the ids of the accounts with a known size of an audience."""
+        with contextlib.suppress(AudiencekitError, OSError):
+            return [one for one in AccountDocument(state_dir, FILE, _FORM).read() if is_service_id(one)]
+        return []
 
     def note(self, audience_id: str, size: object, seen_at: str) -> None:
         """Store the size that the service gave at `seen_at` (UTC, as in reports); ignore anything but a number."""

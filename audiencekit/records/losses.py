@@ -36,6 +36,20 @@ _WORDS: Final = {
     Reason.NO_IDENTIFIER: "no identifier",
 }
 
+# Beside those that an option or another export saves; they refuse nothing.
+_MORE_REMEDIES: Final = {
+    Reason.PLACEHOLDER: "leave such cells blank in the source: there is no value to be saved",
+    Reason.SPECIAL_USE_DOMAIN: "get the person's real address: this one receives no mail",
+    Reason.TOO_LONG: "look for two values without a separator",
+    Reason.ZEROED: "nothing: the owner of the device opted out, or there is no id",
+    Reason.HASH_OF_PLACEHOLDER: "hash again, without blanks and placeholders",
+    Reason.NOT_INTEGER: "map the right column with `columns={'KIND': 'COLUMN'}`",
+    Reason.INVISIBLE_CHARACTER: "type the value again: it has a character that is not seen",
+    Reason.TOO_LARGE: "check the mapping of the columns, and the quotes",
+    Reason.LOOKS_PERSONAL: "map the column to its right kind, or send an id of your own",
+    Reason.REFUSED_BY_SERVICE: "look up the service's code in the notes, correct the row, and upload it again",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -109,3 +123,9 @@ def remedy_of(reason: Reason, column: MappedColumn | None) -> str | None:
     if reason is Reason.INVALID_SYNTAX and column is not None and column.separator is not None:
         return LOOK
     return REMEDIES.get(reason)
+
+
+def remedy_of_code(code: str) -> str | None:
+    """An act that would save values lost for the reason `code` in any column, in words; None where nothing is known."""
+    known = {**_MORE_REMEDIES, **REMEDIES}
+    return next((remedy for reason, remedy in known.items() if reason == code), None)

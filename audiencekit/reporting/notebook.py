@@ -6,7 +6,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from html import escape
 from importlib import import_module
 from importlib.resources import files
@@ -14,11 +13,9 @@ from string import Template
 from typing import Final, Protocol
 
 from audiencekit.destinations.target import Target
-from audiencekit.errors import InputOutputFailed
-from audiencekit.reporting.page.drawing import draw, draws
-from audiencekit.reporting.page.page import problems, report_parts, sections
-from audiencekit.reporting.page.page_parts import Document, Picture, Section, code_in_words
-from audiencekit.reporting.page.parts import list_parts
+from audiencekit.reporting.page.page import OWN, headline_html, problems, report_parts, sections
+from audiencekit.reporting.page.page_parts import Document, Section, code_in_words
+from audiencekit.reporting.page.parts import headline, list_parts
 from audiencekit.reporting.position import Position
 from audiencekit.reporting.text import render_plan, render_report
 from audiencekit.text import shown, shown_lines
@@ -96,30 +93,23 @@ def _bar(position: Position) -> str:
 
 
 def report_html(document: Document) -> str:
-    """Return the report as HTML: the parts of its page, with pictures if the extra `html` is installed."""
+    """Return the report as HTML: the parts of its page, with all counts."""
     title = f"{document['operation'].capitalize()} of {Target.from_json(document['target'])}: {document['state']}"
-    return _fragment(title, document, report_parts(document), render_report(document))
+    return _fragment(title, document, report_parts(document, OWN), render_report(document))
 
 
 def plan_html(document: Document) -> str:
     """Return the plan as HTML, like `report_html`."""
     return _fragment(
-        f"Plan: {code_in_words(document['verdict'])}", document, list_parts(document), render_plan(document)
+        f"Plan: {code_in_words(document['verdict'])}", document, list_parts(document, OWN), render_plan(document)
     )
 
 
 def _fragment(title: str, document: Document, parts: Sequence[Section], text: str) -> str:
-    template = files("audiencekit.reporting.page").joinpath("notebook.html").read_text("utf-8")
-    return Template(template).substitute(
+    room = files("audiencekit.reporting.page")
+    return Template(room.joinpath("notebook.html").read_text("utf-8")).substitute(
         title=escape(shown(title)),
-        body=problems(document, shown) + sections(parts, _draw),
+        body=headline_html(headline(document, OWN)) + problems(document, shown) + sections(parts),
         text=escape(shown_lines(text)),
+        pictures=room.joinpath("pictures.css").read_text("utf-8"),
     )
-
-
-def _draw(pictures: Sequence[Picture]) -> Sequence[str]:
-    """Draw the pictures; empty ones if the extra is missing or its process fails: the tables have the same numbers."""
-    with suppress(InputOutputFailed):
-        if draws():
-            return draw(pictures)
-    return [""] * len(pictures)

@@ -101,6 +101,23 @@ def read_report(state_dir: Path, run: str, key: StateKey | None = None) -> dict[
     return document if document["state"] != "incomplete" else _up_to_date(document, directory, key)
 
 
+def find_earlier_report(state_dir: Path, document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the report of the last complete run before that of `document`, of the same target and operation.
+
+    None if there is none, or if it cannot be read.
+    """
+    store = RunStore(state_dir)
+    ids = store.ids()
+    before = ids[ids.index(document["run_id"]) + 1 :] if document["run_id"] in ids else ()
+    for run_id in before:
+        summary = store.summary(run_id)
+        is_same = all(summary.get(name) == document[name] for name in ("target", "operation"))
+        if is_same and summary["state"] == "complete":
+            with suppress(InputOutputFailed):
+                return check_report(store.read(run_id))
+    return None
+
+
 def check_report(document: dict[str, Any]) -> dict[str, Any]:
     """Return `document` if it is a report. Raises InputOutputFailed for anything else."""
     try:

@@ -61,6 +61,13 @@ class SnapshotStore:
             return [name.removeprefix(begin) for name in names if name.startswith(begin)]
         return []
 
+    @classmethod
+    def accounts(cls, state_dir: Path) -> set[str]:
+        """Return the ids of the accounts with an audience that is, or was, under sync."""
+        with contextlib.suppress(FileNotFoundError):
+            return {name.partition("-")[0] for name in os.listdir(state_dir / SNAPSHOTS) if "-" in name}
+        return set()
+
     @property
     def audience_id(self) -> str:
         """The id of the audience."""

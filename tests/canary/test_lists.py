@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from audiencekit.audiences.machine import look_at_machine
 from audiencekit.emulator import Emulator
 from audiencekit.errors import AudiencekitError
 from audiencekit.pipeline import check, prepare, upload_async
+from audiencekit.reporting.page.machine_page import machine_page
+from audiencekit.reporting.page.page import OWN, plan_page, report_page
 from audiencekit.settings import Settings, load_settings
 from tests.canary.markers import leaks, leaks_by_place
 from tests.canary.sources import SOURCES
@@ -29,8 +32,11 @@ def test_check_and_prepare_show_nothing(tmp_path: Path, printed: Printed, spoole
     settings = load_settings({}, directory=tmp_path, state_dir=tmp_path / "state")
     shown: dict[str, bytes] = {}
     try:
-        plan = check(source, settings=settings, rejections=tmp_path / "rejections.csv", max_rejected_share=1.0)
+        plan = check(
+            source, settings=settings, rejections=tmp_path / "rejections.csv", max_rejected_share=1.0, doctor=True
+        )
         shown["plan"] = json.dumps(plan.to_json()).encode() + repr(plan).encode()
+        shown["page"] = (plan_page(plan.to_json()) + plan._repr_html_()).encode()
         for number, refusal in enumerate(plan.refusals):
             shown[f"refusal {number}"] = frames_of(refusal) + refusal.hint.encode()
     except AudiencekitError as error:
@@ -54,6 +60,7 @@ async def test_upload_shows_nothing(
     source.write_bytes(SOURCES["row faults"])
     report = await upload_async(source, audience_id=emulator.audience_id, settings=settings)
     shown = {"report": json.dumps(report.to_json()).encode() + repr(report).encode()}
+    shown["pages"] = (report_page(report.to_json()) + machine_page(look_at_machine(settings), OWN)).encode()
     assert report.rows.sent > 0
     with pytest.raises(AudiencekitError) as caught:
         await upload_async(source, audience_id="zzzz", settings=settings)

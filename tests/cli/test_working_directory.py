@@ -28,7 +28,6 @@ SETTINGS = "audiencekit.toml"
 _NAMED = re.compile(r"^(\w+)\((?:AT_FDCWD, )?\"([^\"]*)\"")
 _CALLS = "open,openat,execve,execveat,stat,lstat,access,faccessat,faccessat2,newfstatat,statx,readlink,readlinkat,chdir"
 _EXTRAS = {
-    "html": ("matplotlib", ("check", "{list}", "--html", "{out}/page.html")),
     "bucket": ("boto3", ("check", "s3://bucket/list.csv")),
     "bucket of Azure": ("obstore", ("check", "az://container/list.csv")),
     "bucket of Google": ("obstore", ("check", "gs://bucket/list.csv")),
@@ -41,6 +40,7 @@ _EXTRAS = {
 }
 _PLAIN = {
     "csv": ("check", "{list}"),
+    "page": ("check", "{list}", "--html", "{out}/page.html"),
     "Parquet": ("check", "{parquet}"),
     "database": ("check", "--from-sql", "sqlite:///{database}", "--sql", "@{sql}"),
     "prepared": ("prepare", "{list}", "--out", "{out}/prepared"),
@@ -132,29 +132,3 @@ def test_the_trace_sees_a_file_of_a_library(tmp_path: Path, traced: Callable[...
     """The test of the test: the settings are looked for, by a relative name."""
     _, found = traced("doctor")  # type: ignore[misc]
     assert SETTINGS in {file for _, file in found}
-
-
-@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `html` is not installed")
-def test_a_planted_configuration_of_matplotlib_runs_nothing(places: dict[str, Path], tmp_path: Path) -> None:
-    """It asks for LaTeX with a text of the planter, and for a font whose name acts on a terminal."""
-    here, programs, ran = tmp_path / "here", tmp_path / "programs", tmp_path / "ran"
-    here.mkdir()
-    programs.mkdir()
-    (here / "matplotlibrc").write_text(
-        "text.usetex: True\ntext.latex.preamble: \\input{secret}\nfont.family: \x1b[31mEVIL\x1b[0m\nbad \x1b[32m\n"
-    )
-    for program in ("latex", "pdflatex", "dvipng", "fc-list", "kpsewhich"):
-        for directory in (here, programs):
-            (directory / program).write_text(f"#!/bin/sh\necho {program} $0 >> '{ran}'\n")
-            (directory / program).chmod(0o755)
-    (programs / "fc-list").unlink()
-    page, path = tmp_path / "page.html", f":{programs}:{os.environ['PATH']}"
-    done = subprocess.run(
-        [*COMMAND, "check", str(places["list"]), "--html", str(page)], cwd=here, capture_output=True, check=False,
-        env={**os.environ, "PATH": path, "AUDIENCEKIT_STATE_DIR": str(tmp_path / "state")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert not ran.exists(), ran.read_text()
-    assert b"\x1b" not in done.stdout + done.stderr
-    assert "<svg" in page.read_text()
-    assert "EVIL" not in page.read_text()

@@ -5,11 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
-
 import audiencekit
 from audiencekit.destinations.target import Target
-from audiencekit.reporting import notebook
 from audiencekit.reporting.notebook import NotebookProgress, find_display
 from audiencekit.reporting.report import Report, RowCounts
 from audiencekit.reporting.text import render_plan, render_report
@@ -58,14 +55,14 @@ def test_a_report_in_a_notebook_shows_its_counts() -> None:
     assert "script" not in page.tags
 
 
-def test_pictures_are_there_where_they_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without matplotlib the tables are as they were."""
-    pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
-    assert "<svg" in REPORT._repr_html_()
-    monkeypatch.setattr(notebook, "draws", lambda: False)
-    page = _Read(REPORT._repr_html_())
-    assert "svg" not in page.tags
-    assert {"1,234", "1,000", "1,004"} <= set(page.texts)
+def test_the_owner_sees_small_counts_in_a_notebook(tmp_path: Path) -> None:
+    """The list is small and theirs; the pictures are those of the page, with their remedies."""
+    (tmp_path / "list.csv").write_text("email\nann@larchpost.example\nn/a\nbe@larchpost.example\nn/a\n")
+    page = _Read(audiencekit.check(tmp_path / "list.csv")._repr_html_())
+    assert "of 4 people ready – 50.0\u00a0%" in page.texts
+    assert "leave such cells blank in the source: there is no value to be saved" in page.texts
+    assert not [text for text in page.texts if "fewer than" in text]
+    assert "details" in page.tags
 
 
 def test_a_plan_is_printed_and_shown_as_well(tmp_path: Path) -> None:

@@ -3,51 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
-from itertools import islice
 from string import Template
-from typing import Final, TypeAlias
+from typing import Final
 
 from audiencekit.destinations.target import Target
-from audiencekit.errors import UsageError
-from audiencekit.reporting.page.drawing import draw, draws
-from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Picture, Row, Section, count, many
-from audiencekit.reporting.page.parts import calendar_parts, change_parts, history_parts, list_parts, sending_part
-from audiencekit.reporting.page.privacy import masked
+from audiencekit.reporting.page.drawing import draw, prose
+from audiencekit.reporting.page.page_parts import FLOOR, Cell, Document, Fact, Headline, Row, Section, View, many
+from audiencekit.reporting.page.parts import (
+    calendar_parts,
+    change_parts,
+    headline,
+    history_parts,
+    list_parts,
+    said,
+    sending_parts,
+)
+from audiencekit.reporting.page.privacy import TENS, shown_document
 from audiencekit.reporting.text import NOT_INSTALLED, seconds_of, short_duration
-from audiencekit.text import install_extra, shown
+from audiencekit.text import option, shown
 
 # --- A report, or a plan, as one page: `report --html` and `check --html`. Its numbers are those of the JSON document
 
-_STATES: Final = {
+STATES: Final = {
     "complete": "Complete",
     "incomplete": "Not finished",
     "refused": "Refused",
+    "unreadable": "Unreadable",
     "ready": "Ready to send",
     "ready_with_warnings": "Ready, with warnings",
     "empty": "Nothing to send",
 }
 _VERBS: Final = {"update": "Put people into", "delete": "Take people out of", "sync": "Sync", "renew": "Renew"}
+_NARROW: Final = 56  # rem
+OWN: Final = View()
 
 
-def report_page(document: Document, *, expiry: Document | None = None) -> str:
+def report_page(
+    document: Document, view: View = OWN, *, expiry: Document | None = None, last: Document | None = None
+) -> str:
     """Return the page of a run, from its `Report.to_json()`; `expiry` is `Expiry.to_json()` of an audience under sync.
 
-    `history` in the document has the sizes of the audience, as `size_history` returns them. Raises UsageError if the
-    extra `html` is not installed, and InputOutputFailed if pictures cannot be drawn.
+    `history` in the document has the sizes of the audience, as `size_history` returns them. `last` is the report of the
+    run before it, of the same audience and operation.
     """
-    rows = document["rows"]
-    target, name = Target.from_json(document["target"]), document.get("audience_name")
-    words = target.destination.words
-    verb = _VERBS.get(document["operation"], "Change")
     seconds = seconds_of(document)
-    lead = f"{many(rows['sent'], 'row')} of {count(rows['read'])} reached the service and were confirmed."
-    if rows.get("unchanged"):
-        lead += f" {many(rows['unchanged'], 'row')} needed no change."
+    target = Target.from_json(document["target"])
+    words = target.destination.words
+    lead = []
+    if document["rows"].get("unchanged"):
+        shown_counts = shown_document(document, is_floored=view.is_floored)
+        number = shown_counts and shown_counts.text("rows.unchanged", document["rows"]["unchanged"])
+        lead = [f"{number} of the rows needed no change."] if number else []
     return _page(
         document,
-        title=f"{verb} {words.noun} {shown(name) if name else target.id}",
+        view,
+        title=run_title(document),
         state=document["state"],
         facts=(
             *(() if target.is_known else (NOT_INSTALLED.format(target.destination.name).capitalize(),)),
@@ -55,91 +68,151 @@ def report_page(document: Document, *, expiry: Document | None = None) -> str:
             f"Run {document['run_id']}, begun {document['started_at']}"
             + ("" if seconds is None else f", took {short_duration(seconds)}"),
         ),
-        lead=f"{lead} {words.of_matches}".rstrip(),
-        parts=[*report_parts(document), *calendar_parts(expiry), *history_parts(document)],
+        top=headline(document, view, last=last),
+        lead=" ".join([*lead, words.of_matches]).strip(),
+        parts=report_parts(document, view, expiry=expiry, last=last),
     )
 
 
-def plan_page(document: Document) -> str:
-    """Return the page of a plan, from its `Plan.to_json()`. Raises as `report_page`."""
-    rows, plan = document["rows"], document["plan"]
-    lead = f"{many(rows['pending'], 'row')} of {count(rows['read'])} would be sent. Nothing was sent by this check."
+def plan_page(document: Document, view: View = OWN) -> str:
+    """Return the page of a plan, from its `Plan.to_json()`."""
     names = [str(source.get("name")) for source in document.get("sources", ()) if source.get("name")]
     return _page(
         document,
+        view,
         title="Check of a list",
         state=document["verdict"],
-        facts=(*((f"List: {shown(', '.join(names))}",) if names else ()), f"Planned for {plan['plan_time']}"),
-        lead=lead,
-        parts=list_parts(document),
+        facts=(
+            *((f"List: {shown(', '.join(names))}",) if names else ()),
+            f"Planned for {document['plan']['plan_time']}",
+        ),
+        top=headline(document, view),
+        lead="Nothing was sent by this check.",
+        parts=list_parts(document, view),
     )
 
 
-def report_parts(document: Document) -> list[Section]:
-    """Return the parts of a report, leaving out those whose numbers the document does not have."""
-    return [*list_parts(document), sending_part(document), *change_parts(document)]
+def run_title(document: Document) -> str:
+    """Return in words to which place the run put people, or from which it took them."""
+    target, name = Target.from_json(document["target"]), document.get("audience_name")
+    verb = _VERBS.get(document.get("operation") or "", "Change")
+    return f"{verb} {target.destination.words.noun} {shown(name) if name else target.id}"
+
+
+def report_parts(
+    document: Document, view: View, *, expiry: Document | None = None, last: Document | None = None
+) -> list[Section]:
+    """Return the parts of a report, leaving out those that would be all zero."""
+    return [
+        *list_parts(document, view, last=last), *change_parts(document, view), *history_parts(document, view),
+        *calendar_parts(expiry, view, step=_step(document, view)), *sending_parts(document, view),
+    ]  # fmt: skip
+
+
+def _step(document: Document, view: View) -> int:
+    """Return to which multiples the counts of a report are rounded on this page."""
+    found = shown_document(document, is_floored=view.is_floored)
+    return TENS.step if found is None or (view.is_floored and "rows.sent" not in found.fixed) else found.step
 
 
 def _page(
-    document: Document, *, title: str, state: str, facts: Sequence[str], lead: str, parts: Sequence[Section]
+    document: Document,
+    view: View,
+    *,
+    title: str,
+    state: str,
+    facts: Sequence[str],
+    top: Headline,
+    lead: str,
+    parts: Sequence[Section],
 ) -> str:
-    if not draws():
-        raise UsageError("a page needs the extra `html`", hint=install_extra("html"))
-    notes = items((_printable(note), None) for note in document["notes"])
-    body = problems(document, _printable) + sections(parts, draw)
-    template = files("audiencekit.reporting.page").joinpath("page.html").read_text("utf-8")
-    return Template(template).substitute(
-        title=escape(title),
-        state=escape(state),
-        state_words=escape(_STATES[state]),
-        facts="".join(f'<p class="facts">{escape(fact)}</p>\n' for fact in facts),
-        lead=escape(lead),
-        body=body + (f"<section>\n<h2>Notes</h2>\n{notes}</section>\n" if notes else ""),
-        floor=FLOOR,
+    notes = items((said(note, view), None) for note in document["notes"])
+    folded = f"<details><summary>{many(len(document['notes']), 'note')}</summary>\n{notes}</details>\n"
+    first, *others = parts
+    first = replace(first, text=f"{first.text} {lead}".strip())
+    return whole_page(
+        title=title,
+        head=_head(title, state, facts),
+        body=f"<section>\n{headline_html(top)}{inner_html(first)}</section>\n"
+        + problems(document, lambda text: said(text, view))
+        + sections(others)
+        + (f"<section>\n{folded}</section>\n" if notes else ""),
+        foot=foot(view) if view.is_floored else f"{foot(view)} {view.spelled(option('share', True))} hides them.",
     )
 
 
-def _printable(text: str) -> str:
-    return shown(masked(text))
+def whole_page(*, title: str, head: str, body: str, foot: str, width: int = _NARROW) -> str:
+    """Return a page with this head and body, which are HTML; `width` is that of its column, in rem."""
+    room = files("audiencekit.reporting.page")
+    return Template(room.joinpath("page.html").read_text("utf-8")).substitute(
+        title=escape(title),
+        head=head,
+        body=body,
+        foot=escape(foot),
+        width=width,
+        pictures=room.joinpath("pictures.css").read_text("utf-8"),
+    )
+
+
+def foot(view: View) -> str:
+    """Return the last line of a page: the things that it does not hold."""
+    first = "Counts only: this page holds no address, number, hash or name of a person, and asks no network."
+    if view.is_floored:
+        return f"{first} Counts below {FLOOR} are hidden; totals are rounded so that they cannot be worked out."
+    return f"{first} Counts below {FLOOR} may point at single people."
+
+
+def _head(title: str, state: str, facts: Sequence[str]) -> str:
+    lines = "".join(f'<p class="facts">{escape(fact)}</p>\n' for fact in facts)
+    return f"{badge(state)}\n<h1>{escape(title)}</h1>\n{lines}"
+
+
+def badge(state: str) -> str:
+    """Return the state of a run, or the verdict of a check, in its colour."""
+    return f'<span class="badge {escape(state)}">{escape(STATES.get(state, state))}</span>'
 
 
 # --- Parts as HTML: for the page, and for a notebook, which shows them without the page ---
 
-Draw: TypeAlias = Callable[[Sequence[Picture]], Sequence[str]]  # each to SVG; empty where nothing draws
+
+def headline_html(top: Headline) -> str:
+    """Return the big number, and the facts beside it."""
+    return f'<p class="big"><b>{escape(top.number)}</b> <span>{escape(top.words)}</span></p>\n{facts_html(top.facts)}'
 
 
-def sections(parts: Sequence[Section], draw: Draw) -> str:
-    """Return the parts as HTML, one after the other. Raises what `draw` raises."""
-    drawn = iter(draw([picture for part in parts for picture in part.pictures]))
-    return "".join(_section(part, list(islice(drawn, len(part.pictures)))) for part in parts)
+def facts_html(facts: Sequence[Fact]) -> str:
+    """Return facts side by side; an empty text without any."""
+    found = "".join(
+        f"<div><dt>{escape(fact.name)}</dt><dd>{escape(fact.text)}<small>{escape(fact.note)}</small></dd></div>\n"
+        for fact in facts
+    )
+    return f"<dl>\n{found}</dl>\n" if found else ""
 
 
-def _section(part: Section, drawn: Sequence[str]) -> str:
-    """Return one part: its heading, its pictures, their numbers, and the remedies."""
-    text = f"<p>{escape(part.text)}</p>\n" if part.text else ""
-    pictures = "".join(_figure_element(part, svg) for svg in drawn if svg)
-    remedies = items((each["message"], each["remedy"]) for each in part.remedies)
-    return f"<section>\n<h2>{escape(part.heading)}</h2>\n{text}{pictures}{_table(part)}{remedies}</section>\n"
+def sections(parts: Sequence[Section]) -> str:
+    """Return the parts as HTML, one after the other."""
+    return "".join(f"<section>\n<h2>{escape(part.heading)}</h2>\n{inner_html(part)}</section>\n" for part in parts)
+
+
+def inner_html(part: Section) -> str:
+    """Return one part without its heading: its text, its pictures, and their numbers, folded."""
+    text = f"<p>{prose(part.text)}</p>\n" if part.text else ""
+    return text + items((message, None) for message in part.messages) + "".join(map(draw, part.pictures)) + _table(part)
 
 
 def items(messages: Iterable[tuple[str, str | None]]) -> str:
     """Return a list of messages, each with its remedy; an empty text without messages."""
     lines = [
-        f"<li>{escape(message)}" + (f'<br><span class="do">What to do: {escape(what)}</span>' if what else "") + "</li>"
+        f"<li>{prose(message)}" + (f'<br><span class="ak-do">{prose(what)}</span>' if what else "") + "</li>"
         for message, what in messages
     ]
     return f"<ul>{''.join(lines)}</ul>\n" if lines else ""
 
 
-def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], shown: Callable[[str], str]) -> str:
+def problems(document: Mapping[str, Sequence[Mapping[str, str | None]]], said: Callable[[str], str]) -> str:
     """Return why a plan or a run was refused; an empty text if it was not."""
-    messages = items((shown(each["message"] or ""), shown(each["hint"] or "")) for each in document["problems"])
+    messages = items((said(each["message"] or ""), said(each["hint"] or "")) for each in document["problems"])
     return f"<section>\n<h2>Why it was refused</h2>\n{messages}</section>\n" if messages else ""
-
-
-def _figure_element(part: Section, svg: str) -> str:
-    label = escape(f"Picture: {part.heading}. The table that follows has its numbers.")
-    return f'<figure tabindex="0" role="group" aria-label="{label}">{svg}</figure>\n'
 
 
 def _table(part: Section) -> str:
@@ -150,8 +223,9 @@ def _table(part: Section) -> str:
     head = f'<th scope="col">{escape(first)}</th>'
     head += "".join(f'<th scope="col" class="n">{escape(column)}</th>' for column in others)
     return (
+        f"<details><summary>{escape(part.caption)}, in numbers</summary>\n"
         f'<div class="scroll"{scroll}><table>\n<caption>{escape(part.caption)}</caption>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_line, part.rows))}</tbody>\n</table></div>\n"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_line, part.rows))}</tbody>\n</table></div></details>\n"
     )
 
 

@@ -1,14 +1,15 @@
-"""The parts of a page before they are drawn and marked up: headings, tables and the numbers of their pictures."""
+"""The parts of a page before they are drawn and marked up: headings, numbers and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 FLOOR: Final = 10  # people; a smaller cell of a table may point at one of them
 
 Document = Mapping[str, Any]
+Colour: TypeAlias = Literal["good", "there", "wait", "kept", "same", "lost", "lost2", "lost3"]  # variables of the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,58 +29,111 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bars:
-    """Horizontal bars, each (name, length, label). Every picture of a page has another `name`."""
+class Bar:
+    """One bar: its name, its length, its number, a word behind it, and the remedies for what it counts."""
 
     name: str
-    bars: Sequence[tuple[str, int, str]]
+    length: int
+    cell: Cell
+    beside: str = ""
+    remedies: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Horizontal bars, one below the other."""
+
+    bars: Sequence[Bar]
     is_loss: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """One column for each step, with `more` on top in the colour of loss, and a mark over each of `marked`.
-
-    `step` and `of` name the two axes, `names` the columns.
-    """
+class Segment:
+    """One part of a whole: its name, its length, its number and its share."""
 
     name: str
+    length: int
+    cell: Cell
+    share: str
+    colour: Colour
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """One bar of a whole, in segments, with their names and numbers below."""
+
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """One column for each step, with `more` on top in the colour of loss, and a dot over each of `marked`.
+
+    `step` and `of` name the two axes.
+    """
+
     values: Sequence[float]
     step: str
     of: str
     more: Sequence[float] = ()
     marked: Sequence[bool] = ()
-    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
-    """Overlapping sets: for each column the indexes of its sets among `sets`, and how many members have just these."""
+class Line:
+    """A line through (name, value), from the first to the last; `unit` follows a value."""
 
-    name: str
-    sets: Sequence[str]
-    columns: Sequence[tuple[Sequence[int], int]]
+    points: Sequence[tuple[str, float]]
+    of: str
+    unit: str = ""
+    most: float | None = None  # the top of the picture; None for the largest value
 
 
-Picture: TypeAlias = Bars | Columns | Overlap
+Picture: TypeAlias = Bars | Stack | Columns | Line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section: pictures, the table of their numbers, and remedies for losses."""
+    """One section: text, messages, pictures, and the table of its numbers, which is folded."""
 
     heading: str
-    caption: str
-    columns: Sequence[str]
-    rows: Sequence[Row]
     text: str = ""
+    messages: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
-    remedies: Sequence[Mapping[str, str]] = ()
+    caption: str = ""
+    columns: Sequence[str] = ()
+    rows: Sequence[Row] = ()
 
     @property
     def wide(self) -> bool:
         """Whether the table has to scroll in a narrow window."""
         return len(self.columns) > 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number beside the headline: its name, its text, and a note below."""
+
+    name: str
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """The one big number, and the words behind it; the facts beside it."""
+
+    number: str
+    words: str
+    facts: Sequence[Fact] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The view of a page: `is_floored` hides small counts; `spelled` writes the options in a text."""
+
+    is_floored: bool = False
+    spelled: Callable[[str], str] = str
 
 
 def count(number: int | None) -> str:
@@ -92,9 +146,12 @@ def many(number: int | None, one: str) -> str:
     return f"{count(number)} {one}" if number == 1 else f"{count(number)} {one}s"
 
 
-def share(number: int, whole: int) -> Cell:
-    """Return the number in percent of the whole; an empty text if the whole is 0."""
-    return Cell(f"{100 * number / whole:.1f} %" if whole else "")
+def percent(number: int, whole: int) -> str:
+    """Return the number in percent of the whole; an empty text if the whole is 0. Only all of it is 100 %."""
+    if not whole:
+        return ""
+    share = 100 * number / whole
+    return f"{min(share, 99.9) if number < whole else share:.1f}\u00a0%"
 
 
 def code_in_words(code: str) -> str:

@@ -10,13 +10,12 @@ import pytest
 from audiencekit.audiences.sync.sync import sync_async
 from audiencekit.emulator import Emulator
 from audiencekit.pipeline import check, upload_async
+from audiencekit.reporting.page.page import plan_page, report_page
+from audiencekit.reporting.page.page_parts import FLOOR, View
 from audiencekit.settings import Settings
 from tests.reporting.webpages import PageNumbers, number_at
 
-pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
-
-from audiencekit.reporting.page.page import plan_page, report_page
-from audiencekit.reporting.page.page_parts import FLOOR
+SHARED = View(is_floored=True)
 
 
 def _list(path: Path, people: int, *more: str) -> Path:
@@ -45,65 +44,132 @@ def report_of_a_bad_day(**changes: Any) -> dict[str, Any]:
                            "attempts": [1, 4], "waits": [0, 2], "records": [0, 0]}],
         "reconciliation": {"records_sent": 850, "success_count": 850, "total_count": 850},
         "changes": {}, "started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:09Z",
-        "warnings": [{"message": "81 of 990 values are lost", "remedy": "correct them"}], "problems": [], "notes": [],
+        "warnings": [{"code": "invalid_syntax", "message": "81 of 990 values are lost", "remedy": "correct them"}],
+        "problems": [], "notes": [],
         **changes,
     }  # fmt: skip
 
 
-def test_the_numbers_are_those_of_thereport_of_a_bad_day() -> None:
-    """All of them: rows, losses, kinds, requests, counts of the service."""
+def test_the_numbers_are_those_of_the_report_of_a_bad_day() -> None:
+    """All of them: rows, losses, kinds, requests, counts of the service; the owner sees small ones, too."""
     document = report_of_a_bad_day()
     page = PageNumbers(report_page(document))
-    assert len(page.cells) > 12
     assert page.cells == {key: number_at(document, key) for key in page.cells}
-    assert {f"rows.{name}" for name in document["rows"]} <= page.cells.keys()
+    assert {f"rows.{name}" for name, number in document["rows"].items() if number} <= page.cells.keys()
+    assert page.cells["rejections.placeholder"] == "9"
+    assert page.cells["combinations.2.rows"] == "7"
+    assert {key.partition(".")[0] for key in page.cells} >= {"requests", "reconciliation", "identifiers"}
     assert "sent in 2 parts" in page.text
     assert "attempts after the first (6)" in page.text
     assert "asked to wait (3)" in page.text
-    assert "What to do: correct them" in page.text
 
 
-def test_small_counts_of_lost_values_are_not_shown() -> None:
-    """A reason that nine values have may point at one person; the other ones are rounded, or would tell it."""
+def test_the_headline_counts_people_once() -> None:
+    """30 of the 1,000 rows are of people who are there already."""
     page = PageNumbers(report_page(report_of_a_bad_day()))
-    assert not [key for key in page.cells if key.startswith("rejections")]
+    assert "850 of 970 people reached – 87.6\u00a0%" in page.text
+
+
+def test_each_cause_has_its_remedy() -> None:
+    """That of a warning, or else of the rules; of the doctor before both, with the people that it saves."""
+    found = {"code": "invalid_syntax", "column": "email", "count": 81, "message": "81 values", "people": 60,
+             "option": "`split_cells=`", "saves": 70, "saves_people": 5, "remedy": "look"}  # fmt: skip
+    doubt = {**found, "code": "typing_error", "message": "12 valid addresses with a likely typing error"}
+    by_warning = PageNumbers(report_page(report_of_a_bad_day())).text
+    assert "correct them" in by_warning
+    assert "leave such cells blank" in by_warning
+    by_doctor = PageNumbers(report_page(report_of_a_bad_day(findings=[found, doubt]))).text
+    assert "saves 70 of them, and 5 people" in by_doctor
+    assert "12 valid addresses with a likely typing error" in by_doctor
+    assert "correct them" not in by_doctor
+    shared = PageNumbers(report_page(report_of_a_bad_day(findings=[found, doubt]), SHARED)).text
+    assert "saves" not in shared.replace("what saves it", "")
+
+
+def test_the_change_since_the_last_run() -> None:
+    """In people, and each cause as it was; of a run that sent nothing it says nothing."""
+    rows = {"read": 1_000, "sent": 813, "rejected": 187, "duplicate": 0, "superseded": 0, "suppressed": 0, "pending": 0}
+    last = report_of_a_bad_day(rows=rows, rejections={"invalid_syntax": 40}, started_at="2025-12-31T00:00:00Z")
+    page = PageNumbers(report_page(report_of_a_bad_day(), last=last)).text
+    assert "37 more2025-12-31: 813 of 1,000, 81.3\u00a0%" in page
+    assert "last time 40" in page
+    shared = PageNumbers(report_page(report_of_a_bad_day(), SHARED, last=last)).text
+    assert "about 40 more" in shared
+    assert "about 810 of about 1,000" in shared
+    assert "last time" not in shared
+    assert "Since the last run" not in PageNumbers(report_page(report_of_a_bad_day(state="refused"), last=last)).text
+
+
+@pytest.mark.parametrize("sent", [849, 850, 851])
+def test_a_shared_page_tells_no_change_of_few_people(sent: int) -> None:
+    """One more, one fewer and none are the same words."""
+    document = report_of_a_bad_day()
+    last = report_of_a_bad_day(rows={**document["rows"], "sent": sent, "rejected": 950 - sent})
+    assert "about as many people" in PageNumbers(report_page(document, SHARED, last=last)).text
+
+
+def test_small_counts_are_not_on_a_shared_page() -> None:
+    """A reason that nine values have may point at one person; the other ones are rounded, or would tell it."""
+    text = report_page(report_of_a_bad_day(), SHARED)
+    page = PageNumbers(text)
+    assert not [key for key in page.cells if key.startswith(("rejections", "combinations"))]
     assert f"fewer than {FLOOR}" in page.text
     assert "about 80" in page.text
+    assert "about 490" in page.text
+    assert "phone number only" in page.text
+    assert "0.8\u00a0%" not in page.text
+    assert "Counts below 10 are hidden; totals are rounded so that they cannot be worked out." in page.text
+
+
+def test_a_small_count_of_rows_rounds_the_headline() -> None:
+    """Three who are lost cannot be worked out as all people without those who were reached."""
+    rows = {"read": 853, "sent": 850, "rejected": 3, "duplicate": 0, "superseded": 0, "suppressed": 0, "pending": 0}
+    kinds = {"email": {"present": 850, "valid": 850, "rejected": 0}}
+    combined = [{"kinds": ["email"], "rows": 850}]
+    few = report_of_a_bad_day(rows=rows, combinations=combined, rejections={"no_identifier": 3}, identifiers=kinds)
+    shared = PageNumbers(report_page(few, SHARED))
+    assert "about 850 of about 850 people reached" in shared.text
+    assert not [key for key in shared.cells if key.startswith(("rows", "reconciliation"))]
+    assert "850 of 853 people reached" in PageNumbers(report_page(few)).text
 
 
 def test_small_counts_are_not_in_the_notes() -> None:
     """They are told as in the tables; numbers of other things stay."""
     notes = ["1 number without a country in column phone", "see option 4", "12 values are shared"]
-    page = PageNumbers(report_page(report_of_a_bad_day(notes=notes)))
+    page = PageNumbers(report_page(report_of_a_bad_day(notes=notes), SHARED))
     assert "fewer than 10 numbers without a country" in page.text
     assert "see option 4" in page.text
     assert "12 values are shared" in page.text
 
 
-def test_the_overlap_of_kinds_is_shown_without_small_cells() -> None:
-    """Each combination has its line; seven rows are not told, nor drawn, nor a share of them."""
-    text = report_page(report_of_a_bad_day())
-    page = PageNumbers(text)
-    assert not [key for key in page.cells if key.startswith("combinations")]
-    assert "about 490" in page.text
-    assert "about 400" in page.text
-    assert "phone number only" in page.text
-    assert "0.8 %" not in page.text
-    assert 'id="overlap-' in text
-
-
 def test_a_match_rate_is_shown_over_time() -> None:
     """Of each day on which the service told a size; without a sync there is no rate, and none is made up."""
     history = [
-        {"seen_at": "2026-01-01T08:00:00Z", "audience_size": 1_200, "members": None, "match_rate": None},
-        {"seen_at": "2026-01-02T08:00:00Z", "audience_size": 1_300, "members": 2_000, "match_rate": 0.65},
+        {"seen_at": "2026-01-01T08:00:00Z", "audience_size": 1_203, "members": None, "match_rate": None},
+        {"seen_at": "2026-01-02T08:00:00Z", "audience_size": 1_300, "members": 2_001, "match_rate": 0.65},
     ]
-    text = report_page(report_of_a_bad_day(history=history))
-    page = PageNumbers(text)
-    assert [page.cells[f"history.{place}.audience_size"] for place in (0, 1)] == ["1,200", "1,300"]
-    assert page.cells["history.1.members"] == "2,000"
-    assert "65 %" in page.text
-    assert 'id="history-' in text
+    page = PageNumbers(report_page(report_of_a_bad_day(history=history)))
+    assert [page.cells[f"history.{place}.audience_size"] for place in (0, 1)] == ["1,203", "1,300"]
+    assert page.cells["history.1.members"] == "2,001"
+    assert page.text.index("65\u00a0%") < page.text.index("Lost, and what saves it")
+    shared = PageNumbers(report_page(report_of_a_bad_day(history=history), SHARED))
+    assert "about 1,200" in shared.text
+    assert "2,001" not in shared.text
+
+
+def test_parts_of_zeros_are_left_out() -> None:
+    """A sync in which nothing changed, with nothing lost."""
+    rows = dict.fromkeys(("sent", "rejected", "duplicate", "superseded", "suppressed", "pending"), 0)
+    names = ("additions", "renewals", "removals", "returned")
+    calm = report_of_a_bad_day(
+        rows={"read": 900, **rows, "unchanged": 900}, rejections={},
+        changes={**dict.fromkeys(names, 0), "members": 900},
+        requests={"planned": 0, "confirmed": 0, "attempts": 0, "bytes": 0}, pace={}, earlier_paces=[],
+    )  # fmt: skip
+    page = PageNumbers(report_page(calm))
+    assert not [key for key, text in page.cells.items() if text == "0" and not key.startswith("identifiers")]
+    assert not [heading for heading in ("Lost", "Members of", "Requests") if heading in page.text]
+    assert "900 of 900 people reached – 100.0\u00a0%" in page.text
 
 
 def test_nothing_is_loaded_and_nothing_acts() -> None:
@@ -161,5 +227,6 @@ def test_a_plan_says_what_would_be_sent(settings: Settings, tmp_path: Path) -> N
     document = check(_list(tmp_path / "list.csv", 80), settings=settings).to_json()
     page = PageNumbers(plan_page(document))
     assert page.cells["rows.pending"] == "80"
-    assert "80 rows of 80 would be sent. Nothing was sent" in page.text
+    assert "80 of 80 people ready" in page.text
+    assert "Nothing was sent by this check" in page.text
     assert "rows.sent" not in page.cells

@@ -1,4 +1,4 @@
-"""Pictures take the colours of the page, and two of them get along in one."""
+"""Pictures take the colours of the page, and their texts stay texts."""
 
 from __future__ import annotations
 
@@ -6,42 +6,45 @@ import re
 
 import pytest
 
-pytest.importorskip("matplotlib", reason="the extra `html` is not installed")
+from audiencekit.reporting.page.drawing import draw, prose
+from audiencekit.reporting.page.page_parts import Bar, Bars, Cell, Columns, Line, Picture, Segment, Stack
 
-from audiencekit.reporting.page.drawing import draw
-from audiencekit.reporting.page.page_parts import Bars, Columns, Overlap
-
-
-def test_colours_are_those_of_the_page() -> None:
-    """No colour of its own, and no style that would reach the rest of the page."""
-    drawn = draw(
-        [
-            Bars(name="a", bars=[("rows", 5, "5")]),
-            Overlap(name="c", sets=["email", "phone number"], columns=[([0, 1], 5), ([1], 2)]),
-            Columns(name="b", values=[1, 2], step="s", of="n", more=[0, 1], marked=[True, False]),
-        ]
-    )
-    assert len(drawn) == 3
-    for picture in drawn:
-        assert not re.findall(r"#[0-9a-f]{6}\b", picture)
-        assert "<style" not in picture
-        assert "var(--good)" in picture
-    assert "var(--lost)" in picture
+HOSTILE = "rows <b> & more"
+BAR = Bar(name=HOSTILE, length=5, cell=Cell("5", "rows.read"), beside="10 %", remedies=["give `country='US'`"])
+PICTURES: list[Picture] = [
+    Bars(bars=[BAR], is_loss=True),
+    Stack(segments=[Segment(name=HOSTILE, length=5, cell=Cell("5"), share="", colour="good")]),
+    Columns(values=[1, 2], step=HOSTILE, of="n", more=[0, 1], marked=[True, False]),
+    Line(points=[(HOSTILE, 1), ("b", 2)], of="n"),
+]
 
 
-def test_the_same_bytes_each_time() -> None:
-    """So that a page can be compared with that of yesterday."""
-    assert draw([Bars(name="a", bars=[("rows", 5, "5")])]) == draw([Bars(name="a", bars=[("rows", 5, "5")])])
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: type(picture).__name__)
+def test_a_picture_is_markup_of_ours_alone(picture: Picture) -> None:
+    """Its colours are those of the page, names are escaped, and it has no id, style sheet or script."""
+    drawn = draw(picture)
+    assert "rows &lt;b&gt; &amp; more" in drawn
+    assert not re.findall(r"#[0-9a-f]{6}\b|<style|<script| id=|href|url\(", drawn)
+    assert drawn == draw(picture)
 
 
-def test_no_id_stands_twice_in_a_page() -> None:
-    """Each picture has ids of its own."""
-    drawn = draw([Bars(name=name, bars=[("rows", 5, "5")]) for name in ("a", "b")])
-    found = [re.findall(r' id="([^"]*)"', picture) for picture in drawn]
-    assert found[0]
-    assert not set(found[0]) & set(found[1])
+@pytest.mark.parametrize("picture", PICTURES[2:], ids=lambda picture: type(picture).__name__)
+def test_shapes_are_stretched_and_texts_are_not(picture: Picture) -> None:
+    """No text is in the SVG: at 360 px it would be too small to read."""
+    (svg,) = re.findall(r"<svg.*?</svg>", draw(picture))
+    assert "<text" not in svg
+    assert 'preserveAspectRatio="none"' in svg
 
 
-def test_texts_stay_texts() -> None:
-    """Names are escaped as XML is."""
-    assert "rows &lt;b&gt; &amp; more" in draw([Bars(name="a", bars=[("rows <b> & more", 5, "5")])])[0]
+def test_lengths_are_in_proportion() -> None:
+    """The longest bar is whole; nothing is drawn of a count that is hidden."""
+    bars = [Bar(name=str(length), length=length, cell=Cell("")) for length in (40, 10, 0)]
+    assert re.findall(r"width:([0-9.]+)%", draw(Bars(bars=bars))) == ["100.00", "25.00", "0.00"]
+    stack = Stack(segments=[Segment(name="a", length=0, cell=Cell("fewer than 10"), share="", colour="lost")])
+    assert "flex-grow" not in draw(stack)
+
+
+def test_commands_and_options_are_code() -> None:
+    """They are found in the text of a sentence."""
+    assert prose("`audiencekit renew` <now>") == "<code>audiencekit renew</code> &lt;now&gt;"
+    assert prose("give --split-cells") == 'give <code class="ak-flag">--split-cells</code>'
