@@ -41,7 +41,8 @@ class MappedColumn:
     from 1) when there is no header or when the header cell could itself be personal. `is_guess` says that nothing but
     its name speaks for the kind, since all sampled cells are blank: values of another kind are then no reason to
     refuse the source. A column of a kind that leaves unhashed, or that the user mapped, is no guess. `separator`
-    divides the values of a cell, where the sampled cells show that they hold several.
+    divides the values of a cell, where the sampled cells show that they hold several. `is_shared` says that two columns
+    have this position, one of emails and one of phone numbers: each takes its own cells, which an at sign tells.
     """
 
     kind: Kind
@@ -50,6 +51,12 @@ class MappedColumn:
     hashed: bool = False
     is_guess: bool = False
     separator: str | None = None
+    is_shared: bool = False
+
+    @property
+    def key(self) -> str:
+        """What tells it from all other columns of its mapping."""
+        return f"{self.position} {self.kind}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

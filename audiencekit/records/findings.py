@@ -45,7 +45,7 @@ def find_causes(tally: Tally, mapping: ColumnMapping) -> tuple[Finding, ...]:
     found: list[Finding] = []
     of_values: set[str] = set()
     for column in mapping.columns:
-        seen = tally.columns.get(column.position, ColumnTally())
+        seen = tally.columns.get(column.key, ColumnTally())
         if seen.trials is None:
             return ()
         found += [*_lost(column, seen, seen.trials), *_dubious(column, seen, seen.trials)]

@@ -68,7 +68,7 @@ def find_losses(tally: Tally, mapping: ColumnMapping) -> tuple[Loss, ...]:
 
 def _of_column(column: MappedColumn, tally: Tally) -> Iterator[Loss]:
     """The large losses of a column; of one without a valid value its largest, however small."""
-    seen = tally.columns.get(column.position, ColumnTally())
+    seen = tally.columns.get(column.key, ColumnTally())
     lost = [(Reason(reason), count) for reason, count in seen.reasons.most_common() if reason not in _NOTHING_LOST]
     for place, (reason, count) in enumerate(lost):
         if _is_large(count, seen.present) or (place == 0 and not seen.valid):

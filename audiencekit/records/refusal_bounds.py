@@ -96,7 +96,7 @@ def judge(tally: Tally, mapping: ColumnMapping, bounds: Bounds, *, notes: tuple[
         return [MappingRefused("no column with identifiers was recognised", hint=hint)]
     problems = [problem for column in mapping.columns for problem in _judge_column(column, tally, bounds)]
     if not bounds.confirm_partner_ids:
-        seen = [(column, tally.columns.get(column.position, ColumnTally())) for column in mapping.columns]
+        seen = [(column, tally.columns.get(column.key, ColumnTally())) for column in mapping.columns]
         problems += [problem for column, counts in seen for problem in judge_partner_ids(column, counts)]
     return problems + _judge_rows(tally, bounds)
 
@@ -122,7 +122,7 @@ def _judge_rows(tally: Tally, bounds: Bounds) -> list[Refused]:
 def _judge_column(column: MappedColumn, tally: Tally, bounds: Bounds) -> list[Refused]:
     if column.is_guess:
         return []
-    seen = tally.columns.get(column.position, ColumnTally())
+    seen = tally.columns.get(column.key, ColumnTally())
     tolerated = tolerated_fault_rows(tally.rows_read)
     where, leave_out = (
         f"column {column.name} ({column.kind.value})",

@@ -151,7 +151,7 @@ class Tally:
     rows_read: int = 0
     rows_rejected: int = 0
     records: int = 0
-    columns: dict[int, ColumnTally] = field(default_factory=dict)  # by position in the source
+    columns: dict[str, ColumnTally] = field(default_factory=dict)  # by `MappedColumn.key`
     reasons: Counter[str] = field(default_factory=Counter)  # entries of rejections.csv by reason
     combinations: Counter[int] = field(default_factory=Counter)
 
@@ -162,5 +162,5 @@ class Tally:
         self.records += other.records
         self.reasons.update(other.reasons)
         self.combinations.update(other.combinations)
-        for position, column in other.columns.items():
-            self.columns.setdefault(position, ColumnTally()).add(column)
+        for key, column in other.columns.items():
+            self.columns.setdefault(key, ColumnTally()).add(column)

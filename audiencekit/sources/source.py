@@ -154,7 +154,12 @@ def join_mappings(files: Sequence[Source]) -> JoinedMapping:
 
 def _as_one(columns: Sequence[MappedColumn], place: int) -> MappedColumn:
     """The column at `place` that lays `columns` of several files over each other."""
-    return replace(columns[0], position=place, is_guess=all(column.is_guess for column in columns))
+    return replace(
+        columns[0],
+        position=place,
+        is_guess=all(column.is_guess for column in columns),
+        is_shared=all(column.is_shared for column in columns),
+    )
 
 
 def _refuse_unlike(files: Sequence[Source]) -> None:

@@ -30,7 +30,11 @@ def _tally(rows: int, rejected: int, likely: Kind | None = None, **reasons: int)
     if likely:
         column.likely[likely] = 1
     return Tally(
-        rows_read=rows, rows_rejected=rejected, records=rows - rejected, columns={0: column}, reasons=Counter(reasons)
+        rows_read=rows,
+        rows_rejected=rejected,
+        records=rows - rejected,
+        columns={f"0 {kind}": column for kind in Kind},
+        reasons=Counter(reasons),
     )
 
 
@@ -117,7 +121,7 @@ def test_the_likely_kind_is_named() -> None:
 def test_hex_digits_that_are_no_sha_256_are_named(kind: Kind, words: str) -> None:
     """Of a device id they are more likely one that has lost its dashes."""
     tally = _tally(4, 0, invalid_syntax=4)
-    tally.columns[0].other_hashes = 4
+    tally.columns[f"0 {kind}"].other_hashes = 4
     [problem] = judge(tally, _mapping(kind), BOUNDS)
     assert words in (problem.hint or "")
 

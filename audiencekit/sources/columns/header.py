@@ -89,6 +89,13 @@ def _kind_of(found: frozenset[str]) -> Kind | None:
     return None
 
 
+def names_both(name: str) -> bool:
+    """Whether a header cell names addresses and phone numbers, or neither."""
+    found = frozenset(words_of(name)) - _HASH
+    named = [bool(found & KINDS[kind].headers.words) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)]
+    return all(named) or not (any(named) or named_kind(name))
+
+
 def names_screen_name(name: str) -> bool:
     """Whether a header cell names screen names, and does not say of which service."""
     found = frozenset(words_of(name))

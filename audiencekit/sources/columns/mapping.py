@@ -9,6 +9,7 @@ from typing import Final, NoReturn
 from audiencekit.errors import MappingRefused, UsageError
 from audiencekit.identifiers.kind_table import is_phone_shaped
 from audiencekit.identifiers.kinds import Kind
+from audiencekit.identifiers.several_values import SEVERAL
 from audiencekit.records.batches import ColumnMapping, MappedColumn
 from audiencekit.records.losses import Loss
 from audiencekit.sources.columns.codes_apart import are_codes, names_phone_code, names_postal_code
@@ -29,6 +30,7 @@ from audiencekit.sources.columns.header import (
     Header,
     compare_key,
     named_kind,
+    names_both,
     names_hashes,
     names_own_id,
     names_screen_name,
@@ -192,26 +194,40 @@ class Mapper:
 
     def _explicit(self, named: Iterable[tuple[Kind, str]]) -> tuple[MappedColumn, ...]:
         found = {(self.header.find(name), kind) for kind, name in named}
+        shared = {place for place, _ in found if {(place, kind) for kind in SEVERAL} <= found}
+        shared = {place for place in shared if self.options.hashed.isdisjoint(SEVERAL)}
         countries = self.sample.countries(None, self.options.country)
         for position, kind in sorted(found):
+            if position in shared:
+                continue
             evidence = look_at(self.sample, position, countries)
             refuse_contradiction(kind, self._name(position), evidence, shown=self.header.shown(position))
         return tuple(
-            self._column(kind, position, hashed=kind in self.options.hashed) for position, kind in sorted(found)
+            self._column(kind, position, hashed=kind in self.options.hashed, is_shared=position in shared)
+            for position, kind in sorted(found)
         )
 
-    def _column(self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False) -> MappedColumn:
+    def _column(
+        self, kind: Kind, position: int, *, hashed: bool, is_guess: bool = False, is_shared: bool = False
+    ) -> MappedColumn:
         name, separator = self.header.shown(position), None
         if self.options.split_cells is None:
             separator = find_separator(kind, self.sample.filled(position))
         if separator is not None:
             self.notes.append(f"{name}: several values a cell, divided at {show_separator(separator)}")
         return MappedColumn(
-            kind=kind, position=position, name=name, hashed=hashed, is_guess=is_guess, separator=separator
+            kind=kind,
+            position=position,
+            name=name,
+            hashed=hashed,
+            is_guess=is_guess,
+            separator=separator,
+            is_shared=is_shared,
         )
 
     def _refuse_two_uses(self, columns: tuple[MappedColumn, ...], *others: int | None) -> None:
-        positions = [*(column.position for column in columns), *others]
+        shared = {column.position for column in columns if column.is_shared}
+        positions = [*(column.position for column in columns if not column.is_shared), *shared, *others]
         for position in positions:
             if position in self._ignored:
                 raise UsageError(f"column {self._shown(position)} is mapped and ignored", hint="give one of the two")
@@ -236,7 +252,7 @@ class Mapper:
             candidate
             for position in self._places()
             if position not in (country, *others)
-            and (candidate := self._candidate(position, look_at(self.sample, position, countries))) is not None
+            for candidate in self._candidates(position, look_at(self.sample, position, countries))
         ]
         if self.options.puts_in:
             self._refuse_turned(candidates)
@@ -391,6 +407,18 @@ class Mapper:
         cells = self.sample.filled(position)
         return bool(cells) and sum(map(is_phone_shaped, cells)) >= MIN_KIND_SHARE * len(cells)
 
+    def _candidates(self, position: int, evidence: Evidence) -> Iterator[Candidate]:
+        """One of its kind, none, or of both kinds where a column of one's own holds an address or a number a cell."""
+        name = self._name(position)
+        both = evidence.is_shared and self.options.hashed.isdisjoint(SEVERAL)
+        if both and names_own(name) and names_both(name):
+            why = "by content: a cell with an at sign is an address, any other a number"
+            yield from (
+                Candidate(kind, position, False, why, is_shared=True) for kind in (Kind.EMAIL, Kind.PHONE_NUMBER)
+            )
+        elif (candidate := self._candidate(position, evidence)) is not None:
+            yield candidate
+
     def _candidate(self, position: int, evidence: Evidence) -> Candidate | None:
         name, shown = self._name(position), self.header.shown(position)
         by_name = named_kind(name)
@@ -463,7 +491,13 @@ class Mapper:
                 self._leave(shown, f"hashed, and another column has the kind {kind} in the clear")
             else:
                 self.notes.append(f"{shown}: {kind}{', hashed' if declared else ''}, {candidate.why}")
-                yield self._column(kind, candidate.position, hashed=declared, is_guess=candidate.is_guess)
+                yield self._column(
+                    kind,
+                    candidate.position,
+                    hashed=declared,
+                    is_guess=candidate.is_guess,
+                    is_shared=candidate.is_shared,
+                )
 
     def _as_declared(self, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates, blank columns as hashed ones where hashes are declared and no other column has any.
@@ -497,3 +531,4 @@ class Candidate:
     is_doubtful: bool = False
     is_guess: bool = False
     is_nameless: bool = False
+    is_shared: bool = False
